@@ -1,0 +1,56 @@
+"""Tenterhook runs a person's hooks at every step of a coding agent's life: any hook format, any agent."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .engine import Engine as Engine
+    from .errors import HookError as HookError
+    from .errors import Problem as Problem
+    from .errors import UnknownEvent as UnknownEvent
+    from .model import Action as Action
+    from .model import Decision as Decision
+    from .model import Event as Event
+    from .model import Hook as Hook
+    from .model import Outcome as Outcome
+    from .model import Run as Run
+    from .model import Verdict as Verdict
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Engine": "engine",
+    "HookError": "errors",
+    "Problem": "errors",
+    "UnknownEvent": "errors",
+    "Action": "model",
+    "Decision": "model",
+    "Event": "model",
+    "Hook": "model",
+    "Outcome": "model",
+    "Run": "model",
+    "Verdict": "model",
+}
+__all__ = [
+    "Action",
+    "Decision",
+    "Engine",
+    "Event",
+    "Hook",
+    "HookError",
+    "Outcome",
+    "Problem",
+    "Run",
+    "UnknownEvent",
+    "Verdict",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> object:
+    # A command that an agent waits for imports this package too: load what is used, when it is used.
+    if name in _HOME:
+        from importlib import import_module
+
+        return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    raise AttributeError(f"module 'tenterhook' has no attribute {name!r}")

@@ -1,0 +1,95 @@
+"""Python functions as hooks: called in a thread of their own, so that one that hangs holds nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import queue
+import threading
+import time
+
+from . import jsonable
+from .errors import Cancelled
+from .model import Decision, Event, Failure, Hook, Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .running import Cancel
+
+_GLANCE = 0.02  # how often to look whether the caller has given up
+
+
+def call(hook: Hook, event: Event, cancel: Cancel | None, loop: asyncio.AbstractEventLoop | None) -> Run:
+    """Call a function hook and wait for its answer, at most its timeout.
+
+    A coroutine function runs on the caller's loop if there is one. A plain function that does not return cannot be
+    ended: the verdict goes on without it.
+    """
+    begun = time.monotonic()
+    answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+    given = event.replace(name=hook.declared)
+    pending = _start(hook, given, answers, loop)
+    answered = None
+    while answered is None:
+        left = begun + hook.timeout - time.monotonic()
+        if left <= 0 or (cancel is not None and cancel.is_set):
+            if pending is not None:
+                pending.cancel()
+            break
+        try:
+            answered = answers.get(timeout=left if cancel is None else min(left, _GLANCE))
+        except queue.Empty:
+            continue
+    if cancel is not None and cancel.is_set and answered is None:
+        raise Cancelled("cancelled while a function hook was running")
+    run = Run(hook, duration_ms=(time.monotonic() - begun) * 1000, saw=event.tool_input)
+    if answered is None:
+        return run._replace(failure=Failure.TIMED_OUT, why=f"no answer within {hook.timeout:g} s")
+    answer, error = answered
+    if error is not None:
+        return run._replace(failure=Failure.RAISED, why=f"{type(error).__name__}: {error}")
+    return run._replace(answer=answer if isinstance(answer, Decision) else jsonable.plain(answer))
+
+
+def start(hook: Hook, event: Event) -> None:
+    """Call a function hook and forget it."""
+    _start(hook, event.replace(name=hook.declared), queue.SimpleQueue(), None)
+
+
+def _start(
+    hook: Hook,
+    event: Event,
+    answers: queue.SimpleQueue[tuple[Any, BaseException | None]],
+    loop: asyncio.AbstractEventLoop | None,
+) -> Any:
+    function = hook.function
+    assert function is not None
+    if loop is not None and inspect.iscoroutinefunction(function):
+        future = asyncio.run_coroutine_threadsafe(function(event), loop)
+        future.add_done_callback(lambda done: answers.put(_result(done)))
+        return future
+
+    def work() -> None:
+        try:
+            answer = function(event)
+            if inspect.isawaitable(answer):
+                answer = asyncio.run(_wait_for(answer))
+        except BaseException as error:  # noqa: BLE001  # whatever a person's function raises is that function's failure
+            answers.put((None, error))
+        else:
+            answers.put((answer, None))
+
+    threading.Thread(target=work, name=f"hook {hook.name}", daemon=True).start()
+    return None
+
+
+async def _wait_for(answer: Any) -> Any:
+    return await answer
+
+
+def _result(done: Any) -> tuple[Any, BaseException | None]:
+    if done.cancelled():
+        return None, TimeoutError("cancelled")
+    return (None, done.exception()) if done.exception() else (done.result(), None)

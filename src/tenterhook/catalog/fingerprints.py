@@ -1,0 +1,87 @@
+"""The exact bytes of a hook's folder, as one hash: every file, every mode, every link."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from typing import NamedTuple
+
+from ..errors import HookError
+
+
+class Untrustable(HookError):
+    """A folder whose content cannot be pinned down."""
+
+
+class Entry(NamedTuple):
+    """One file of a folder; `digest` is of its content, or of where a link leads."""
+
+    path: str
+    mode: int
+    digest: str
+
+
+class Fingerprint(NamedTuple):
+    """All of a folder, and the hash over it."""
+
+    hash: str
+    entries: tuple[Entry, ...]
+
+
+def of_folder(folder: str) -> Fingerprint:
+    """Read every file below a folder. Raises `Untrustable` for a link that leads out, or for a special file."""
+    entries = sorted(_walk(folder, ""))
+    return Fingerprint(_hash(entries), tuple(entries))
+
+
+def of_file(file: str) -> Fingerprint:
+    """The same for a single file."""
+    entry = _entry(file, os.path.basename(file), os.path.dirname(file))
+    return Fingerprint(_hash([entry]), (entry,))
+
+
+def _hash(entries: list[Entry]) -> str:
+    total = hashlib.sha256()
+    for path, mode, digest in entries:
+        name = path.encode("utf-8", "surrogateescape")
+        total.update(b"%d:%s %o %s\n" % (len(name), name, mode, digest.encode()))
+    return total.hexdigest()
+
+
+def _walk(folder: str, below: str) -> list[Entry]:
+    found: list[Entry] = []
+    directory = os.path.join(folder, below)
+    try:
+        if os.path.islink(directory.rstrip("/")):
+            raise Untrustable(f"{directory} is a link", "put the files themselves there")
+        names = os.listdir(directory)
+    except OSError as error:
+        raise Untrustable(f"cannot read {directory}: {error.strerror}", "make it readable") from None
+    for name in names:
+        relative = os.path.join(below, name)
+        full = os.path.join(folder, relative)
+        if os.path.isdir(full) and not os.path.islink(full):
+            found.append(Entry(relative + "/", stat.S_IMODE(os.lstat(full).st_mode), "directory"))
+            found += _walk(folder, relative)
+        else:
+            found.append(_entry(full, relative, folder))
+    return found
+
+
+def _entry(full: str, relative: str, folder: str) -> Entry:
+    try:
+        mode = os.lstat(full).st_mode
+        if stat.S_ISLNK(mode):
+            target = os.readlink(full)
+            inside = os.path.realpath(folder)
+            if not os.path.realpath(full).startswith(inside + "/"):
+                raise Untrustable(f"{full} is a link that leads out of the folder", "put the file itself there")
+            return Entry(relative, 0, "link:" + hashlib.sha256(os.fsencode(target)).hexdigest())
+        if not stat.S_ISREG(mode):
+            raise Untrustable(f"{full} is not a regular file", "remove it")
+        with open(full, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise Untrustable(f"cannot read {full}: {error.strerror}", "make it readable") from None
+    return Entry(relative, stat.S_IMODE(mode), digest)

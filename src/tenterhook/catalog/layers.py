@@ -1,0 +1,35 @@
+"""The directories hooks are found in, from the strongest to the weakest."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from .. import places
+
+MANAGED = "/etc/agents/hooks"
+
+
+class Layer(NamedTuple):
+    """A directory of hook folders: managed by root, the person's own, or a project's."""
+
+    name: str
+    directory: str
+
+
+def layers(root: str, managed: str = MANAGED) -> list[Layer]:
+    """Managed, user (`agents`, then `kimi`), project, in order of definition."""
+    config = places.config_home()
+    # What the environment moves into the project is the project's; the account's own ~/.config never is.
+    own = os.path.join(places.account_home(), ".config")
+    moved = places.is_inside(config, root) and os.path.realpath(config) != os.path.realpath(own)
+    user = "project" if moved else "user"
+    found = [
+        Layer("managed", managed),
+        Layer(user, os.path.join(config, "agents", "hooks")),
+        Layer(user, os.path.join(config, "kimi", "hooks")),
+    ]
+    project = os.path.join(root, ".agents", "hooks")
+    if all(os.path.realpath(project) != os.path.realpath(layer.directory) for layer in found):
+        found.append(Layer("project", project))
+    return found

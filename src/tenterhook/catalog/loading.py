@@ -1,0 +1,217 @@
+"""Every hook there is for a project, and everything that is wrong: good hooks and problems, side by side."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import Problem
+from ..formats import folder as folder_format
+from ..formats import toml_files
+from . import ownership, settings
+from .layers import MANAGED, Layer, layers
+from .trust import State, Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..model import Hook
+
+_GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
+
+
+class LeftOut(NamedTuple):
+    """A hook that is defined but not in force."""
+
+    hook: Hook
+    why: str  # disabled, replaced
+
+
+class Catalog(NamedTuple):
+    """What was found for one project."""
+
+    root: str
+    layers: tuple[Layer, ...]
+    hooks: tuple[Hook, ...]
+    problems: tuple[Problem, ...]
+    left_out: tuple[LeftOut, ...]
+    trust: Trust
+    debug: bool = False
+    refused_configs: tuple[str, ...] = ()
+
+
+def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, managed: str = MANAGED) -> Catalog:
+    """Read every layer and every named file. Never raises for what is in them."""
+    trust = trust or Trust(root)
+    found = layers(root, managed)
+    hooks: list[Hook] = []
+    problems: list[Problem] = []
+    governing: list[settings.Settings] = []
+    for layer in found:
+        refusal = _refuse(layer)
+        if refusal:
+            problems.append(refusal)
+            continue
+        rules, trouble = _settings(layer, trust)
+        problems += trouble
+        governing.append(rules)
+        read, trouble = _read_layer(layer, rules, governing)
+        hooks += read
+        problems += trouble
+    in_force, left_out = _choose(hooks, governing, trust)
+    problems += _names_twice(hooks)
+    refused: list[str] = []
+    for config in map(os.path.abspath, configs):
+        other = ownership.writable_by_others(config)
+        if other:
+            problems.append(_writable(config, other))
+            refused.append(config)
+            continue
+        file = toml_files.read(config)
+        in_force += file.hooks
+        problems += file.problems
+        if any(problem.severity == "error" for problem in file.problems) and not file.hooks:
+            refused.append(config)
+    debug = any(rules.debug for rules in governing)
+    return Catalog(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused))
+
+
+def _refuse(layer: Layer) -> Problem | None:
+    """Why nothing of a whole directory is used."""
+    if not os.path.isdir(layer.directory):
+        return None
+    if layer.name == "managed" and not ownership.owned_by_root(layer.directory):
+        remedy = f"chown -R root: {layer.directory} and take write permission from others"
+        message = "managed hooks must belong to root, with no other writer"
+        return Problem("not-owned-by-root", layer.directory, None, None, message, remedy)
+    if layer.name == "user":
+        other = ownership.writable_by_others(layer.directory)
+        if other:
+            return _writable(layer.directory, other)
+    return None
+
+
+def _writable(path: str, culprit: str) -> Problem:
+    message = f"another account could change {culprit}; nothing of it is used"
+    return Problem("writable-by-others", path, None, None, message, f"chmod go-w {culprit}, and make it your own")
+
+
+def _settings(layer: Layer, trust: Trust) -> tuple[settings.Settings, list[Problem]]:
+    file = os.path.join(layer.directory, settings.FILE)
+    if layer.name == "project" and os.path.lexists(file) and not trust.of(file).runs:
+        remedy = "look at it, then: tenterhook trust hooks.toml"
+        message = "the project's hooks.toml is not trusted; it has no effect"
+        return settings.Settings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
+    if layer.name != "project" and ownership.entry_writable_by_others(file):
+        return settings.Settings(), [_writable(file, file)]
+    return settings.read(layer.directory, _GOVERNED[layer.name])
+
+
+def _read_layer(
+    layer: Layer, own: settings.Settings, governing: Sequence[settings.Settings]
+) -> tuple[list[Hook], list[Problem]]:
+    """The folders of a layer, by name, bytewise."""
+    try:
+        names = sorted(os.listdir(layer.directory), key=os.fsencode)
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        remedy = "make it a readable directory"
+        message = f"cannot read it: {error.strerror}"
+        return [], [Problem("unreadable", layer.directory, None, None, message, remedy)]
+    hooks: list[Hook] = []
+    problems: list[Problem] = []
+    for name in names:
+        folder = os.path.join(layer.directory, name)
+        file = os.path.join(folder, "HOOK.md")
+        if not os.path.lexists(file):
+            continue
+        if layer.name != "project":
+            culprit = _culprit(folder, layer)
+            if culprit:
+                problems.append(_writable(file, culprit))
+                continue
+        changes = {"defaults": own.defaults, "override": {}}
+        read = folder_format.read(folder, layer.name, changes)
+        overrides = [
+            rules.overrides[read.hook.name]
+            for rules in governing
+            if read.hook
+            and layer.name in rules.governs
+            and read.hook.name in rules.overrides
+            and not (layer.name == "managed" and rules is not own)
+        ]
+        if overrides:
+            merged = {key: value for override in reversed(overrides) for key, value in override.items()}
+            read = folder_format.read(folder, layer.name, {**changes, "override": merged})
+        problems += read.problems
+        if read.hook:
+            hooks.append(read.hook)
+    return hooks, problems
+
+
+def _culprit(folder: str, layer: Layer) -> str | None:
+    """What of a hook another account could write; the layer's directory itself is known to be safe."""
+    if layer.name != "managed" and os.path.islink(folder):
+        return ownership.writable_by_others(folder)
+    scripts = [os.path.join(folder, relative) for relative in ("scripts", *folder_format.ENTRY_POINTS)]
+    owners = (0,) if layer.name == "managed" else (0, os.getuid())
+    for path in (folder, os.path.join(folder, "HOOK.md"), *scripts):
+        if ownership.entry_writable_by_others(path, owners):
+            return path
+    return None
+
+
+def _choose(
+    hooks: Sequence[Hook], governing: Sequence[settings.Settings], trust: Trust
+) -> tuple[list[Hook], list[LeftOut]]:
+    """Which hooks are in force: disabled ones are not, nor user hooks that another one replaces."""
+    in_force: list[Hook] = []
+    left_out: list[LeftOut] = []
+    kept: dict[str, str] = {}  # a person's hooks by name, each with the directory it is in
+    user_names = {hook.name for hook in hooks if hook.layer == "user"}
+    replacing = {
+        hook.name
+        for hook in hooks
+        if hook.layer == "project" and hook.folder and hook.name in user_names
+        for standing in [trust.of(hook.folder)]
+        if standing.state is State.TRUSTED and standing.replaces
+    }
+    for hook in hooks:
+        switched_off = next(
+            (
+                rules.file
+                for rules in governing
+                if hook.layer in rules.governs and hook.layer != "managed"
+                if not rules.enabled or hook.name in rules.disabled
+            ),
+            None,
+        )
+        if switched_off:
+            left_out.append(LeftOut(hook, f"disabled by {switched_off}"))
+        elif hook.layer == "user" and kept.get(hook.name, layer_of(hook)) != layer_of(hook):
+            left_out.append(LeftOut(hook, "replaced by the hook of that name in agents/hooks"))
+        elif hook.layer == "user" and hook.name in replacing:
+            left_out.append(LeftOut(hook, "replaced by the project's hook of that name"))
+        else:
+            in_force.append(hook)
+            if hook.layer == "user":
+                kept[hook.name] = layer_of(hook)
+    return in_force, left_out
+
+
+def layer_of(hook: Hook) -> str:
+    """The directory a folder hook's layer is in."""
+    return os.path.dirname(hook.folder or "")
+
+
+def _names_twice(hooks: Sequence[Hook]) -> list[Problem]:
+    problems = []
+    seen: dict[tuple[str, str], Hook] = {}
+    for hook in hooks:
+        first = seen.setdefault((layer_of(hook), hook.name), hook)
+        if first is not hook:
+            message = f"the name '{hook.name}' is used by {first.source} too"
+            remedy = "give each hook a name of its own"
+            problems.append(Problem("name-twice", hook.source, None, "name", message, remedy))
+    return problems

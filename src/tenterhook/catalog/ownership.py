@@ -1,0 +1,74 @@
+"""Whether another account could have written a file: then its owner did not, as far as we know."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+
+def writable_by_others(path: str) -> str | None:
+    """The file or parent directory that another account could change, if there is one. Links are followed."""
+    path = os.path.realpath(path)
+    below: os.stat_result | None = None
+    while True:
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None  # not there: whoever reads it will say so
+        if _others_can_write(found, below):
+            return path
+        parent = os.path.dirname(path)
+        if parent == path:
+            return None
+        path, below = parent, found
+
+
+def entry_writable_by_others(path: str, owners: tuple[int, ...] | None = None) -> bool:
+    """The same for one file or directory, its parents known to be safe. `owners`: who may own it, else we or root."""
+    try:
+        return _others_can_write(os.stat(path), None, owners)
+    except OSError:
+        return False
+
+
+def _others_can_write(
+    found: os.stat_result, below: os.stat_result | None, owners: tuple[int, ...] | None = None
+) -> bool:
+    if found.st_uid not in (owners or (os.getuid(), 0)):
+        return True
+    if found.st_mode & stat.S_ISVTX and below is not None:
+        return False  # a sticky directory such as /tmp: only an entry's owner can replace it, and that was checked
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and not _only_ours(found.st_gid)
+
+
+def _only_ours(gid: int) -> bool:
+    """Whether a group is this account's private one, as many systems give everybody."""
+    import grp
+    import pwd
+
+    if gid == 0:
+        return True  # root's group can write what it likes anyway
+    try:
+        mine = pwd.getpwuid(os.getuid())
+        group = grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return gid == mine.pw_gid and group.gr_name == mine.pw_name and set(group.gr_mem) <= {mine.pw_name}
+
+
+def owned_by_root(path: str) -> bool:
+    """Whether root owns the file and every directory above it, and nobody else may write there."""
+    path = os.path.realpath(path)
+    while True:
+        try:
+            found = os.stat(path)
+        except OSError:
+            return False
+        if found.st_uid != 0 or (found.st_mode & (stat.S_IWOTH | stat.S_IWGRP) and not found.st_mode & stat.S_ISVTX):
+            return False
+        parent = os.path.dirname(path)
+        if parent == path:
+            return True
+        path = parent

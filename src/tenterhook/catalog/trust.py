@@ -1,0 +1,195 @@
+"""What a project's owner has trusted: the exact bytes of each hook folder. Trusted, changed, untrusted."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import places
+from . import fingerprints, ownership, roots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model import Hook
+
+SETTINGS = "hooks.toml"
+_LARGEST_KEPT = 256 * 1024
+
+
+class State(StrEnum):
+    """How a project's definition stands with its owner."""
+
+    TRUSTED = "trusted"
+    CHANGED = "changed"
+    UNTRUSTED = "untrusted"
+    NOT_NEEDED = "not needed"
+
+
+class Standing(NamedTuple):
+    """A state and, unless trusted, what to say about it."""
+
+    state: State
+    why: str | None = None
+    replaces: bool = False
+
+    @property
+    def runs(self) -> bool:
+        return self.state in (State.TRUSTED, State.NOT_NEEDED)
+
+
+class Trust:
+    """The records for one project. With `everything` set, all of it runs, whatever the records say."""
+
+    def __init__(self, root: str, *, everything: bool = False) -> None:
+        self.root = root
+        self.everything = everything
+        self._identity = roots.identity(root)
+        self._file = os.path.join(places.state(), "trust.json")
+        self._objects = os.path.join(places.state(), "trusted")
+        self._read_at: object = None
+        self._records: dict[str, Any] = {}
+
+    def unreliable(self) -> str | None:
+        """Why no record counts: a repository, or another account, could have written it."""
+        # The account's own state directory is the account's, even in a repository that is the whole home.
+        own = os.path.join(places.account_home(), ".local", "state")
+        if places.is_inside(self._file, self.root) and not places.is_inside(self._file, own):
+            return f"the trust records would lie inside the project ({self._file})"
+        other = ownership.writable_by_others(self._file)
+        return f"another account could write {other}" if other else None
+
+    def standing(self, hook: Hook) -> Standing:
+        """Whether a hook may run now, as its files are now."""
+        if hook.layer != "project" or hook.folder is None:
+            return Standing(State.NOT_NEEDED)
+        return self.of(hook.folder)
+
+    def of(self, path: str) -> Standing:
+        """The standing of a hook's folder, or of the project's `hooks.toml`."""
+        record = self._of_project().get(self.key(path))
+        try:
+            fingerprint = _fingerprint(path)
+        except fingerprints.Untrustable as error:
+            if self.everything:
+                return Standing(State.TRUSTED)
+            return Standing(State.CHANGED if record else State.UNTRUSTED, str(error))
+        if record is not None and record.get("hash") == fingerprint.hash:
+            return Standing(State.TRUSTED, replaces=bool(record.get("replaces")))
+        if self.everything:
+            return Standing(State.TRUSTED)
+        if record is None:
+            return Standing(State.UNTRUSTED, "nobody has trusted it")
+        changed = ", ".join(name for name, _ in self.changes(path)) or "its files"
+        return Standing(State.CHANGED, f"changed since it was trusted: {changed}")
+
+    def changes(self, path: str) -> list[tuple[str, str]]:
+        """Each file that is not as it was trusted, with what happened to it."""
+        record = self._of_project().get(self.key(path)) or {}
+        old = {name: (mode, digest) for name, mode, digest in record.get("entries", ())}
+        new = {entry.path: (entry.mode, entry.digest) for entry in _fingerprint(path).entries}
+        said = []
+        for name in sorted(old.keys() | new.keys()):
+            if old.get(name) == new.get(name):
+                continue
+            if name not in old or name not in new:
+                said.append((name, "added" if name not in old else "removed"))
+            else:
+                said.append((name, "changed" if old[name][1] != new[name][1] else "mode changed"))
+        return said
+
+    def trusted_text(self, path: str, name: str) -> str | None:
+        """The text of a file as it was when it was trusted, if it was kept."""
+        record = self._of_project().get(self.key(path)) or {}
+        for known, _, digest in record.get("entries", ()):
+            if known == name:
+                try:
+                    with open(os.path.join(self._objects, digest), encoding="utf-8") as file:
+                        return file.read()
+                except (OSError, UnicodeDecodeError):
+                    return None
+        return None
+
+    def grant(self, path: str, *, replaces: bool = False, seen: fingerprints.Fingerprint | None = None) -> None:
+        """Trust exactly the bytes that were seen; raises `Untrustable` if they are no longer those."""
+        fingerprint = _fingerprint(path)
+        if seen is not None and seen.hash != fingerprint.hash:
+            raise fingerprints.Untrustable(f"{path} changed while it was being shown", "look at it again")
+        places.make_private(self._objects)
+        base = path if os.path.isdir(path) else os.path.dirname(path)
+        for entry in fingerprint.entries:
+            self._keep(os.path.join(base, entry.path), entry.digest)
+        record = {
+            "hash": fingerprint.hash,
+            "entries": [list(entry) for entry in fingerprint.entries],
+            "replaces": replaces,
+            "when": int(time.time()),
+        }
+        with self._writing() as records:
+            records.setdefault(self._identity, {})[self.key(path)] = record
+
+    def revoke(self, path: str) -> bool:
+        """Forget the trust in a folder or file, by its path or its key; False if there was none."""
+        with self._writing() as records:
+            return records.get(self._identity, {}).pop(self.key(path), None) is not None
+
+    def keys(self) -> list[str]:
+        """What was trusted, changed since or not, as paths below the root."""
+        return sorted(self._of_project())
+
+    def key(self, path: str) -> str:
+        """What a record is filed under: the path below the root, so that worktrees share it."""
+        return os.path.relpath(os.path.join(self.root, path), self.root)
+
+    def _keep(self, file: str, digest: str) -> None:
+        target = os.path.join(self._objects, digest)
+        if "/" in digest or digest.startswith(("link:", "directory")) or os.path.exists(target):
+            return
+        with open(file, "rb") as stream:
+            data = stream.read(_LARGEST_KEPT + 1)
+        if len(data) <= _LARGEST_KEPT:
+            places.replace_file(target, data)
+
+    def _of_project(self) -> dict[str, Any]:
+        """This project's records, read again whenever the file has changed."""
+        try:
+            found = os.stat(self._file)
+            signature = (found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
+            if signature != self._read_at:
+                self._records = {} if self.unreliable() else _load(self._file)
+                self._read_at = signature
+        except OSError:
+            self._records, self._read_at = {}, None
+        project = self._records.get(self._identity)
+        return project if isinstance(project, dict) else {}
+
+    @contextmanager
+    def _writing(self) -> Iterator[dict[str, Any]]:
+        """The records of every project, to be changed and written back whole, one writer at a time."""
+        places.make_private(os.path.dirname(self._file))
+        descriptor = os.open(self._file + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            records = _load(self._file)
+            yield records
+            places.replace_file(self._file, json.dumps({"schema": 1, "projects": records}, indent=1).encode())
+        finally:
+            os.close(descriptor)
+
+
+def _fingerprint(path: str) -> fingerprints.Fingerprint:
+    return fingerprints.of_file(path) if os.path.basename(path) == SETTINGS else fingerprints.of_folder(path)
+
+
+def _load(file: str) -> dict[str, Any]:
+    try:
+        with open(file, "rb") as stream:
+            projects = json.load(stream)["projects"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return projects if isinstance(projects, dict) else {}

@@ -1,0 +1,31 @@
+"""A hook that calls Tenterhook, which would run it again: found by ancestry, whatever the environment claims."""
+
+from __future__ import annotations
+
+import os
+
+from . import places, processes
+from .model import Hook
+
+# Each link names the process that started a hook, and the hook. Only links to real ancestors count.
+CHAIN = "TENTERHOOK_CHAIN"
+
+
+def identity(hook: Hook) -> str:
+    """What makes a hook the same hook in another process."""
+    return places.file_name(f"{hook.source}#{hook.name}#{hook.event}")
+
+
+def chain(starter: processes.Process, hook_identity: str) -> str:
+    """The chain for a hook that `starter` is about to start."""
+    return f"{os.environ.get(CHAIN, '')} {starter}:{hook_identity}".strip()
+
+
+def closes(hook: Hook) -> bool:
+    """Whether this very hook is what called us."""
+    links = os.environ.get(CHAIN)
+    if not links:
+        return False
+    mine = identity(hook)
+    starters = {starter for starter, _, name in (link.partition(":") for link in links.split()) if name == mine}
+    return bool(starters) and any(str(process) in starters for process in processes.ancestors())

@@ -1,0 +1,209 @@
+"""decide(): an event to a verdict. It never waits for people, and one hook's trouble is never another's."""
+
+from __future__ import annotations
+
+import os
+
+from . import matching, verdicts
+from .events import spec_of
+from .model import Event, Hook, Run, Verdict
+from .sessions import Session, fresh_id
+from .turns import Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from .catalog.loading import Catalog
+    from .errors import Problem
+    from .running import Cancel
+
+_REMEMBERED_SESSIONS = 64
+
+
+class Engine:
+    """A set of hooks that events can be put to. Safe to use from several threads at once."""
+
+    def __init__(
+        self,
+        hooks: Iterable[Hook] = (),
+        *,
+        catalog: Catalog | None = None,
+        debug: Callable[[str], None] | None = None,
+    ) -> None:
+        self.catalog = catalog
+        self.session_id = fresh_id()  # of events that name none
+        self._debug = debug
+        self._arranged = matching.Arranged(hooks)
+        self._sessions: dict[str, Session] = {}
+        self._told: set[str] = set()
+
+    @classmethod
+    def load(
+        cls,
+        project: str | os.PathLike[str] = ".",
+        configs: Iterable[str | os.PathLike[str]] = (),
+        trust_project: bool = False,
+        *,
+        debug: Callable[[str], None] | None = None,
+    ) -> Engine:
+        """Every hook in force for a directory: managed, the person's, the project's, and those of named TOML files.
+
+        A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
+        `problems`, not raised.
+        """
+        from .catalog import loading, roots, trust
+
+        root = roots.project_root(os.fspath(project))
+        everything = trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root
+        catalog = loading.load(
+            root, [os.fspath(config) for config in configs], trust=trust.Trust(root, everything=everything)
+        )
+        return cls(catalog.hooks, catalog=catalog, debug=debug)
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """In the order in which they would run."""
+        return self._arranged.hooks
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return self.catalog.problems if self.catalog else ()
+
+    def decide(self, event: Event, *, cancel: Cancel | None = None) -> Verdict:
+        """Run the hooks an event reaches and say what to do. Blocks for as long as they take."""
+        return self._decide(event, cancel, None)
+
+    def _decide(self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Verdict:
+        plan = matching.plan(self._arranged, event)
+        if not plan.stages and not plan.background:
+            return verdicts.merge(event, (), None, self.problems)
+        turn = self._turn(event, cancel, loop)
+        for stage in plan.stages:
+            turn.run(stage)
+        turn.run_again(plan)
+        turn.start_background(plan.background)
+        self._tell_untrusted(turn.runs)
+        return turn.verdict(self.problems)
+
+    async def adecide(self, event: Event) -> Verdict:
+        """The same without blocking the event loop. Cancelled, it ends the hooks' process groups before it raises."""
+        import asyncio
+        import threading
+
+        from .running import Cancel
+
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Verdict] = loop.create_future()
+        cancel = Cancel()
+
+        def work() -> None:
+            try:
+                verdict = self._decide(event, cancel, loop)
+            except BaseException as error:  # noqa: BLE001  # carried over to the awaiting task
+                loop.call_soon_threadsafe(done.set_exception, error)
+            else:
+                loop.call_soon_threadsafe(done.set_result, verdict)
+
+        threading.Thread(target=work, name="tenterhook", daemon=True).start()
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError:
+            cancel.set()
+            await _settled(done)
+            raise
+        finally:
+            if done.done():
+                cancel.close()
+
+    def on(
+        self,
+        event: str,
+        *,
+        tool: str | None = None,
+        pattern: str | None = None,
+        timeout: float = 30.0,
+        priority: int = 100,
+        async_: bool = False,
+        name: str | None = None,
+    ) -> Callable[[Callable[[Event], Any]], Callable[[Event], Any]]:
+        """Make a function a hook: `@engine.on("pre-tool-call", tool="Shell")`.
+
+        It is given the Event and may return None, a dict as a script would print it, or a Decision.
+        """
+        from .expressions import PYTHON, search
+
+        spec = spec_of(event)
+        for expression in (tool, pattern):
+            if expression is not None:
+                search(PYTHON, expression)
+
+        def add(function: Callable[[Event], Any]) -> Callable[[Event], Any]:
+            shown = getattr(function, "__qualname__", repr(function))
+            hook = Hook(
+                name=name or str(getattr(function, "__name__", "function")),
+                event=spec.name,
+                declared=event,
+                format="function",
+                source=f"{getattr(function, '__module__', '')}:{shown}",
+                function=function,
+                tool=tool or None,
+                pattern=pattern or None,
+                timeout=timeout,
+                async_=async_,
+                priority=priority,
+                description=(getattr(function, "__doc__", None) or "").strip(),
+            )
+            self._arranged = matching.Arranged((*self._arranged.hooks, hook))
+            return function
+
+        return add
+
+    def session_variables(self, session_id: str) -> dict[str, str]:
+        """What the session's pre-session hooks have set, for the environment of the agent's tools."""
+        return dict(self._session(session_id).variables())
+
+    def _turn(self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Turn:
+        if not event.session_id:
+            event = event.replace(session_id=self.session_id)
+        session = self._session(event.session_id)
+        trouble = session.open()
+        if trouble and self._debug:
+            self._debug(f"[HOOK DEBUG] {trouble}")
+        trust = self.catalog.trust if self.catalog else None
+        return Turn(event, session, trust, cancel=cancel, loop=loop, debug=self._debug)
+
+    def _session(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            if len(self._sessions) >= _REMEMBERED_SESSIONS:
+                self._sessions.pop(next(iter(self._sessions)), None)
+            session = self._sessions[session_id] = Session(session_id)
+        return session
+
+    def _tell_untrusted(self, runs: Iterable[Run]) -> None:
+        """A guard that is not in force says so, once for each."""
+        new = {run.hook.source for run in runs if run.why == "untrusted"} - self._told
+        if new:
+            import logging
+
+            self._told |= new
+            logging.getLogger("tenterhook").warning("%s", untrusted_line(len(new)))
+
+
+def untrusted_line(count: int) -> str:
+    hooks = "1 project hook was" if count == 1 else f"{count} project hooks were"
+    return f"tenterhook: {hooks} not run: not trusted. Look at them and trust them with: tenterhook trust"
+
+
+async def _settled(done: Any) -> None:
+    """Wait until a future is done, however often the waiting itself is cancelled."""
+    import asyncio
+
+    while not done.done():
+        try:
+            await asyncio.wait([done])
+        except asyncio.CancelledError:
+            continue

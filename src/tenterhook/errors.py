@@ -1,0 +1,95 @@
+"""What can go wrong, each with its remedy.
+
+A `Problem` is a value: definitions with problems never stop the others. A `HookError` is raised at the edges only,
+where a person or a caller can do something about it.
+"""
+
+from __future__ import annotations
+
+from .values import NamedTuple
+
+ERROR = "error"
+WARNING = "warning"
+
+
+class HookError(Exception):
+    """Something the caller can mend; `remedy` says how."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.remedy})" if self.remedy else self.message
+
+
+class UnknownEvent(HookError):
+    """A name that no row of the event table has."""
+
+
+class BadEvent(HookError):
+    """An event whose fields cannot be sent to a hook."""
+
+
+class Cancelled(HookError):
+    """The caller gave up while hooks were running; their process groups are gone."""
+
+
+class Problem(NamedTuple):
+    """One thing wrong with one definition, where it is and what to do about it."""
+
+    code: str
+    file: str
+    line: int | None
+    key: str | None
+    message: str
+    remedy: str
+
+    @property
+    def severity(self) -> str:
+        return CODES[self.code][0]
+
+    @property
+    def place(self) -> str:
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+# code: (severity, what it means). Codes are stable: scripts and documentation name them.
+CODES: dict[str, tuple[str, str]] = {
+    "unreadable": (ERROR, "a file or folder cannot be read"),
+    "not-text": (ERROR, "a definition is not UTF-8 text"),
+    "no-front-matter": (ERROR, "HOOK.md does not begin with front matter between two `---` lines"),
+    "bad-yaml": (ERROR, "the front matter is not valid YAML"),
+    "bad-toml": (ERROR, "the file is not valid TOML"),
+    "bad-hooks-section": (ERROR, "`hooks` is neither an array of hooks nor a table of events"),
+    "missing-key": (ERROR, "a key that the format requires is not there"),
+    "unknown-key": (ERROR, "the array format allows no other keys; the file is refused as a whole"),
+    "bad-value": (ERROR, "a value has the wrong type or lies outside its range"),
+    "unknown-event": (ERROR, "no event has this name"),
+    "bad-expression": (ERROR, "a matcher is not a valid regular expression; the hook is refused"),
+    "placeholder-in-code": (ERROR, "a placeholder would become code instead of data; the hook is refused"),
+    "writable-by-others": (ERROR, "another account could change this; it is not used"),
+    "not-owned-by-root": (ERROR, "a managed hook must belong to root; it is not used"),
+    "file-refused": (ERROR, "a file of array hooks with a mistake is refused as a whole"),
+    "ignored-key": (WARNING, "the format has no such key; it does nothing"),
+    "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),
+    "no-description": (WARNING, "a hook without a description"),
+    "odd-name": (WARNING, "a name with other characters than lower-case letters, digits and hyphens"),
+    "name-differs": (WARNING, "the name in HOOK.md is not the folder's name"),
+    "name-twice": (WARNING, "two hooks of one layer have the same name"),
+    "escape-in-quotes": (WARNING, "a backslash in double quotes that YAML does not know; it is kept"),
+    "control-character": (WARNING, "a matcher holds a control character, most often from a backslash in double quotes"),
+    "no-script": (WARNING, "the hook has no script: it will fail each time"),
+    "not-executable": (WARNING, "the script lacks its exec bit; its interpreter runs it"),
+    "script-syntax": (WARNING, "the shell refuses the command or script: it will fail each time"),
+    "missing-program": (WARNING, "the command starts a script that is not there"),
+    "matcher-on-other-event": (WARNING, "matchers apply to tool events; on this event the hook never matches"),
+    "foreign-event-name": (WARNING, "Kimi Code refuses a file with this event name"),
+    "dialect": (WARNING, "the expression means something else in the other dialect"),
+    "can-run-away": (WARNING, "the expression can take exponential time; it is matched in a helper with a limit"),
+    "long-body": (WARNING, "HOOK.md is longer than about 1,000 tokens"),
+    "no-hooks": (WARNING, "a named file defines no hooks"),
+    "ungoverned": (WARNING, "hooks.toml names a hook that it cannot change or that does not exist"),
+    "untrusted-settings": (WARNING, "the project's hooks.toml is not trusted; it has no effect"),
+}

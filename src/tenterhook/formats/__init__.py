@@ -1,0 +1,1 @@
+"""How hooks are written down and spoken to: folder, table and array."""

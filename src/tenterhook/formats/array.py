@@ -1,0 +1,82 @@
+"""The array format: `[[hooks]]` tables with event, matcher, command, timeout. One mistake refuses the whole file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .. import expressions
+from ..errors import Problem
+from ..events import BY_NAME, suggestion
+from ..model import Hook
+from . import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .toml_files import Lines
+
+
+def read(entries: Sequence[dict[str, Any]], file: str, lines: Lines) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
+    """All hooks of the file, or none of them and why."""
+    dialect = expressions.PYTHON if _is_kimi_cli(file) else expressions.JAVASCRIPT
+    hooks: list[Hook] = []
+    problems: list[Problem] = []
+    for number, entry in enumerate(entries):
+        hook, found = _read_one(entry, number, file, lines, dialect)
+        problems += found
+        if hook:
+            hooks.append(hook)
+    if any(problem.severity == "error" for problem in problems):
+        return (), tuple(problems)
+    return tuple(hooks), tuple(problems)
+
+
+def _is_kimi_cli(file: str) -> bool:
+    return os.path.basename(os.path.dirname(os.path.abspath(file))) == ".kimi"
+
+
+def _read_one(
+    entry: dict[str, Any], number: int, file: str, lines: Lines, dialect: str
+) -> tuple[Hook | None, list[Problem]]:
+    def line_of(key: str) -> int | None:
+        return lines.line_of("hooks", number, key)
+
+    values, problems = fields.check(fields.ARRAY, entry, file, line_of, extra="unknown-key")
+    event = values["event"]
+    if isinstance(event, str) and event not in BY_NAME:
+        message = f"unknown event '{event}'"
+        problems.append(Problem("unknown-event", file, line_of("event"), "event", message, suggestion(event)))
+    if problems:
+        return None, problems
+    spec = BY_NAME[event]
+    if event != spec.array_name:
+        remedy = f"write '{spec.array_name}'" if spec.array_name else "Kimi Code has no such event"
+        message = f"Kimi Code refuses a file with the event name '{event}'"
+        problems.append(Problem("foreign-event-name", file, line_of("event"), "event", message, remedy))
+    matcher, never = values["matcher"], False
+    if matcher:
+        try:
+            expressions.search(dialect, matcher)
+        except expressions.BadExpression as error:
+            never = True
+            message = f"{error.message}; the hook matches nothing"
+            remedy = "mend the expression"
+            problems.append(Problem("never-matches-expression", file, line_of("matcher"), "matcher", message, remedy))
+    hook = Hook(
+        name=f"{event}[{number}]",
+        event=spec.name,
+        declared=event,
+        format="array",
+        layer="config",
+        source=file,
+        line=line_of(""),
+        command=values["command"],
+        tool=matcher or None if spec.has_tool else None,
+        target=matcher or None if not spec.has_tool else None,
+        dialect=dialect,
+        timeout=float(values["timeout"]),
+        fail_closed=values["fail_mode"] == "closed",
+        never_matches=never,
+    )
+    return hook, problems

@@ -1,0 +1,114 @@
+"""The field tables of the three formats, and the one check that holds definitions to them."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+class Field(NamedTuple):
+    """One key of a format: its type, its default and its range (of a number, or of a text's length)."""
+
+    key: str
+    kind: type
+    default: Any = None
+    low: int | None = None
+    high: int | None = None
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    meaning: str = ""
+
+
+_MATCHER = Field("matcher", dict, meaning="`tool` and `pattern`: regular expressions; both must be found")
+_TIMEOUT_MS = Field("timeout", int, 30000, 100, 600000, meaning="milliseconds")
+
+FOLDER = (
+    Field("name", str, None, 1, 64, required=True, meaning="lower-case letters, digits and hyphens"),
+    Field("description", str, "", 0, 1024, meaning="what the hook does"),
+    Field("trigger", str, None, required=True, meaning="any name of an event"),
+    _MATCHER,
+    _TIMEOUT_MS,
+    Field("async", bool, False, meaning="do not wait, decide nothing"),
+    Field("priority", int, 100, 0, 1000, meaning="higher runs first"),
+    Field("metadata", dict, {}, meaning="for the hook's own use; `on_failure: block` makes it fail closed"),
+)
+TABLE = (
+    Field("name", str, None, 1, 64, meaning="unnamed: `<event>[n]`"),
+    Field("type", str, "command", choices=("command",), meaning="the only type there is"),
+    Field("command", str, None, 1, required=True, meaning="a shell line; `{{field}}` is a placeholder"),
+    _MATCHER,
+    _TIMEOUT_MS,
+    Field("async_", bool, False, meaning="do not wait, decide nothing"),
+    Field("description", str, "", 0, 1024, meaning="what the hook does"),
+)
+ARRAY = (
+    Field("event", str, None, 1, required=True, meaning="any name of an event"),
+    Field("matcher", str, "", meaning="a regular expression searched in the event's target"),
+    Field("command", str, None, 1, required=True, meaning="a shell line"),
+    Field("timeout", int, 30, 1, 600, meaning="seconds"),
+    Field("fail_mode", str, "open", choices=("open", "closed"), meaning="what a failure of the hook means"),
+)
+MATCHER = (
+    Field("tool", str, None, meaning="searched in the tool's names"),
+    Field("pattern", str, None, meaning="searched in each string value of the tool's input"),
+)
+
+_KINDS: dict[type, str] = {str: "a text", int: "a whole number", bool: "true or false", dict: "a table"}
+
+
+def check(
+    fields: Sequence[Field],
+    raw: Mapping[str, Any],
+    file: str,
+    line_of: Callable[[str], int | None],
+    *,
+    extra: str = "ignored-key",
+) -> tuple[dict[str, Any], list[Problem]]:
+    """The values of a definition, defaults filled in, and everything wrong with them.
+
+    `extra` is the code for a key the format does not have.
+    """
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    known = {field.key: field for field in fields}
+    for key in raw:
+        if key not in known:
+            close = get_close_matches(str(key), known, n=1)
+            remedy = f"did you mean '{close[0]}'?" if close else f"remove it; the keys are {', '.join(known)}"
+            problems.append(Problem(extra, file, line_of(str(key)), str(key), f"unknown key '{key}'", remedy))
+    for field in fields:
+        value = raw.get(field.key)
+        if value is None:
+            if field.required:
+                remedy = f"add {field.key}: {field.meaning or _KINDS[field.kind]}"
+                message = f"'{field.key}' is missing"
+                problems.append(Problem("missing-key", file, line_of(""), field.key, message, remedy))
+            values[field.key] = field.default
+            continue
+        wrong = _wrong(field, value)
+        if wrong:
+            message, remedy = wrong
+            problems.append(Problem("bad-value", file, line_of(field.key), field.key, message, remedy))
+        values[field.key] = value
+    return values, problems
+
+
+def _wrong(field: Field, value: Any) -> tuple[str, str] | None:
+    if not isinstance(value, field.kind) or (field.kind is int and isinstance(value, bool)):
+        return f"'{field.key}' is {value!r}", f"make it {_KINDS[field.kind]}"
+    if field.choices and value not in field.choices:
+        return f"'{field.key}' is {value!r}", f"use {' or '.join(field.choices)}"
+    size: int = len(value.strip()) if isinstance(value, str) else value if isinstance(value, int) else 0
+    what = " characters" if field.kind is str else ""
+    if field.low is not None and size < field.low:
+        if field.kind is not str:
+            return f"'{field.key}' is {size}", f"use {field.low} to {field.high}"
+        return f"'{field.key}' is empty", f"give it {field.low} to {field.high}{what}" if field.high else "fill it in"
+    if field.high is not None and size > field.high:
+        return f"'{field.key}' is {size}{what}", f"use {field.low} to {field.high}{what}"
+    return None

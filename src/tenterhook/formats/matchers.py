@@ -1,0 +1,44 @@
+"""The `matcher` of folder and table hooks: two expressions, checked when they are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import expressions
+from ..errors import Problem
+from . import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Matcher(NamedTuple):
+    """Absent and empty expressions match all, and are None."""
+
+    tool: str | None = None
+    pattern: str | None = None
+
+
+def read(raw: Any, file: str, line_of: Callable[[str], int | None]) -> tuple[Matcher, list[Problem]]:
+    """The expressions of a matcher table, and what is wrong with them."""
+    if not isinstance(raw, dict):
+        return Matcher(), []  # absent, or reported with the other fields
+    values, problems = fields.check(fields.MATCHER, raw, file, line_of)
+    for key, expression in values.items():
+        if not isinstance(expression, str):
+            continue
+        try:
+            expressions.search(expressions.PYTHON, expression)
+        except expressions.BadExpression as error:
+            remedy = "mend the expression (Python's re); a literal . ( ) [ ] + * ? needs a backslash"
+            problems.append(Problem("bad-expression", file, line_of(key), key, error.message, remedy))
+        if any(ord(char) < 32 and char not in "\t\n" for char in expression):
+            message = f"'{key}' holds a control character: {expression!r}"
+            remedy = "put the expression in single quotes; in double quotes \\b is a backspace"
+            problems.append(Problem("control-character", file, line_of(key), key, message, remedy))
+    return Matcher(values["tool"] or None, values["pattern"] or None), problems
+
+
+def on_other_event(file: str, line: int | None, event: str) -> Problem:
+    message = f"a matcher on '{event}', which has no tool: the hook never matches"
+    return Problem("matcher-on-other-event", file, line, "matcher", message, "remove the matcher")

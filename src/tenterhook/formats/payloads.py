@@ -1,0 +1,61 @@
+"""What a hook is sent on stdin: one JSON object in the words of its format."""
+
+from __future__ import annotations
+
+from .. import jsonable
+from ..matching import prompt_text
+from ..model import Event, Hook
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Fields that stand in for each other.
+_STAND_IN = {"tool_call_id": "tool_use_id", "id": "permission_request_id", "permission_request_id": "id"}
+
+
+def payload(hook: Hook, event: Event) -> dict[str, Any]:
+    """The event under the name the hook declared, with the fields of its format, and all that no format knows."""
+    return _array(hook.declared, event) if hook.format == "array" else _folder(hook.declared, event)
+
+
+def _folder(name: str, event: Event) -> dict[str, Any]:
+    sent: dict[str, Any] = {
+        "event_type": name,
+        "timestamp": event.timestamp,
+        "session_id": event.session_id,
+        "work_dir": event.work_dir,
+        "context": event.context,
+    }
+    for field in event.spec.fields:
+        value = _value(event, field)
+        if value is not None:
+            sent[field] = prompt_text(value) if field == "prompt" else value
+    return sent | _unknown(event)
+
+
+def _array(name: str, event: Event) -> dict[str, Any]:
+    sent: dict[str, Any] = {"hook_event_name": name, "session_id": event.session_id, "cwd": event.work_dir}
+    for column in event.spec.columns:
+        value = next((found for source in column.sources if (found := _value(event, source)) is not None), None)
+        if value is None:
+            continue
+        if column.limit is not None:
+            value = jsonable.text(value)[: column.limit]
+        elif column.name == "prompt" and event.canonical == "pre-agent-turn" and isinstance(value, str):
+            value = [{"type": "text", "text": value}]
+        sent[column.name] = value
+    return sent | _unknown(event)
+
+
+def _value(event: Event, field: str) -> Any:
+    value = event.fields.get(field)
+    return event.fields.get(_STAND_IN.get(field, "")) if value is None else value
+
+
+def _unknown(event: Event) -> dict[str, Any]:
+    """What the caller gave beyond both formats: an agent's own fields reach its hooks."""
+    known = {*event.spec.fields, "tool_use_id"}
+    for column in event.spec.columns:
+        known.update((column.name, *column.sources))
+    return {key: value for key, value in event.fields.items() if key not in known}

@@ -1,0 +1,236 @@
+"""`{{tool_input.file_path}}` in a table hook's command: data, never code.
+
+Each placeholder becomes a reference to an environment variable, quoted as its place in the shell line asks for, so
+that no value can end a quote. Where a value would be code all the same (a program's name, `sh -c`, `eval`), the hook
+is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import jsonable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tree_sitter import Node
+
+_PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.[\w-]+)*)\s*\}\}")
+_VARIABLE = "TENTERHOOK_VALUE_"
+_LONGEST = 128 * 1024 - 64  # what Linux takes in one variable, with room for its name
+
+
+class Misplaced(NamedTuple):
+    """A placeholder whose value would be code."""
+
+    text: str
+    where: str
+
+
+class Template(NamedTuple):
+    """A shell line in which variables stand for placeholders, and the field behind each variable."""
+
+    line: str
+    fields: tuple[str, ...]
+    misplaced: tuple[Misplaced, ...] = ()
+
+
+class Filled(NamedTuple):
+    """What to run, with which variables; notes say what could not be filled in."""
+
+    line: str
+    variables: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def in_code(command: str) -> tuple[Misplaced, ...]:
+    """The placeholders of a command that would not be data."""
+    return template(command).misplaced
+
+
+def fill(command: str, payload: Mapping[str, Any]) -> Filled:
+    """The command for one event."""
+    made = template(command)
+    variables: dict[str, str] = {}
+    notes: list[str] = []
+    for number, field in enumerate(made.fields):
+        value = _look_up(payload, field)
+        if value is None:
+            notes.append(f"{{{{{field}}}}} is not in the event; it stands for nothing")
+        text = "" if value is None else jsonable.printable(jsonable.text(value))
+        if "\0" in text:
+            text = text.replace("\0", "\ufffd")
+            notes.append(f"{{{{{field}}}}} held NUL characters, which no command line can; they were replaced")
+        if len(text.encode()) > _LONGEST:
+            notes.append(f"{{{{{field}}}}} is too long for a command line; read it from the JSON on stdin")
+        variables[f"{_VARIABLE}{number}"] = text
+    return Filled(made.line, variables, tuple(notes))
+
+
+def _look_up(payload: Mapping[str, Any], field: str) -> Any:
+    value: Any = payload
+    for key in field.split("."):
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
+
+
+@lru_cache(maxsize=1024)
+def template(command: str) -> Template:
+    """Parse a command once; without placeholders it is its own template."""
+    found = list(_PLACEHOLDER.finditer(command))
+    if not found:
+        return Template(command, ())
+    names = [f"{_VARIABLE}{number}" for number in range(len(found))]
+    pieces: list[str] = []
+    starts: list[int] = []
+    position = size = 0
+    for name, placeholder in zip(names, found, strict=True):
+        before = command[position : placeholder.start()]
+        starts.append(size + len(before.encode("utf-8", "replace")))
+        size = starts[-1] + len(name)
+        pieces += [before, name]
+        position = placeholder.end()
+    pieces.append(command[position:])
+    marked = "".join(pieces).encode("utf-8", "replace")
+    root = _parse(marked)
+    misplaced: list[Misplaced] = []
+    line = marked
+    for name, placeholder, start in reversed(list(zip(names, found, starts, strict=True))):
+        node = root.descendant_for_byte_range(start, start + len(name))
+        where = "a shell line that does not parse" if node is None else _code(node)
+        if where:
+            misplaced.append(Misplaced(placeholder[0], where))
+        line = line[:start] + _reference(name, node).encode() + line[start + len(name) :]
+    return Template(line.decode(), tuple(each[1] for each in found), tuple(reversed(misplaced)))
+
+
+def _parse(line: bytes) -> Node:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language())).parse(line).root_node
+
+
+def _reference(name: str, node: Node | None) -> str:
+    """The variable, quoted for its place."""
+    kind = node.type if node else ""
+    if kind == "raw_string":
+        return f"'\"${{{name}}}\"'"
+    if kind in ("string_content", "string", "heredoc_body", "heredoc_content"):
+        return f"${{{name}}}"
+    return f'"${{{name}}}"'
+
+
+_CODE_NODES = {
+    "ERROR": "a shell line that does not parse",
+    "arithmetic_expansion": "arithmetic",
+    "variable_name": "the name of a variable",
+    "subscript": "an index",
+    "array": "an array",
+    "ansi_c_string": "a string with escapes",
+    "command_name": "the name of a program to start",
+    "function_definition_name": "the name of a function",
+}
+
+
+def _code(node: Node) -> str | None:
+    """Where the value would be code; None where it is data."""
+    child: Node | None = None
+    current: Node | None = node
+    while current is not None:
+        if current.type in _CODE_NODES:
+            return _CODE_NODES[current.type]
+        if current.type in ("compound_statement", "test_command") and (current.text or b"")[:2] in (b"((", b"[["):
+            return "an expression of the shell"
+        if current.type == "command" and child is not None:
+            if where := _code_in_command(current, child):
+                return where
+        if current.type == "heredoc_redirect":
+            if any(part.type == "heredoc_start" and _text(part)[:1] in ("'", '"', "\\") for part in current.children):
+                return "a quoted here-document"
+            if _feeds_interpreter(current.parent):
+                return "the input of an interpreter"
+        if current.type == "herestring_redirect" and _feeds_interpreter(current.parent):
+            return "the input of an interpreter"
+        if current.type == "pipeline" and child is not None:
+            after = current.children[current.children.index(child) + 1 :]
+            if any(_feeds_interpreter(each) for each in after):
+                return "the input of an interpreter"
+        child, current = current, current.parent
+    return None
+
+
+_RUN_TEXT = {"eval", ".", "source", "trap", "alias", "let", "ssh", "su", "watch", "parallel"}
+_LAUNCHERS = {
+    *("sudo", "doas", "env", "exec", "command", "builtin", "nohup", "setsid", "time", "timeout", "nice", "ionice"),
+    *("stdbuf", "xargs", "chroot", "unshare", "flock", "strace"),
+}
+_INTERPRETER = re.compile(
+    r"(?:sh|bash|dash|ash|zsh|ksh|mksh|fish|busybox|python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|osascript|pwsh)[\d.]*"
+)
+_PROGRAM_FIRST = re.compile(r"[gmn]?awk|g?sed|ed|ex|vim?|psql|sqlite3|mysql|make")
+_CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print|-exec(?:dir)?|-ok(?:dir)?")
+
+
+def _code_in_command(command: Node, child: Node) -> str | None:
+    words = [part for part in command.children if part.type not in ("variable_assignment", "file_redirect")]
+    if child not in words:
+        return None  # an assignment or a file: data
+    before = [_bare(_text(word)) for word in words[: words.index(child)]]
+    if not before:
+        return None  # the name itself has been looked at
+    if before[-1] in ("-exec", "-execdir", "-ok", "-okdir"):
+        return "the name of a program to start"
+    for number, word in enumerate(before):
+        options = all(each.startswith("-") or "=" in each or each[:1].isdigit() for each in before[number + 1 :])
+        if word in _RUN_TEXT:
+            return f"what {word} runs"
+        if word in _LAUNCHERS and options and before[1:2] != ["-v"]:
+            return "the name of a program to start"
+        if _INTERPRETER.fullmatch(word) and (options or _CODE_OPTION.fullmatch(before[-1])):
+            return f"what {word} runs"
+        if _PROGRAM_FIRST.fullmatch(word) and (options or _CODE_OPTION.fullmatch(before[-1])):
+            return f"what {word} runs"
+    return None
+
+
+def _feeds_interpreter(node: Node | None) -> bool:
+    """Whether a command, or what a redirection belongs to, takes its input for code."""
+    if node is None:
+        return False
+    return any(
+        (_INTERPRETER.fullmatch(word) and all(each.startswith("-") for each in words[number + 1 :]))
+        or (word in ("xargs", "parallel") and any(_INTERPRETER.fullmatch(each) for each in words[number + 1 :]))
+        or word in _RUN_TEXT
+        for command in _commands(node)
+        for words in [[_bare(_text(part)) for part in command.children if part.type in _WORDS]]
+        for number, word in enumerate(words)
+    )
+
+
+_WORDS = ("command_name", "word", "string", "raw_string", "concatenation", "number")
+
+
+def _commands(node: Node) -> Iterator[Node]:
+    if node.type == "command":
+        yield node
+    for child in node.children:
+        if child.type not in ("heredoc_redirect", "herestring_redirect"):
+            yield from _commands(child)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _bare(word: str) -> str:
+    """A word without its quotes and, for a program, its directory."""
+    return word.strip("'\"").rsplit("/", 1)[-1] if not word.startswith("-") else word

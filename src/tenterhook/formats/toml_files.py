@@ -1,0 +1,95 @@
+"""TOML files with hooks: read the file, tell the format by the shape of `hooks`, find the line of a key."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import Problem
+from . import array, table
+
+if TYPE_CHECKING:
+    from ..model import Hook
+
+
+class Read(NamedTuple):
+    """The hooks of one file, and everything wrong with it."""
+
+    hooks: tuple[Hook, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+class Lines:
+    """Where the tables and keys of a TOML file stand; `tomllib` does not say."""
+
+    def __init__(self, text: str) -> None:
+        # Strings over several lines may hold anything: blank them, keeping the lines.
+        blanked = re.sub(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'', _blank, text, flags=re.DOTALL)
+        self._lines = blanked.split("\n")
+
+    def line_of(self, header: str, number: int, key: str) -> int | None:
+        """The line of a key in the n-th `[[header]]`, of the header itself for an unknown key."""
+        start = self._header(header, number)
+        if start is None:
+            return next((n for n, line in enumerate(self._lines, 1) if re.match(r"\s*hooks\b", line)), None)
+        for line_number, line in enumerate(self._lines[start:], start=start + 1):
+            if re.match(r"\s*\[", line):
+                break
+            if key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", line):
+                return line_number
+            if key and re.search(rf"[{{,]\s*{re.escape(key)}\s*=", line):
+                return line_number
+        return start
+
+    def _header(self, header: str, number: int) -> int | None:
+        spelt = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in header.split("."))
+        seen = -1
+        for line_number, line in enumerate(self._lines, start=1):
+            if re.match(rf"\s*\[\[\s*{spelt}\s*\]\]", line):
+                seen += 1
+                if seen == number:
+                    return line_number
+        return None
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "''" + "\n" * found[0].count("\n")
+
+
+def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
+    """The document and its lines, or why there is none."""
+    try:
+        with open(file, "rb") as stream:
+            text = stream.read().decode("utf-8-sig")
+        return tomllib.loads(text), Lines(text)
+    except OSError as error:
+        remedy = "name a TOML file that exists and is readable"
+        return Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy)
+    except UnicodeDecodeError as error:
+        return Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        at = re.search(r"line (\d+)", str(error))
+        line = int(at[1]) if at else None
+        return Problem("bad-toml", file, line, None, f"not valid TOML: {error}", "mend that line")
+
+
+def read(file: str) -> Read:
+    """The hooks of a file in the array or the table format."""
+    loaded = load(file)
+    if isinstance(loaded, Problem):
+        return Read((), (loaded,))
+    document, lines = loaded
+    if "hooks" not in document:
+        message = "no hooks in this file"
+        remedy = "add [[hooks]] or [[hooks.<event>]] tables, or do not name it"
+        return Read((), (Problem("no-hooks", file, None, "hooks", message, remedy),))
+    hooks = document["hooks"]
+    if isinstance(hooks, list) and all(isinstance(entry, dict) for entry in hooks):
+        return Read(*array.read(hooks, file, lines))
+    if isinstance(hooks, dict):
+        return Read(*table.read(hooks, file, lines))
+    line = lines.line_of("hooks", 0, "")
+    message = f"'hooks' is {type(hooks).__name__}, neither an array of tables nor a table of events"
+    remedy = "write [[hooks]] tables (array format) or [[hooks.<event>]] tables (table format)"
+    return Read((), (Problem("bad-hooks-section", file, line, "hooks", message, remedy),))

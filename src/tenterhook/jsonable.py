@@ -1,0 +1,69 @@
+"""Any Python value as plain JSON, and JSON as bytes that a hook's `grep` can read."""
+
+from __future__ import annotations
+
+import json
+
+from .errors import BadEvent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_DEEPEST = 200
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """The value as JSON can hold it: models and dataclasses as objects, anything else as its string form.
+
+    Raises `BadEvent` for a value that nests deeper than any parser of a hook would read.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or kind is int or value is None:
+        return value
+    if depth > _DEEPEST:
+        raise BadEvent("a value nests too deeply to be sent to a hook", f"keep it under {_DEEPEST} levels")
+    if isinstance(value, dict):
+        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, float):
+        return float(value) if value - value == 0 else str(value)  # nan and the infinities are no JSON
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (set, frozenset)):
+        return [plain(item, depth + 1) for item in sorted(value, key=str)]
+    if not isinstance(value, type):
+        fields = getattr(kind, "__dataclass_fields__", None)
+        if fields is not None:
+            return {name: plain(getattr(value, name, None), depth + 1) for name in fields}
+        dump = getattr(value, "model_dump", None)  # pydantic's
+        if callable(dump):
+            return plain(dump(), depth + 1)
+    return str(value)
+
+
+def _key(key: Any) -> str:
+    if type(key) is str:
+        return key
+    return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
+
+
+def encode(value: Any) -> bytes:
+    """Plain JSON as one line of UTF-8, with a space after each colon and comma: scripts look for `"key": "`."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # a lone surrogate, such as an undecodable file name, has only its escaped form
+        return json.dumps(value).encode()
+
+
+def text(value: Any) -> str:
+    """A string as it is, any other plain value in its JSON form."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def printable(value: str) -> str:
+    """The string with lone surrogates replaced, so that every stream and file can hold it."""
+    return value.encode("utf-8", "replace").decode()

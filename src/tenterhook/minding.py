@@ -1,0 +1,137 @@
+"""Asynchronous hooks: one detached process per event starts them, minds their timeouts and writes down how they ended.
+
+It holds none of the caller's pipes and outlives it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+from . import circles, places, processes
+from .running import Command, Ended, run_stage
+from .values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_LOG = "async.jsonl"
+_LARGEST_LOG = 8 * 1024 * 1024
+_LOGGED_OUTPUT = 4096
+_BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.minding import main; main()"
+
+
+class Job(NamedTuple):
+    """One asynchronous hook, ready to run in another process."""
+
+    name: str
+    source: str
+    event_name: str
+    session_id: str
+    identity: str
+    argv: Sequence[str]
+    payload: str
+    cwd: str
+    env: Mapping[str, str]
+    timeout: float
+
+
+class Minders:
+    """The minders one process has started, so that none stays a zombie for long."""
+
+    def __init__(self) -> None:
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def start(self, jobs: Sequence[Job], env: Mapping[str, str]) -> str | None:
+        """Hand jobs to a minder without waiting for it; return why it could not be started."""
+        self._started = [process for process in self._started if process.poll() is None]
+        path = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+        data = json.dumps([job._asdict() for job in jobs]).encode()
+        try:
+            descriptor = _readable(data)
+        except OSError as error:
+            return f"cannot start: {error.strerror}"
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _BOOT.format(path=path)],
+                stdin=descriptor,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env=dict(env),
+                start_new_session=True,
+            )
+        except OSError as error:
+            return f"cannot start: {error.strerror}"
+        finally:
+            os.close(descriptor)
+        self._started.append(process)
+        return None
+
+
+def _readable(data: bytes) -> int:
+    """A descriptor with the data behind it, that nobody has to feed."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("tenterhook", os.MFD_CLOEXEC)
+    else:
+        import tempfile
+
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    with open(descriptor, "wb", closefd=False) as stream:
+        stream.write(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def main() -> None:
+    """Run the jobs on stdin side by side; log each end."""
+    jobs = [Job(**job) for job in json.load(sys.stdin.buffer)]
+    starter = processes.this()
+    base = dict(os.environ)
+    commands = [
+        Command(
+            argv=tuple(job.argv),
+            payload=job.payload.encode("utf-8", "surrogateescape"),
+            cwd=job.cwd,
+            env={**base, **job.env, circles.CHAIN: circles.chain(starter, job.identity)},
+            timeout=job.timeout,
+        )
+        for job in jobs
+    ]
+    for job, ended in zip(jobs, run_stage(commands), strict=True):
+        log(job, ended)
+
+
+def log(job: Job, ended: Ended) -> None:
+    """Append one line; a log that grew too large is begun anew, the last one kept beside it."""
+    file = os.path.join(places.state(), _LOG)
+    line = json.dumps(
+        {
+            "schema": 1,
+            "time": time.time(),
+            "hook": job.name,
+            "source": job.source,
+            "session_id": job.session_id,
+            "event_name": job.event_name,
+            "outcome": "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok",
+            "why": ended.why,
+            "exit_code": ended.exit_code,
+            "duration_ms": round(ended.duration * 1000, 3),
+            "stdout": ended.stdout[:_LOGGED_OUTPUT].decode("utf-8", "replace"),
+            "stderr": ended.stderr[:_LOGGED_OUTPUT].decode("utf-8", "replace"),
+        }
+    )
+    try:
+        places.make_private(places.state())
+        if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
+            os.replace(file, file + ".1")
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError:  # nobody to tell: the hooks ran, only the log is missing
+        return
+    with open(descriptor, "ab", buffering=0) as stream:
+        stream.write(line.encode() + b"\n")

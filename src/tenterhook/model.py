@@ -1,0 +1,276 @@
+"""The values everything else speaks in: an Event happens, Hooks run, each Run means a Decision, together a Verdict.
+
+Three nouns, never mixed: a `Run` is what happened, a `Decision` is what one hook meant, a `Verdict` is what we do.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from enum import StrEnum
+
+from . import jsonable
+from .errors import Problem
+from .events import FIELD_ALIASES, FIELD_DEFAULTS, EventSpec, spec_of
+from .values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+
+class Action(StrEnum):
+    """What a hook, or all of them together, say about an event."""
+
+    DENY = "deny"
+    ASK = "ask"
+    APPROVE = "approve"  # skip the question
+    ALLOW = "allow"  # no objection: the agent's rules still ask
+    NONE = "none"  # nothing said, which is not allow either
+
+
+PRECEDENCE = (Action.DENY, Action.ASK, Action.APPROVE, Action.ALLOW, Action.NONE)
+
+
+class Failure(StrEnum):
+    """Why a run is no answer."""
+
+    EXIT = "exit"
+    SIGNAL = "signal"
+    TIMED_OUT = "timed_out"
+    CANNOT_START = "cannot_start"
+    RAISED = "raised"  # a Python function
+
+
+class Outcome(StrEnum):
+    """What became of one hook, as a reader of the verdict wants to know it."""
+
+    OK = "ok"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    NOT_RUN = "not_run"
+    STARTED = "started"
+
+
+class Event:
+    """Something that happens in an agent's life. Frozen; every value in `fields` is plain JSON.
+
+    Any of the event's names will do, and any of the payload fields of its formats.
+    """
+
+    __slots__ = ("context", "fields", "name", "session_id", "spec", "timestamp", "work_dir")
+
+    name: str
+    spec: EventSpec
+    session_id: str
+    work_dir: str
+    timestamp: str
+    context: dict[str, Any]
+    fields: dict[str, Any]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        session_id: str = "",
+        work_dir: str | os.PathLike[str] = ".",
+        timestamp: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        **fields: Any,
+    ) -> None:
+        put = object.__setattr__
+        spec = spec_of(name)
+        put(self, "name", name)
+        put(self, "spec", spec)
+        put(self, "session_id", session_id)
+        put(self, "work_dir", os.path.abspath(work_dir))
+        put(self, "timestamp", timestamp or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        put(self, "context", jsonable.plain(dict(context or {})))
+        given = {**FIELD_DEFAULTS.get(spec.name, {})}
+        for key, value in fields.items():
+            if value is not None:
+                given[FIELD_ALIASES.get(key, key)] = jsonable.plain(value)
+        if "tool_call_id" in given:
+            given.setdefault("tool_use_id", given.pop("tool_call_id"))
+        put(self, "fields", given)
+
+    @classmethod
+    def from_payload(cls, name: str, payload: Mapping[str, Any], **fixed: Any) -> Event:
+        """An event from a JSON object as any format sends it; `fixed` values win."""
+        merged = {FIELD_ALIASES.get(key, key): value for key, value in payload.items()}
+        merged.pop("event_type", None)
+        merged.update({key: value for key, value in fixed.items() if value is not None})
+        return cls(name, **{str(key): value for key, value in merged.items() if key not in ("name", "self")})
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"an Event is frozen; use replace({key}=…)")
+
+    def __repr__(self) -> str:
+        return f"Event({self.name!r}, session_id={self.session_id!r}, work_dir={self.work_dir!r}, **{self.fields!r})"
+
+    def replace(self, **changes: Any) -> Event:
+        """The same event with other fields; `name`, `session_id` and `work_dir` may be among them."""
+        base: dict[str, Any] = {slot: changes.pop(slot, getattr(self, slot)) for slot in _BASE}
+        return Event(base.pop("name"), **base, **{**self.fields, **changes})
+
+    @property
+    def canonical(self) -> str:
+        return self.spec.name
+
+    @property
+    def tool_name(self) -> str | None:
+        return self.fields.get("tool_name")
+
+    @property
+    def tool_input(self) -> Any:
+        return self.fields.get("tool_input")
+
+    @property
+    def prompt(self) -> Any:
+        return self.fields.get("prompt")
+
+
+_BASE = ("name", "session_id", "work_dir", "timestamp", "context")
+
+
+class Hook(NamedTuple):
+    """One definition, checked once, whichever format it was written in."""
+
+    name: str
+    event: str  # canonical
+    declared: str  # the name it declared itself, and is sent
+    format: str  # folder, table, array, function
+    layer: str = "python"  # managed, user, project, config, python
+    source: str = ""
+    line: int | None = None
+    folder: str | None = None  # the folder format's directory
+    command: str | None = None  # the other formats' shell line
+    function: Callable[[Event], Any] | None = None
+    tool: str | None = None
+    pattern: str | None = None
+    target: str | None = None  # an array matcher on an event without a tool
+    dialect: str = "python"
+    timeout: float = 30.0  # seconds
+    async_: bool = False
+    priority: int = 100
+    description: str = ""
+    metadata: Mapping[str, Any] = {}
+    fail_closed: bool = False
+    never_matches: bool = False  # an array matcher that is no expression
+
+    @property
+    def spec(self) -> EventSpec:
+        return spec_of(self.event)
+
+
+class Decision(NamedTuple):
+    """What one hook meant. With `ignored` set it is shown but does not count, and that says why."""
+
+    action: Action = Action.NONE
+    reason: str | None = None
+    modified_input: dict[str, Any] | None = None
+    additional_context: str | None = None
+    message: str | None = None
+    scope: str | None = None
+    log: str | None = None
+    notes: tuple[str, ...] = ()
+    unreadable: bool = False  # part of the answer made no sense; the notes say which
+    ignored: str | None = None
+
+
+class Run(NamedTuple):
+    """What happened to one hook at one event."""
+
+    hook: Hook
+    failure: Failure | None = None
+    why: str | None = None
+    started: bool = True
+    background: bool = False
+    exit_code: int | None = None
+    duration_ms: float = 0.0
+    stdout: str = ""
+    stderr: str = ""
+    notes: tuple[str, ...] = ()
+    answer: Any = None  # what a Python function returned
+    saw: Any = None  # the tool's input as this run was sent it
+    decision: Decision = Decision()
+
+    @property
+    def failed(self) -> bool:
+        return self.failure is not None
+
+    @property
+    def timed_out(self) -> bool:
+        return self.failure is Failure.TIMED_OUT
+
+    @property
+    def outcome(self) -> Outcome:
+        if not self.started:
+            return Outcome.NOT_RUN
+        if self.background:
+            return Outcome.STARTED
+        if self.failure is not None:
+            return Outcome.TIMED_OUT if self.timed_out else Outcome.FAILED
+        if self.decision.action is Action.DENY and self.decision.ignored is None:
+            return Outcome.BLOCKED
+        return Outcome.OK
+
+
+class Verdict(NamedTuple):
+    """What we do about an event, and everything that led there."""
+
+    event: str
+    decision: Action = Action.NONE
+    reason: str | None = None
+    modified_input: dict[str, Any] | None = None
+    additional_context: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    scope: str | None = None
+    runs: tuple[Run, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def denied(self) -> bool:
+        return self.decision is Action.DENY
+
+    def as_json(self) -> dict[str, Any]:
+        """The verdict as it leaves the house; `schema` tells its version."""
+        return {
+            "schema": 1,
+            "event": self.event,
+            "decision": str(self.decision),
+            "reason": self.reason,
+            "modified_input": self.modified_input,
+            "additional_context": list(self.additional_context),
+            "messages": list(self.messages),
+            "runs": [_run_as_json(run) for run in self.runs],
+            "problems": [problem_as_json(problem) for problem in self.problems],
+        }
+
+
+def _run_as_json(run: Run) -> dict[str, Any]:
+    decision = run.decision
+    notes = [*run.notes, *decision.notes]
+    if decision.ignored:
+        notes.append(decision.ignored)
+    return {
+        "hook": run.hook.name,
+        "source": run.hook.source,
+        "event_name": run.hook.declared,
+        "async": run.background,
+        "outcome": str(run.outcome),
+        "why": run.why,
+        "decision": str(decision.action),
+        "reason": decision.reason,
+        "exit_code": run.exit_code,
+        "duration_ms": round(run.duration_ms, 3),
+        "stdout": run.stdout,
+        "stderr": run.stderr,
+        "notes": notes,
+    }
+
+
+def problem_as_json(problem: Problem) -> dict[str, Any]:
+    return {**problem._asdict(), "severity": problem.severity}

@@ -1,0 +1,83 @@
+"""Where things are kept: one function per kind of place, and names that are safe as file names."""
+
+from __future__ import annotations
+
+import os
+
+
+def home() -> str:
+    """The person's home as their environment has it."""
+    return os.path.expanduser("~")
+
+
+def account_home() -> str:
+    """The home the account database names: nothing in the environment can move it."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return home()
+
+
+def config_home() -> str:
+    return _xdg("XDG_CONFIG_HOME", ".config")
+
+
+def state() -> str:
+    """Our own directory for what must outlive a process."""
+    return os.path.join(_xdg("XDG_STATE_HOME", ".local/state"), "tenterhook")
+
+
+def cache() -> str:
+    """Our own directory for what can be made again."""
+    return os.path.join(_xdg("XDG_CACHE_HOME", ".cache"), "tenterhook")
+
+
+def _xdg(variable: str, default: str) -> str:
+    value = os.environ.get(variable, "")
+    # the base directory specification: a relative path is invalid and is ignored
+    return value if os.path.isabs(value) else os.path.join(home(), default)
+
+
+def is_inside(path: str, directory: str) -> bool:
+    """Whether a path, links followed, lies in a directory or is it."""
+    path, directory = os.path.realpath(path), os.path.realpath(directory)
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+
+
+def file_name(text: str) -> str:
+    """Any text as one file name; different texts have different names."""
+    name = "".join(char if char in _SAFE else _escaped(char) for char in text)
+    if name.startswith("."):
+        name = "%2e" + name[1:]
+    if len(name) > 120 or not name:
+        import hashlib
+
+        name = name[:40] + "%" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    return name
+
+
+def _escaped(char: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
+
+
+def make_private(directory: str) -> None:
+    """Create a directory, and what is missing above it, for this account alone."""
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Write a private file so that a reader, or a crash, sees the old or the new content, whole."""
+    temporary = f"{path}.{os.getpid()}.new"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

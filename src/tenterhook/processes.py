@@ -1,0 +1,62 @@
+"""Who called us: the ancestors of a process, told by the system and not by the environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from .values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Process(NamedTuple):
+    """A process as it can be recognised: a number comes again, a number and a start time do not."""
+
+    pid: int
+    started: str
+
+    def __str__(self) -> str:
+        return f"{self.pid}.{self.started}"
+
+
+def this() -> Process:
+    found = _look_up(os.getpid())
+    return found[0] if found else Process(os.getpid(), "")
+
+
+def ancestors() -> Iterator[Process]:
+    """This process, its parent, and so on."""
+    pid = os.getpid()
+    seen: set[int] = set()
+    while pid > 0 and pid not in seen:
+        seen.add(pid)
+        found = _look_up(pid)
+        if found is None:
+            return
+        process, pid = found
+        yield process
+
+
+def _look_up(pid: int) -> tuple[Process, int] | None:
+    """A process and its parent's number."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # the name in parentheses may hold anything, so count from its end
+            fields = file.read().rpartition(b")")[2].split()
+        return Process(pid, fields[19].decode()), int(fields[1])
+    except FileNotFoundError:
+        return _ask_ps(pid) if not os.path.exists("/proc/self/stat") else None
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _ask_ps(pid: int) -> tuple[Process, int] | None:
+    """The same where there is no /proc."""
+    asked = subprocess.run(
+        ["/bin/ps", "-o", "ppid=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    parent, _, started = asked.stdout.strip().partition(" ")
+    return (Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None

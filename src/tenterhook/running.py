@@ -1,0 +1,355 @@
+"""A stage of commands: spawn, feed, read, deadline, kill, reap. The only place that starts hooks.
+
+One synchronous loop runs a whole stage. It returns when every command is over, and a command is over when its
+process has exited, whoever still holds its pipes; at the latest 250 ms after its timeout.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections import deque
+
+from .errors import Cancelled
+from .model import Failure
+from .values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+KEPT_STDOUT = 1024 * 1024
+KEPT_STDERR = 64 * 1024
+GRACE = 0.1  # between SIGTERM and SIGKILL
+_AT_ONCE = 128  # processes of one stage; each needs four descriptors
+_PIPE = 65536
+_PIDFD = hasattr(os, "pidfd_open")
+_WITHOUT_PIDFD = 0.005  # how often to ask for exits where the system cannot tell
+_LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
+
+
+class Command(NamedTuple):
+    """Everything one process needs."""
+
+    argv: tuple[str, ...]
+    payload: bytes
+    cwd: str
+    env: Mapping[str, str]
+    timeout: float
+    grace: float = GRACE
+
+
+class Ended(NamedTuple):
+    """What became of a command. `exit_code` is None unless it exited by itself."""
+
+    failure: Failure | None
+    why: str | None
+    exit_code: int | None
+    duration: float
+    stdout: bytes = b""
+    stderr: bytes = b""
+    dropped_stdout: int = 0
+    dropped_stderr: int = 0
+
+
+class Cancel:
+    """Ends running stages from another thread or a signal handler; may be set before, during or after."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._write, False)
+        self.is_set = False
+
+    def set(self) -> None:
+        self.is_set = True
+        try:
+            os.write(self._write, b"x")
+        except (BlockingIOError, ValueError, OSError):  # full or closed: whoever had to wake is awake
+            pass
+
+    def fileno(self) -> int:
+        return self._read
+
+    def close(self) -> None:
+        os.close(self._read)
+        os.close(self._write)
+
+
+class _Kept:
+    """The first and the last of a stream, within a limit: an answer may stand at either end."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = limit // 2
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_size = 0
+        self._passed = 0
+
+    def add(self, data: bytes) -> None:
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        if data:
+            self._tail.append(data)
+            self._tail_size += len(data)
+            while self._tail_size - len(self._tail[0]) >= self._half:
+                dropped = self._tail.popleft()
+                self._tail_size -= len(dropped)
+                self._passed += len(dropped)
+
+    def take(self) -> tuple[bytes, int]:
+        """What was kept, and how many bytes were not."""
+        tail = b"".join(self._tail)
+        over = max(0, len(tail) - self._half)
+        dropped = self._passed + over
+        if not dropped:
+            return bytes(self._head) + tail, 0
+        return bytes(self._head) + b"\n[%d bytes dropped]\n" % dropped + tail[over:], dropped
+
+
+class _Live:
+    """One running command and what is open for it."""
+
+    def __init__(self, number: int, command: Command) -> None:
+        self.number = number
+        self.grace = command.grace
+        self.unsent = memoryview(command.payload)
+        self.begun = time.monotonic()
+        ours: list[int] = []
+        theirs: list[int] = []
+        try:
+            for mine, yours in ((ours, theirs), (theirs, ours), (theirs, ours)):
+                read, write = os.pipe()
+                yours.append(read)
+                mine.append(write)
+            self.stdin, self.out, self.err = ours
+            for fd in ours:
+                os.set_blocking(fd, False)
+            # Most payloads fit into the pipe: they are there before the process is, and nobody waits for a reader.
+            self.unsent = self.unsent[os.write(self.stdin, self.unsent) :]
+            if not self.unsent:
+                os.close(self.stdin)
+                ours[0] = self.stdin = -1
+            self.process = subprocess.Popen(
+                command.argv,
+                stdin=theirs[0],
+                stdout=theirs[1],
+                stderr=theirs[2],
+                cwd=command.cwd,
+                env=command.env,
+                process_group=0,
+            )
+        except BaseException:
+            _close(ours)
+            raise
+        finally:
+            _close(theirs)
+        self.exit = os.pidfd_open(self.process.pid) if _PIDFD else -1
+        self.deadline = self.begun + command.timeout
+        self.timeout = command.timeout
+        self.timed_out = False
+        self.killed = False
+        self.stdout = _Kept(KEPT_STDOUT)
+        self.stderr = _Kept(KEPT_STDERR)
+
+    def feed(self) -> bool:
+        """Write what the pipe takes; False when there is no more to write or nobody to read it."""
+        try:
+            self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
+        except BlockingIOError:
+            return True
+        except OSError:  # closed by a hook that does not want it
+            return False
+        return len(self.unsent) > 0
+
+    def read(self, fd: int) -> bool:
+        """Take one piece of output; False at its end."""
+        try:
+            data = os.read(fd, _PIPE)
+        except BlockingIOError:
+            return True
+        if data:
+            (self.stdout if fd == self.out else self.stderr).add(data)
+        return bool(data)
+
+    def read_rest(self, fd: int) -> None:
+        """Take what is in the pipe now: the exit code outranks end-of-file, a child may hold the other end."""
+        left = int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
+        while left > 0:
+            before = left
+            try:
+                data = os.read(fd, min(left, _PIPE))
+            except BlockingIOError:
+                return
+            (self.stdout if fd == self.out else self.stderr).add(data)
+            left -= len(data)
+            if left == before:
+                return
+
+    def signal_group(self, number: int) -> None:
+        # The leader is not reaped yet, so its process group cannot have become someone else's.
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def ended(self) -> Ended:
+        """Close everything and say what happened; the process has exited, or cannot be made to."""
+        duration = time.monotonic() - self.begun
+        _close((self.stdin, self.out, self.err, self.exit))
+        stdout, dropped_stdout = self.stdout.take()
+        stderr, dropped_stderr = self.stderr.take()
+        code = self.process.poll()
+        failure, why = None, None
+        if self.timed_out:
+            failure, why = Failure.TIMED_OUT, f"no end within {self.timeout:g} s"
+            if code is None:
+                why += "; it cannot be killed"
+        elif code is None or code < 0:
+            failure, why = Failure.SIGNAL, f"signal {-(code or 0)}"
+        elif code not in (0, 2):
+            failure, why = Failure.EXIT, f"exit {code}"
+        shown = code if code is not None and code >= 0 and not self.timed_out else None
+        return Ended(failure, why, shown, duration, stdout, stderr, dropped_stdout, dropped_stderr)
+
+
+def run_stage(commands: Sequence[Command], cancel: Cancel | None = None) -> list[Ended]:
+    """Run the commands side by side; return how each ended, in their order.
+
+    Raises `Cancelled` when `cancel` is set. However it returns or raises, no process group it started and did not
+    see end by itself is left alive.
+    """
+    results: dict[int, Ended] = {}
+    waiting = deque(range(len(commands)))
+    poll = select.poll()
+    wake = -1
+    if cancel is not None:
+        wake = cancel.fileno()
+        poll.register(wake, select.POLLIN)
+    live: dict[int, _Live] = {}  # by each descriptor being watched
+    running: set[_Live] = set()
+    try:
+        while True:
+            while waiting and len(running) < _AT_ONCE:
+                number = waiting.popleft()
+                begun = time.monotonic()
+                try:
+                    one = _Live(number, commands[number])
+                except (OSError, ValueError, subprocess.SubprocessError) as error:
+                    results[number] = _not_started(error, time.monotonic() - begun)
+                    continue
+                running.add(one)
+                _watch(poll, live, one)
+            if not running:
+                return [results[number] for number in range(len(commands))]
+            over: list[_Live] = []
+            due = min(one.deadline for one in running)
+            for fd, mask in poll.poll(_milliseconds(due)):
+                if fd == wake:
+                    raise Cancelled("cancelled while hooks were running")
+                one = live[fd]
+                if fd == one.exit:
+                    _forget(poll, live, fd)
+                    if one.killed or not one.timed_out:
+                        over.append(one)
+                elif fd == one.stdin:
+                    if not one.feed():
+                        _forget(poll, live, fd)
+                        os.close(fd)
+                        one.stdin = -1
+                elif not (mask & select.POLLIN and one.read(fd)):
+                    _forget(poll, live, fd)
+            if not _PIDFD:
+                over += [one for one in running if one.process.poll() is not None and not one.timed_out]
+            now = time.monotonic()
+            if now >= due:
+                over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]
+            for one in over:
+                for fd in (one.stdin, one.out, one.err, one.exit):
+                    if fd in live:
+                        if fd == one.out or fd == one.err:
+                            one.read_rest(fd)
+                        _forget(poll, live, fd)
+                running.remove(one)
+                results[one.number] = one.ended()
+    except BaseException:
+        _end_all(running)
+        raise
+
+
+def _watch(poll: select.poll, live: dict[int, _Live], one: _Live) -> None:
+    for fd, mask in (
+        (one.out, select.POLLIN),
+        (one.err, select.POLLIN),
+        (one.exit, select.POLLIN),
+        (one.stdin, select.POLLOUT),
+    ):
+        if fd >= 0:
+            poll.register(fd, mask)
+            live[fd] = one
+
+
+def _forget(poll: select.poll, live: dict[int, _Live], fd: int) -> None:
+    poll.unregister(fd)
+    del live[fd]
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for fd in descriptors:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _milliseconds(due: float) -> int:
+    """How long nothing can happen that no descriptor tells."""
+    left = due - time.monotonic()
+    if not _PIDFD:
+        left = min(left, _WITHOUT_PIDFD)
+    return max(0, int(left * 1000) + 1)
+
+
+def _push(one: _Live, live: dict[int, _Live]) -> bool:
+    """Take the next step towards the end of a command past its deadline; True when it is over."""
+    if one.killed:
+        return True  # as dead as we can make it
+    if not one.timed_out:
+        one.timed_out = True
+        if one.grace:
+            one.signal_group(signal.SIGTERM)
+            one.deadline = time.monotonic() + one.grace
+            return False
+    one.signal_group(signal.SIGKILL)
+    one.killed = True
+    one.deadline = time.monotonic() + _LAST_WAIT
+    return one.exit not in live if _PIDFD else one.process.poll() is not None
+
+
+def _end_all(running: set[_Live]) -> None:
+    """SIGTERM to every group, SIGKILL 100 ms later, all reaped. A second Ctrl-C skips the wait."""
+    for one in running:
+        one.signal_group(signal.SIGTERM)
+    try:
+        time.sleep(max((one.grace for one in running), default=0.0))
+    finally:
+        for one in running:
+            one.signal_group(signal.SIGKILL)
+        for one in running:
+            try:
+                one.process.wait(_LAST_WAIT)
+            except subprocess.TimeoutExpired:
+                pass
+            one.ended()
+
+
+def _not_started(error: Exception, duration: float) -> Ended:
+    name = getattr(error, "filename", None)
+    text = getattr(error, "strerror", None) or str(error)
+    why = f"cannot start: {text}" + (f": {name}" if name else "")
+    return Ended(Failure.CANNOT_START, why, None, duration)

@@ -1,0 +1,200 @@
+"""What lasts for a session: its root, its env file, the variables that hooks set in it.
+
+One private directory per session, shared by every process that serves it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import stat
+import time
+from contextlib import contextmanager
+
+from . import places
+from .values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_KEPT_SECONDS = 30 * 86400
+_LONGEST_ENV_FILE = 1024 * 1024
+
+# What a hook may not set for those that come after it: it would decide what they run.
+_REFUSED = re.compile(
+    r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PYTHON.*|NODE_OPTIONS|GIT_.*|HOME|XDG_.*|TENTERHOOK_.*|KIMI_.*"
+)
+_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+
+
+def fresh_id() -> str:
+    return "session_" + os.urandom(8).hex()
+
+
+class Session:
+    """One session's state. Without a writable state directory it works, and lasts as long as this object."""
+
+    def __init__(self, session_id: str) -> None:
+        self.id = session_id
+        self.directory = os.path.join(places.state(), "sessions", places.file_name(session_id))
+        self.env_file = os.path.join(self.directory, "env")
+        self._variables: dict[str, str] = {}
+        self._read_at: tuple[int, int] | None = None
+
+    def open(self) -> str | None:
+        """Make sure that the env file exists, mode 600; return what is wrong if it cannot."""
+        try:
+            if os.stat(self.env_file).st_mode & 0o077 == 0:
+                return None
+        except FileNotFoundError:
+            _forget_old(os.path.dirname(self.directory))
+        except OSError as error:
+            return self._unusable(error)
+        try:
+            places.make_private(self.directory)
+            os.close(os.open(self.env_file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.chmod(self.env_file, 0o600)
+        except OSError as error:
+            return self._unusable(error)
+        return None
+
+    def _unusable(self, error: OSError) -> str:
+        self.env_file = os.devnull
+        return f"no session state: {error.strerror}: {error.filename}"
+
+    def root(self) -> str | None:
+        """The project root this session began with."""
+        try:
+            with open(os.path.join(self.directory, "root"), encoding="utf-8", errors="surrogateescape") as file:
+                return file.read() or None
+        except OSError:
+            return None
+
+    def fix_root(self, root: str) -> str:
+        """The session's root: the one given, unless it has one already."""
+        with self._locked() as usable:
+            known = self.root()
+            if known is None and usable:
+                places.replace_file(os.path.join(self.directory, "root"), os.fsencode(root))
+        return known or root
+
+    def variables(self) -> dict[str, str]:
+        """What pre-session hooks have set so far."""
+        file = os.path.join(self.directory, "variables.json")
+        try:
+            found = os.stat(file)
+            if self._read_at != (found.st_mtime_ns, found.st_ino):
+                with open(file, "rb") as stream:
+                    self._variables = json.load(stream)
+                self._read_at = (found.st_mtime_ns, found.st_ino)
+        except (OSError, ValueError):
+            pass
+        return self._variables
+
+    def before(self, work_dir: str) -> Before:
+        """The env files as they are, to tell later what was added."""
+        return Before(work_dir, _lines(self.env_file), _lines(_work_dir_file(work_dir)))
+
+    def collect(self, before: Before) -> list[str]:
+        """Take over the variables that were added since; return a note for each line that was refused."""
+        accepted: dict[str, str] = {}
+        notes: list[str] = []
+        for file, old in ((self.env_file, before.env), (_work_dir_file(before.work_dir), before.work_dir_env)):
+            for line in _added(old, _lines(file)):
+                name, value, refusal = _assignment(line)
+                if refusal:
+                    notes.append(refusal)
+                elif name:
+                    accepted[name] = value
+        if accepted:
+            self._keep(accepted)
+        return notes
+
+    def _keep(self, accepted: Mapping[str, str]) -> None:
+        with self._locked() as usable:
+            self._variables = {**self.variables(), **accepted}
+            if usable:
+                data = json.dumps(self._variables).encode()
+                places.replace_file(os.path.join(self.directory, "variables.json"), data)
+
+    @contextmanager
+    def _locked(self) -> Iterator[bool]:
+        """Hold the session's lock; False where there is no directory to hold it in."""
+        try:
+            places.make_private(self.directory)
+            descriptor = os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            yield False
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield True
+        finally:
+            os.close(descriptor)
+
+
+class Before(NamedTuple):
+    """Both env files before a stage of pre-session hooks."""
+
+    work_dir: str
+    env: list[str]
+    work_dir_env: list[str]
+
+
+def _work_dir_file(work_dir: str) -> str:
+    return os.path.join(work_dir, ".kimi", "env")
+
+
+def _lines(file: str) -> list[str]:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return []
+    with open(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return []
+        return stream.read(_LONGEST_ENV_FILE).decode("utf-8", "surrogateescape").splitlines()
+
+
+def _added(old: list[str], new: list[str]) -> list[str]:
+    """The lines of a file that were not in it before."""
+    if new[: len(old)] == old:
+        return new[len(old) :]
+    left = list(old)
+    added = []
+    for line in new:
+        if line in left:
+            left.remove(line)
+        else:
+            added.append(line)
+    return added
+
+
+def _assignment(line: str) -> tuple[str | None, str, str | None]:
+    line = line.strip()
+    if not line or line.startswith("#"):
+        return None, "", None
+    found = _ASSIGNMENT.fullmatch(line)
+    if not found or "\0" in line:
+        return None, "", f"env file: not NAME=value: {line[:60]!r}"
+    name, value = found[1], found[2]
+    if _REFUSED.fullmatch(name):
+        return None, "", f"env file: {name} may not be set by a hook"
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1]
+    return name, value, None
+
+
+def _forget_old(directory: str) -> None:
+    """Remove sessions that nobody has touched for a month."""
+    try:
+        with os.scandir(directory) as entries:
+            old = [each.path for each in entries if each.stat().st_mtime < time.time() - _KEPT_SECONDS]
+    except OSError:
+        return
+    for path in old:
+        shutil.rmtree(path, ignore_errors=True)

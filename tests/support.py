@@ -1,0 +1,110 @@
+"""What tests write hooks and fire events with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from typing import TYPE_CHECKING, Any
+
+from tenterhook import Engine, Event, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def write_config(path: Path, text: str) -> Path:
+    """A TOML file with hooks."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+def array_hook(command: str, event: str = "PreToolUse", **keys: Any) -> str:
+    """One `[[hooks]]` table."""
+    lines = ["[[hooks]]", f"event = {json.dumps(event)}", f"command = {json.dumps(command)}"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+    return "\n".join(lines) + "\n"
+
+
+def table_hook(command: str, event: str = "before_tool", **keys: Any) -> str:
+    """One `[[hooks.<event>]]` table; `matcher` is a dict."""
+    lines = [f"[[hooks.{event}]]", f"command = {json.dumps(command)}"]
+    for key, value in keys.items():
+        if isinstance(value, dict):
+            inner = ", ".join(f"{name} = {json.dumps(each)}" for name, each in value.items())
+            lines.append(f"{key} = {{ {inner} }}")
+        else:
+            lines.append(f"{key} = {json.dumps(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def folder_hook(
+    hooks: Path, name: str, script: str = "", trigger: str = "pre-tool-call", *, file: str = "run.sh", **front: Any
+) -> Path:
+    """A hook folder below a hooks directory; front-matter values are written as JSON, which is YAML."""
+    folder = hooks / name
+    (folder / "scripts").mkdir(parents=True)
+    fields = {"name": name, "description": "for a test", "trigger": trigger, **front}
+    head = "\n".join(f"{key}: {json.dumps(value)}" for key, value in fields.items())
+    (folder / "HOOK.md").write_text(f"---\n{head}\n---\n\n# {name}\n")
+    entry = folder / "scripts" / file
+    entry.write_text(script if script.startswith("#!") else f"#!/bin/sh\n{script}\n")
+    entry.chmod(0o755)
+    return folder
+
+
+def user_hooks(home: Path) -> Path:
+    return home / ".config" / "agents" / "hooks"
+
+
+def project_hooks(project: Path) -> Path:
+    return project / ".agents" / "hooks"
+
+
+def shell_call(command: str = "ls", **fields: Any) -> Event:
+    """A pre-tool-call of the Shell tool."""
+    given = {"tool_name": "Shell", "tool_input": {"command": command}, **fields}
+    return Event(given.pop("event", "pre-tool-call"), **given)
+
+
+def decide(config: Path, event: Event | None = None, **load: Any) -> Verdict:
+    """Put one event to the hooks of one file."""
+    return Engine.load(configs=[config], **load).decide(event or shell_call())
+
+
+def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the real command line."""
+    options.setdefault("timeout", 60)
+    return subprocess.run(
+        [sys.executable, "-m", "tenterhook", *map(os.fspath, arguments)], capture_output=True, text=True, **options
+    )
+
+
+def trigger(*arguments: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
+    """`tenterhook trigger … --json`, as the object it printed."""
+    ended = tenterhook("trigger", *arguments, "--json", **options)
+    verdict: dict[str, Any] = json.loads(ended.stdout)
+    return verdict
+
+
+def until(condition: Callable[[], Any], seconds: float = 20) -> Any:
+    """Wait for something that happens in another process; fail if it does not."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.01)
+    return value
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        return False
