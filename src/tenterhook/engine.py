@@ -32,8 +32,10 @@ class Engine:
         *,
         catalog: Catalog | None = None,
         debug: Callable[[str], None] | None = None,
+        tell_untrusted: bool = True,
     ) -> None:
         self.catalog = catalog
+        self._tells_untrusted = tell_untrusted
         self.session_id = fresh_id()  # of events that name none
         self._debug = debug
         self._arranged = matching.Arranged(hooks)
@@ -85,7 +87,8 @@ class Engine:
             turn.run(stage)
         turn.run_again(plan)
         turn.start_background(plan.background)
-        self._tell_untrusted(turn.runs)
+        if self._tells_untrusted:
+            self._tell_untrusted(turn.runs)
         return turn.verdict(self.problems)
 
     async def adecide(self, event: Event) -> Verdict:

@@ -50,9 +50,9 @@ class Problem(NamedTuple):
     def severity(self) -> str:
         return CODES[self.code][0]
 
-    @property
-    def place(self) -> str:
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+    def as_json(self) -> dict[str, str | int | None]:
+        """The problem as data, with how bad it is."""
+        return {**self._asdict(), "severity": self.severity}
 
 
 # code: (severity, what it means). Codes are stable: scripts and documentation name them.

@@ -246,7 +246,7 @@ class Verdict(NamedTuple):
             "additional_context": list(self.additional_context),
             "messages": list(self.messages),
             "runs": [_run_as_json(run) for run in self.runs],
-            "problems": [problem_as_json(problem) for problem in self.problems],
+            "problems": [problem._asdict() for problem in self.problems],
         }
 
 
@@ -270,7 +270,3 @@ def _run_as_json(run: Run) -> dict[str, Any]:
         "stderr": run.stderr,
         "notes": notes,
     }
-
-
-def problem_as_json(problem: Problem) -> dict[str, Any]:
-    return {**problem._asdict(), "severity": problem.severity}

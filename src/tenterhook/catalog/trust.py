@@ -138,6 +138,10 @@ class Trust:
         with self._writing() as records:
             return records.get(self._identity, {}).pop(self.key(path), None) is not None
 
+    def knows(self, path: str) -> bool:
+        """Whether it was trusted once, as it was then."""
+        return self.key(path) in self._of_project()
+
     def keys(self) -> list[str]:
         """What was trusted, changed since or not, as paths below the root."""
         return sorted(self._of_project())

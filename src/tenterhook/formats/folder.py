@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LONGEST_HEAD = 256 * 1024
+_MOST_VALUES = 10_000
 ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
 
 
@@ -156,9 +157,24 @@ def read_front_matter(file: str) -> FrontMatter | Problem:
         )
     except (ValueError, RecursionError, TypeError) as error:  # a date that is none, a loop of aliases, an odd key
         return Problem("bad-yaml", file, None, None, f"not valid YAML: {error}", "mend the front matter")
+    if _too_much(raw):
+        return Problem("bad-yaml", file, None, None, "too many values", "do without anchors that multiply")
     if not isinstance(raw, dict):
         return Problem("bad-yaml", file, 2, None, "the front matter is not a table of keys", "write 'key: value' lines")
     return FrontMatter(raw, head, tuple(warnings))
+
+
+def _too_much(raw: Any) -> bool:
+    """Whether aliases have made a few lines into more than anyone would write."""
+    left, count = [raw], 0
+    while left and count <= _MOST_VALUES:
+        value = left.pop()
+        count += 1
+        if isinstance(value, dict):
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+    return count > _MOST_VALUES
 
 
 def _head(file: str) -> list[str] | None:

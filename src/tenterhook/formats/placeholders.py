@@ -150,9 +150,8 @@ def _code(node: Node) -> str | None:
             return _CODE_NODES[current.type]
         if current.type in ("compound_statement", "test_command") and (current.text or b"")[:2] in (b"((", b"[["):
             return "an expression of the shell"
-        if current.type == "command" and child is not None:
-            if where := _code_in_command(current, child):
-                return where
+        if current.type == "command" and child is not None and (where := _code_in_command(current, child)):
+            return where
         if current.type == "heredoc_redirect":
             if any(part.type == "heredoc_start" and _text(part)[:1] in ("'", '"', "\\") for part in current.children):
                 return "a quoted here-document"

@@ -1,0 +1,91 @@
+"""What is legal but wrong: the hook loads, and will not do what its author thinks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from .. import commands, expressions
+from ..errors import Problem
+from ..formats import folder as folder_format
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model import Hook
+
+_LONGEST_BODY = 4000  # characters, about 1,000 tokens
+
+
+def lint(hook: Hook) -> Iterator[Problem]:
+    """Everything worth a warning about one hook that loading did not say already."""
+    yield from _expressions(hook)
+    if hook.folder is not None:
+        yield from _folder(hook, hook.folder)
+    elif hook.command is not None:
+        yield from _command(hook, hook.command)
+
+
+def _expressions(hook: Hook) -> Iterator[Problem]:
+    for key, expression in (("tool", hook.tool), ("pattern", hook.pattern), ("matcher", hook.target)):
+        if expression is None:
+            continue
+        shown = "matcher" if hook.format == "array" else key
+        for construct, meaning in expressions.dialect_differences(hook.dialect, expression):
+            message = f"{construct} in '{expression}' is {meaning}"
+            remedy = f"this file's expressions are {hook.dialect.title()}; write it so that both mean the same"
+            yield Problem("dialect", hook.source, hook.line, shown, message, remedy)
+        if expressions.can_run_away(expression):
+            message = f"'{expression}' repeats something that repeats or branches: it can take for ever"
+            remedy = "take out the inner or the outer repetition"
+            yield Problem("can-run-away", hook.source, hook.line, shown, message, remedy)
+
+
+def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
+    length = os.path.getsize(hook.source)
+    if length > _LONGEST_BODY:
+        message = f"HOOK.md has about {length // 4} tokens"
+        remedy = "keep it under 1,000: agents may read it; move the rest to a file beside it"
+        yield Problem("long-body", hook.source, None, None, message, remedy)
+    script, _ = folder_format.entry_point(folder)
+    if script is None:
+        return
+    with open(script, "rb") as file:
+        first = file.readline(256)
+    if first.startswith(b"#!") and first.rstrip(b"\n").endswith(b"\r"):
+        message = "the #! line ends with a carriage return: the system will not find the interpreter"
+        yield Problem("script-syntax", script, 1, None, message, "save the script with Unix line ends")
+        return
+    shell = _shell(first, script)
+    if shell:
+        yield from _refused_by(shell, [script], script, None)
+
+
+def _shell(first: bytes, script: str) -> str | None:
+    """The shell that would run a script, if it is one that can check it."""
+    if not first.startswith(b"#!"):
+        return "/bin/sh" if script.endswith(".sh") else None
+    words = first[2:].decode("utf-8", "replace").split()
+    name = os.path.basename(words[-1]) if words else ""
+    return {"sh": "/bin/sh", "dash": "/bin/sh", "bash": "/bin/bash"}.get(name)
+
+
+def _command(hook: Hook, command: str) -> Iterator[Problem]:
+    yield from _refused_by("/bin/sh", ["-c", command], hook.source, hook.line)
+    missing = commands.missing_script(command, os.getcwd())
+    if missing:
+        message = f"there is no {missing}"
+        yield Problem("missing-program", hook.source, hook.line, "command", message, "mend the path, or add the script")
+
+
+def _refused_by(shell: str, arguments: list[str], file: str, line: int | None) -> Iterator[Problem]:
+    if not os.path.exists(shell):
+        return
+    checked = subprocess.run(
+        [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=10
+    )
+    if checked.returncode != 0:
+        said = checked.stderr.strip().splitlines()
+        message = f"the shell refuses it: {said[0] if said else 'syntax error'}"
+        yield Problem("script-syntax", file, line, "command" if line else None, message, "mend the shell syntax")

@@ -1,0 +1,72 @@
+"""The command line: one command per file, one boundary for errors.
+
+Exit status: 0 all is well, 1 something is wrong, 2 an event was denied, 64 the command was used wrongly.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import __version__
+from ..errors import HookError
+from ..shown import visible
+from .check import check
+from .list_hooks import list_hooks
+from .show import show
+from .trigger import trigger
+from .trust import trust
+from .untrust import untrust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE = 64  # never click's 2, which means that an event was denied
+INTERRUPTED = 130
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Hooks live in ~/.config/agents/hooks and in a project's .agents/hooks, one folder with a HOOK.md each.",
+)
+@click.version_option(__version__, prog_name="tenterhook")
+def tenterhook() -> None:
+    """Run your hooks at every step of a coding agent's life: any hook format, any agent."""
+
+
+for command in (list_hooks, show, check, trigger, trust, untrust):
+    tenterhook.add_command(command)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; return its exit status. Errors are said in one place and one way."""
+    try:
+        status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        error.show()
+        return USAGE
+    except click.Abort:
+        click.echo("aborted", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader has seen enough; nothing more to say, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except HookError as error:
+        click.echo(f"tenterhook: {visible(error.message)}", err=True)
+        if error.remedy:
+            click.echo(f"  {visible(error.remedy)}", err=True)
+        return 1
+    except OSError as error:
+        where = f": {visible(str(error.filename))}" if error.filename else ""
+        click.echo(f"tenterhook: {error.strerror or error}{where}", err=True)
+        return 1
+    return status if isinstance(status, int) else 0

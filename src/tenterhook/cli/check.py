@@ -1,0 +1,111 @@
+"""`tenterhook check`: every problem with its remedy."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ..catalog import lints, settings
+from ..errors import ERROR, Problem
+from ..formats import folder as folder_format
+from ..formats import toml_files
+from .loading import catalog_here, json_option
+from .printing import print_json, print_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..model import Hook
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@json_option
+@click.option("--format", "style", type=click.Choice(["text", "github"]), default="text", help="github: annotations.")
+def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
+    """Look for mistakes in hooks, and say how to mend each.
+
+    PATH is a hook's folder, a directory of hooks, a project or a TOML file; without one, all hooks in force here are
+    checked. Exit status 1 if there are errors, 0 if there are warnings only.
+
+    \b
+    tenterhook check
+    tenterhook check .agents/hooks ~/.kimi-code/config.toml
+    """
+    problems: list[Problem] = []
+    hooks: list[Hook] = []
+    if not paths:
+        catalog = catalog_here()
+        problems += catalog.problems
+        hooks += [*catalog.hooks, *(each.hook for each in catalog.left_out)]
+    for path in map(os.path.abspath, paths):
+        for found, trouble in _read(path):
+            hooks += found
+            problems += trouble
+    problems += [problem for hook in hooks for problem in lints.lint(hook)]
+    if as_json:
+        print_json({"schema": 1, "hooks": len(hooks), "problems": [problem.as_json() for problem in problems]})
+    elif style == "github":
+        for problem in problems:
+            click.echo(_annotation(problem))
+    else:
+        print_problems(problems)
+        errors = sum(problem.severity == ERROR for problem in problems)
+        click.echo(
+            f"{_count(len(hooks), 'hook')}, {_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}"
+        )
+    return 1 if any(problem.severity == ERROR for problem in problems) else 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
+    """The hooks and problems behind a path."""
+    if os.path.basename(path) == "HOOK.md":
+        path = os.path.dirname(path)
+    nested = os.path.join(path, ".agents", "hooks")
+    if os.path.lexists(os.path.join(path, "HOOK.md")):
+        read = folder_format.read(path, "user")
+        yield [read.hook] if read.hook else [], read.problems
+    elif os.path.isdir(nested):
+        yield from _read(nested)
+    elif os.path.isdir(path):
+        rules, problems = settings.read(path, ())
+        yield [], problems
+        seen: dict[str, str] = {}
+        for name in sorted(os.listdir(path)):
+            folder = os.path.join(path, name)
+            if not os.path.lexists(os.path.join(folder, "HOOK.md")):
+                continue
+            read = folder_format.read(folder, "user", {"defaults": rules.defaults, "override": {}})
+            yield [read.hook] if read.hook else [], [*read.problems, *_twice(read.hook, seen)]
+    elif os.path.basename(path) == settings.FILE:
+        yield [], settings.read(os.path.dirname(path), ())[1]
+    else:
+        file = toml_files.read(path)
+        yield file.hooks, file.problems
+
+
+def _twice(hook: Hook | None, seen: dict[str, str]) -> list[Problem]:
+    if hook is None:
+        return []
+    first = seen.setdefault(hook.name, hook.source)
+    if first == hook.source:
+        return []
+    message = f"the name '{hook.name}' is used by {first} too"
+    return [Problem("name-twice", hook.source, None, "name", message, "give each hook a name of its own")]
+
+
+def _annotation(problem: Problem) -> str:
+    """One line that a workflow run shows beside the file."""
+    place = f"file={_escaped(os.path.relpath(problem.file))}" + (f",line={problem.line}" if problem.line else "")
+    text = _escaped(f"{problem.message}: {problem.remedy}")
+    return f"::{problem.severity} {place},title={_escaped(problem.code)}::{text}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

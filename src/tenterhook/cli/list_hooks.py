@@ -1,0 +1,111 @@
+"""`tenterhook list`: every hook by layer, and every problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..events import spec_of
+from ..matching import in_background
+from ..shown import visible
+from .loading import catalog_here, config_option, event_names, json_option
+from .printing import matcher_text, print_json, print_problems, print_table, short_path
+
+if TYPE_CHECKING:
+    from ..catalog.loading import Catalog
+    from ..model import Hook
+
+
+@click.command("list")
+@click.option(
+    "--event", metavar="EVENT", shell_complete=event_names, help="Only hooks of this event (any of its names)."
+)
+@config_option
+@json_option
+def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> None:
+    """List the hooks in force here: event, mode, priority, matcher, timeout, trust; problems below.
+
+    \b
+    tenterhook list
+    tenterhook list --event PreToolUse --config ~/.kimi-code/config.toml
+    """
+    wanted = spec_of(event).name if event else None
+    catalog = catalog_here(configs)
+    hooks = [hook for hook in catalog.hooks if wanted in (None, hook.event)]
+    left_out = [each for each in catalog.left_out if wanted in (None, each.hook.event)]
+    if as_json:
+        print_json(
+            {
+                "schema": 1,
+                "root": catalog.root,
+                "layers": [layer._asdict() for layer in catalog.layers],
+                "hooks": [
+                    *(hook_as_json(hook, catalog) for hook in hooks),
+                    *(hook_as_json(each.hook, catalog, each.why) for each in left_out),
+                ],
+                "problems": [problem.as_json() for problem in catalog.problems],
+            }
+        )
+        return
+    for layer in dict.fromkeys(hook.layer for hook in (*hooks, *(each.hook for each in left_out))):
+        click.echo(click.style(layer, bold=True) + f"  {', '.join(_directories(layer, catalog))}")
+        rows = [_row(hook, catalog) for hook in hooks if hook.layer == layer]
+        rows += [(*_row(each.hook, catalog)[:-1], each.why) for each in left_out if each.hook.layer == layer]
+        print_table(("hook", "event", "mode", "priority", "timeout", "matcher", "state"), rows)
+        click.echo()
+    if not hooks and not left_out:
+        click.echo("no hooks" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
+        for each in catalog.layers:
+            click.echo(f"  {each.name:8} {short_path(each.directory)}")
+    print_problems(catalog.problems)
+
+
+def _directories(layer: str, catalog: Catalog) -> list[str]:
+    found = [short_path(each.directory) for each in catalog.layers if each.name == layer]
+    return found or list(dict.fromkeys(short_path(hook.source) for hook in catalog.hooks if hook.layer == layer))
+
+
+def _row(hook: Hook, catalog: Catalog) -> tuple[str, ...]:
+    return (
+        visible(hook.name),
+        hook.declared,
+        mode(hook),
+        str(hook.priority),
+        f"{hook.timeout:g} s",
+        matcher_text(hook) or "-",
+        trust_text(hook, catalog),
+    )
+
+
+def mode(hook: Hook) -> str:
+    return "async" if in_background(hook) else "sync"
+
+
+def trust_text(hook: Hook, catalog: Catalog) -> str:
+    return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
+
+
+def hook_as_json(hook: Hook, catalog: Catalog, left_out: str | None = None) -> dict[str, Any]:
+    """A hook as data."""
+    standing = catalog.trust.standing(hook)
+    return {
+        "name": hook.name,
+        "event": hook.event,
+        "event_name": hook.declared,
+        "format": hook.format,
+        "layer": hook.layer,
+        "source": hook.source,
+        "line": hook.line,
+        "mode": mode(hook),
+        "priority": hook.priority,
+        "timeout_ms": round(hook.timeout * 1000),
+        "matcher": {"tool": hook.tool, "pattern": hook.pattern, "target": hook.target, "dialect": hook.dialect},
+        "command": hook.command,
+        "description": hook.description,
+        "metadata": dict(hook.metadata),
+        "fail_closed": hook.fail_closed,
+        "trust": str(standing.state),
+        "in_force": left_out is None and standing.runs,
+        "why_not": left_out or standing.why,
+    }

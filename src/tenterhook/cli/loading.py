@@ -1,0 +1,41 @@
+"""The catalog a command works on, and the options that shape it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ..catalog import loading, roots, trust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+config_option = click.option(
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="Read hooks from this TOML file too (array or table format). May be given more than once.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of text.")
+
+
+def catalog_here(configs: Sequence[str] = ()) -> loading.Catalog:
+    """Everything in force for the current directory."""
+    root = roots.project_root(os.getcwd())
+    return loading.load(root, configs, trust=trust.Trust(root))
+
+
+def hook_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    return sorted({hook.name for hook in catalog_here().hooks if hook.name.startswith(incomplete)})
+
+
+def event_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    from ..events import BY_NAME
+
+    return sorted(name for name in BY_NAME if name.startswith(incomplete))

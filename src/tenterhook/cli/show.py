@@ -1,0 +1,199 @@
+"""`tenterhook show`: one hook with its text and script, or one event with its fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import HookError
+from ..events import BY_NAME, suggestion
+from ..formats import folder as folder_format
+from ..formats import payloads
+from ..model import Event, Hook
+from ..shown import visible
+from .list_hooks import hook_as_json, mode, trust_text
+from .loading import catalog_here, config_option, event_names, hook_names, json_option
+from .printing import matcher_text, print_json, short_path
+
+if TYPE_CHECKING:
+    from ..catalog.loading import Catalog
+    from ..events import EventSpec
+
+_EXAMPLES: dict[str, Any] = {
+    "tool_name": "Shell",
+    "tool_input": {"command": "ls -la"},
+    "tool_use_id": "tool_123",
+    "tool_output": "total 0",
+    "error": "exit status 1",
+    "prompt": "Fix the failing test",
+    "response": "The test passes now.",
+    "model": "kimi-latest",
+    "args": {"ui": "shell"},
+    "source": "startup",
+    "reason": "exit",
+    "duration_seconds": 3600,
+    "total_steps": 25,
+    "exit_reason": "user_exit",
+    "stop_reason": "no_tool_calls",
+    "step_count": 5,
+    "final_message": {"role": "assistant", "content": "Done."},
+    "stop_hook_active": False,
+    "error_type": "APIError",
+    "error_message": "rate limited",
+    "permission_request_id": "perm_1",
+    "action": "run command",
+    "display": {"command": "ls -la", "cwd": "/home/me/project"},
+    "decision": "approved",
+    "answered_by": "terminal",
+    "scope": "once",
+    "duration_ms": 1200,
+    "subagent_name": "code-reviewer",
+    "subagent_type": "coder",
+    "task_description": "Review the login module",
+    "trigger": "manual",
+    "token_count": 120000,
+    "estimated_token_count": 8000,
+    "sink": "context",
+    "notification_type": "task.completed",
+    "title": "Task completed",
+    "body": "The tests pass.",
+    "severity": "info",
+    "source_kind": "task",
+    "source_id": "task_1",
+    "prompt_id": "prompt_1",
+    "queue_length": 1,
+    "turn_id": "turn_1",
+    "origin_kind": "user",
+    "origin_name": "terminal",
+    "task_id": "task_1",
+    "kind": "agent",
+    "description": "Review the login module",
+    "detached": True,
+    "uptime_ms": 60000,
+}
+
+
+def _names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return hook_names(context, parameter, incomplete) + event_names(context, parameter, incomplete)
+
+
+@click.command()
+@click.argument("name", metavar="NAME|EVENT", shell_complete=_names)
+@config_option
+@json_option
+def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
+    """Show a hook with its text and script, or an event: its names, its fields, what a block means, an example.
+
+    \b
+    tenterhook show block-dangerous-commands
+    tenterhook show pre-tool-call
+    """
+    catalog = catalog_here(configs)
+    hooks = [hook for hook in (*catalog.hooks, *(each.hook for each in catalog.left_out)) if hook.name == name]
+    if hooks:
+        if as_json:
+            print_json({"schema": 1, "hooks": [_details(hook, catalog) for hook in hooks]})
+            return
+        for hook in hooks:
+            _print_hook(hook, catalog)
+    elif name in BY_NAME:
+        spec = BY_NAME[name]
+        if as_json:
+            print_json({"schema": 1, "event": _event_as_json(spec)})
+            return
+        _print_event(spec)
+    else:
+        raise HookError(f"no hook and no event is called '{name}'", f"tenterhook list; for events: {suggestion(name)}")
+
+
+def _details(hook: Hook, catalog: Catalog) -> dict[str, Any]:
+    script, text = _script(hook)
+    body = folder_format.body(hook.folder) if hook.folder else None
+    return {**hook_as_json(hook, catalog), "body": body, "script": script, "script_text": text}
+
+
+def _script(hook: Hook) -> tuple[str | None, str | None]:
+    if hook.folder is None:
+        return None, None
+    script, _ = folder_format.entry_point(hook.folder)
+    if script is None:
+        return None, None
+    with open(script, encoding="utf-8", errors="replace") as file:
+        return script, file.read(256 * 1024)
+
+
+def _print_hook(hook: Hook, catalog: Catalog) -> None:
+    left_out = next((each.why for each in catalog.left_out if each.hook is hook), None)
+    click.echo(click.style(visible(hook.name), bold=True) + f"  {visible(hook.description)}")
+    facts = {
+        "event": hook.declared if hook.declared == hook.event else f"{hook.declared} ({hook.event})",
+        "layer": hook.layer,
+        "defined in": short_path(hook.source) + (f":{hook.line}" if hook.line and hook.format != "folder" else ""),
+        "mode": mode(hook),
+        "priority": str(hook.priority),
+        "timeout": f"{hook.timeout:g} s",
+        "matcher": f"{matcher_text(hook)} ({hook.dialect})" if matcher_text(hook) else "everything",
+        "on failure": "block" if hook.fail_closed else "go on",
+        "state": left_out or trust_text(hook, catalog),
+    }
+    for key, value in facts.items():
+        click.echo(f"  {key:<11}{value}")
+    if hook.command is not None:
+        click.echo(f"\n{visible(hook.command).rstrip()}")
+    if hook.folder is not None:
+        click.echo(f"\n{visible(folder_format.body(hook.folder))}")
+        script, text = _script(hook)
+        if script is not None and text is not None:
+            click.echo(f"\n{click.style(short_path(script), bold=True)}\n{visible(text).rstrip()}")
+    click.echo()
+
+
+def _example(spec: EventSpec, family: str) -> dict[str, Any]:
+    """What a hook of a format would be sent."""
+    event = Event(
+        spec.name,
+        session_id="session_1",
+        work_dir="/home/me/project",
+        timestamp="2026-01-15T10:30:00Z",
+        **{field: _EXAMPLES[field] for field in _given(spec)},
+    )
+    names = {"folder": spec.table_name or spec.name, "array": spec.array_name or spec.name}
+    return payloads.payload(Hook("example", spec.name, names[family], family), event)
+
+
+def _given(spec: EventSpec) -> list[str]:
+    sources = [source for column in spec.columns for source in column.sources]
+    return [field for field in dict.fromkeys((*spec.fields, *sources)) if field in _EXAMPLES]
+
+
+def _event_as_json(spec: EventSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "names": list(spec.names),
+        "matcher_target": spec.target or "",
+        "fields": list(spec.fields),
+        "array_fields": [column.name for column in spec.columns],
+        "block": spec.block,
+        "array_block": spec.array_block or spec.block,
+        "effect": {family: str(spec.effect(family)) for family in ("folder", "table", "array")},
+        "example": _example(spec, "folder"),
+        "array_example": _example(spec, "array"),
+    }
+
+
+def _print_event(spec: EventSpec) -> None:
+    from .. import jsonable
+
+    click.echo(click.style(spec.name, bold=True))
+    facts = {
+        "names": ", ".join(spec.names),
+        "matched": f"the field {spec.target}" if spec.target else "the empty string",
+        "a block": spec.block + (f"; array format: {spec.array_block}" if spec.array_block else ""),
+        "fields": ", ".join(spec.fields),
+        "array": ", ".join(column.name for column in spec.columns),
+    }
+    for key, value in facts.items():
+        click.echo(f"  {key:<9}{value}")
+    for family, title in (("folder", "folder and table hooks are sent"), ("array", "array hooks are sent")):
+        click.echo(f"\n{title}:\n  {jsonable.encode(_example(spec, family)).decode()}")

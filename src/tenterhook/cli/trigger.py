@@ -1,0 +1,205 @@
+"""`tenterhook trigger`: fire an event at the hooks in force and say what they decide."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..catalog import loading, roots
+from ..catalog import trust as trust_records
+from ..engine import Engine, untrusted_line
+from ..errors import Cancelled, HookError
+from ..explaining import Explanation, explain
+from ..model import Event, Verdict
+from ..running import Cancel
+from ..sessions import Session, fresh_id
+from ..shown import visible
+from .loading import config_option, event_names, json_option
+from .printing import print_json, print_problems, print_verdict
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+DENIED = 2
+REFUSED_CONFIG = 1
+
+
+@click.command()
+@click.argument("event", metavar="EVENT", shell_complete=event_names)
+@click.option("--payload", metavar="FILE|-", help="A JSON object with the event's fields; - reads it from stdin.")
+@click.option("--tool", metavar="NAME", help="The tool's name.")
+@click.option("--input", "tool_input", metavar="JSON", help="The tool's input, a JSON object.")
+@click.option("--prompt", metavar="TEXT", help="The prompt's text.")
+@click.option("--session", metavar="ID", help="The session; calls with the same one share its state.")
+@click.option("--cwd", metavar="DIR", type=click.Path(), help="The session's working directory (default: here).")
+@config_option
+@click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
+@click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
+@click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")
+@json_option
+def trigger(
+    event: str,
+    payload: str | None,
+    tool: str | None,
+    tool_input: str | None,
+    prompt: str | None,
+    session: str | None,
+    cwd: str | None,
+    configs: tuple[str, ...],
+    trust_project: bool,
+    dry_run: bool,
+    debug: bool,
+    as_json: bool,
+) -> int:
+    """Fire an event at your hooks and see what they decide.
+
+    EVENT is any name of an event: pre-tool-call, before_tool and PreToolUse are one. Exit status 2 when the decision
+    is deny, 1 when a file named with --config was refused, else 0.
+
+    \b
+    tenterhook trigger pre-tool-call --tool Shell --input '{"command": "rm -rf /"}'
+    tenterhook trigger Stop --payload event.json --json
+    tenterhook trigger pre-tool-call --tool Shell --input '{"command": "ls"}' --dry-run
+    """
+    fired = _event(event, payload, tool=tool, tool_input=tool_input, prompt=prompt, session=session, cwd=cwd)
+    root = _root(fired, lasting=bool(fired.session_id))
+    if not fired.session_id:
+        fired = fired.replace(session_id=fresh_id())
+    trust = trust_records.Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
+    catalog = loading.load(root, configs, trust=trust)
+    if dry_run:
+        _print_explanations(fired, explain(catalog.hooks, fired, catalog), catalog, as_json=as_json)
+        return REFUSED_CONFIG if catalog.refused_configs else 0
+    say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
+    engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False)
+    verdict = _decide(engine, fired)
+    if as_json:
+        print_json(verdict.as_json())
+    else:
+        print_verdict(verdict)
+        print_problems(verdict.problems, err=True)
+    untrusted = sum(run.why == "untrusted" for run in verdict.runs)
+    if untrusted:
+        click.echo(untrusted_line(untrusted), err=True)
+    if verdict.denied:
+        return DENIED
+    return REFUSED_CONFIG if catalog.refused_configs else 0
+
+
+def _event(
+    name: str, payload: str | None, *, session: str | None, cwd: str | None, tool_input: str | None, **options: Any
+) -> Event:
+    """The event that the options describe, on top of the payload."""
+    given: dict[str, Any] = _json_object(_read(payload), "--payload") if payload else {}
+    if tool_input is not None:
+        given["tool_input"] = _json_object(tool_input, "--input")
+    if options.get("tool"):
+        given["tool_name"] = options["tool"]
+    if options.get("prompt") is not None:
+        given["prompt"] = options["prompt"]
+    given["session_id"] = session or given.get("session_id") or os.environ.get("TENTERHOOK_SESSION_ID") or ""
+    given["work_dir"] = cwd or given.pop("cwd", None) or given.get("work_dir") or os.getcwd()
+    given.pop("cwd", None)
+    if not isinstance(given["session_id"], str) or not isinstance(given["work_dir"], str):
+        raise click.UsageError("session_id and work_dir must be strings")
+    if not os.path.isdir(given["work_dir"]):
+        raise click.UsageError(f"no such directory: {given['work_dir']}")
+    try:
+        return Event.from_payload(name, given)
+    except (HookError, TypeError) as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _read(payload: str) -> str:
+    try:
+        if payload == "-":
+            return sys.stdin.buffer.read().decode()
+        with open(payload, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise click.UsageError(f"--payload: {error.strerror}: {payload}") from None
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"--payload: not UTF-8: {error.reason}") from None
+
+
+def _json_object(text: str, option: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"{option} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise click.UsageError(f'{option} must be a JSON object, such as {{"command": "ls"}}')
+    return value
+
+
+def _root(event: Event, *, lasting: bool) -> str:
+    """The project of the session: where it began, wherever it is now."""
+    found = roots.project_root(event.work_dir)
+    return Session(event.session_id).fix_root(found) if lasting else found
+
+
+def _decide(engine: Engine, event: Event) -> Verdict:
+    """Decide, and on Ctrl-C or a signal to end leave no process behind."""
+    cancel = Cancel()
+    received: list[int] = []
+
+    def end(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        cancel.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        return engine.decide(event, cancel=cancel)
+    except Cancelled:
+        number = received[0]
+        raise SystemExit(128 + number) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        cancel.close()
+
+
+def _print_explanations(
+    event: Event, explanations: list[Explanation], catalog: loading.Catalog, *, as_json: bool
+) -> None:
+    if as_json:
+        print_json(
+            {
+                "schema": 1,
+                "event": event.canonical,
+                "dry_run": True,
+                "hooks": [
+                    {
+                        "hook": each.hook.name,
+                        "source": each.hook.source,
+                        "layer": each.hook.layer,
+                        "event_name": each.hook.declared,
+                        "would_run": each.why_not is None,
+                        "stage": each.stage,
+                        "async": each.background,
+                        "why_not": each.why_not,
+                        "note": each.note,
+                    }
+                    for each in explanations
+                ],
+                "problems": [problem.as_json() for problem in catalog.problems],
+            }
+        )
+        return
+    would = [each for each in explanations if each.why_not is None]
+    click.echo(f"{click.style(event.canonical, bold=True)}  {len(would)} would run")
+    for each in would:
+        when = "in the background" if each.background else f"stage {each.stage}"
+        note = f"  ({each.note})" if each.note else ""
+        click.echo(f"  {visible(each.hook.name):<28} {when}{note}")
+    others = [each for each in explanations if each.why_not is not None]
+    if others:
+        click.echo("would not run:")
+    for each in others:
+        click.echo(f"  {visible(each.hook.name):<28} {visible(each.why_not or '')}")
+    print_problems(catalog.problems, err=True)

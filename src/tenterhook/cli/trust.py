@@ -1,0 +1,174 @@
+"""`tenterhook trust`: look at a project's hooks and let them run, for exactly these bytes."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from .. import guarded
+from ..catalog import fingerprints, settings
+from ..errors import HookError
+from ..shown import visible
+from .loading import catalog_here
+from .printing import short_path
+
+if TYPE_CHECKING:
+    from ..catalog.loading import Catalog
+    from ..model import Hook
+
+_LONGEST_SHOWN = 200  # lines of one file
+
+
+class Candidate(NamedTuple):
+    """Something of a project that needs trust: a hook's folder, or its `hooks.toml`."""
+
+    name: str
+    path: str
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "everything", is_flag=True, help="Every hook of the project, and its hooks.toml.")
+@click.option("--yes", is_flag=True, help="Do not ask; for scripts. You have looked at the hooks.")
+@click.option("--replace", is_flag=True, help="Let them replace your own hooks of the same name.")
+def trust(names: tuple[str, ...], everything: bool, yes: bool, replace: bool) -> int:
+    """Show this project's hooks and trust them, for exactly the bytes shown.
+
+    Any later change to a hook's folder takes its trust away. What the scripts call outside their folder is not
+    covered: look at that too.
+
+    \b
+    tenterhook trust                 look at each and decide
+    tenterhook trust format --yes    trust one without being asked
+    """
+    may_widen("trust", yes=yes)
+    if yes and not names and not everything:
+        raise click.UsageError("name the hooks to trust, or use --all")
+    catalog = catalog_here()
+    trouble = catalog.trust.unreliable()
+    if trouble:
+        raise HookError(trouble, "use a state directory of your own, outside the project")
+    wanted = chosen(catalog, names)
+    pending = [each for each in wanted if names or not catalog.trust.of(each.path).runs]
+    if not pending:
+        click.echo("nothing to trust: " + ("this project has no hooks" if not wanted else "all of it is trusted"))
+        return 0
+    refused = 0
+    for each in pending:
+        refused += not _trust_one(each, catalog, yes=yes, replace=replace)
+    return 1 if refused else 0
+
+
+def may_widen(command: str, *, yes: bool) -> None:
+    """Refuse what would let more run unless a person asked for it, and no agent that we guard."""
+    agent = guarded.ancestor()
+    if agent is not None:
+        raise HookError(
+            f"'tenterhook {command}' was called from an agent that Tenterhook guards (process {agent.pid})",
+            "run it yourself, in a terminal outside the agent",
+        )
+    if not yes and not sys.stdin.isatty():
+        raise HookError(f"'tenterhook {command}' asks, and there is no terminal", "use --yes, once you have looked")
+
+
+def candidates(catalog: Catalog) -> list[Candidate]:
+    """All of a project that needs trust, broken or not."""
+    found: list[Candidate] = []
+    for layer in catalog.layers:
+        if layer.name != "project" or not os.path.isdir(layer.directory):
+            continue
+        for name in sorted(os.listdir(layer.directory), key=os.fsencode):
+            path = os.path.join(layer.directory, name)
+            if name == settings.FILE or os.path.lexists(os.path.join(path, "HOOK.md")):
+                found.append(Candidate(_name(path, catalog), path))
+    return found
+
+
+def _name(path: str, catalog: Catalog) -> str:
+    return next((hook.name for hook in catalog.hooks if hook.folder == path), os.path.basename(path))
+
+
+def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Candidate]:
+    """The candidates with these names, or all."""
+    found = candidates(catalog)
+    if not names:
+        return found
+    picked = []
+    for name in names:
+        matching = [each for each in found if name in (each.name, os.path.basename(each.path))]
+        if not matching:
+            known = ", ".join(each.name for each in found) or "none"
+            raise HookError(f"this project has no hook '{name}'", f"its hooks: {known}")
+        picked += matching
+    return list(dict.fromkeys(picked))
+
+
+def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -> bool:
+    """Show one candidate, ask unless told not to, and trust it; False if it is not trusted now."""
+    click.echo(click.style(visible(each.name), bold=True) + f"  {short_path(each.path)}")
+    try:
+        seen = (
+            fingerprints.of_file(each.path)
+            if os.path.basename(each.path) == settings.FILE
+            else fingerprints.of_folder(each.path)
+        )
+    except fingerprints.Untrustable as error:
+        click.echo(f"  cannot be trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
+        return False
+    _show(each, catalog, seen)
+    click.echo("  What it calls outside its folder is not covered by this.")
+    if not yes and not click.confirm("  Trust exactly this?", default=False):
+        return False
+    replaces = False
+    if any(hook.layer == "user" and hook.name == each.name for hook in _all_hooks(catalog)):
+        replaces = replace or (
+            not yes and click.confirm(f"  Let it replace your own hook '{visible(each.name)}'?", default=False)
+        )
+        if not replaces:
+            click.echo("  Your own hook of that name stays in force; both run.")
+    catalog.trust.grant(each.path, replaces=replaces, seen=seen)
+    click.echo("  trusted")
+    return True
+
+
+def _all_hooks(catalog: Catalog) -> list[Hook]:
+    return [*catalog.hooks, *(left.hook for left in catalog.left_out)]
+
+
+def _show(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:
+    """The files as they are, or what has changed since they were trusted."""
+    changes = dict(catalog.trust.changes(each.path))
+    known = catalog.trust.knows(each.path)
+    base = os.path.dirname(each.path) if os.path.basename(each.path) == settings.FILE else each.path
+    for entry in seen.entries:
+        if entry.path.endswith("/") or (known and entry.path not in changes):
+            continue
+        state = f" ({changes[entry.path]})" if known else ""
+        executable = " executable" if entry.mode & 0o111 else ""
+        click.echo(click.style(f"  --- {visible(entry.path)}{executable}{state}", dim=True))
+        old = catalog.trust.trusted_text(each.path, entry.path) if known else None
+        _show_text(os.path.join(base, entry.path), old)
+    for path, what in changes.items():
+        if known and what == "removed":
+            click.echo(click.style(f"  --- {visible(path)} (removed)", dim=True))
+
+
+def _show_text(file: str, old: str | None) -> None:
+    with open(file, "rb") as stream:
+        data = stream.read(1024 * 1024)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        click.echo(f"  | {len(data)} bytes, not text")
+        return
+    lines = text.splitlines()
+    if old is not None:
+        lines = list(difflib.unified_diff(old.splitlines(), lines, "trusted", "now", lineterm="", n=2))
+    for line in lines[:_LONGEST_SHOWN]:
+        click.echo(f"  | {visible(line)}")
+    if len(lines) > _LONGEST_SHOWN:
+        click.echo(f"  | … {len(lines) - _LONGEST_SHOWN} more lines in {short_path(file)}")

@@ -1,0 +1,45 @@
+"""`tenterhook untrust`: take trust back."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ..errors import HookError
+from ..shown import visible
+from .loading import catalog_here
+from .trust import may_widen
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "everything", is_flag=True, help="All that was trusted in this project.")
+@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:
+    """Take back the trust in this project's hooks: they will not run any more.
+
+    \b
+    tenterhook untrust format
+    tenterhook untrust --all --yes
+    """
+    if not names and not everything:
+        raise click.UsageError("name the hooks, or use --all")
+    may_widen("untrust", yes=yes)
+    trust = catalog_here().trust
+    keys = trust.keys()
+    wanted = keys if everything else [key for name in names for key in _keys(name, keys)]
+    for key in wanted:
+        if yes or click.confirm(f"Untrust {visible(key)}?", default=True):
+            trust.revoke(key)
+            click.echo(f"untrusted {visible(key)}")
+    if not wanted:
+        click.echo("nothing was trusted here")
+    return 0
+
+
+def _keys(name: str, keys: list[str]) -> list[str]:
+    found = [key for key in keys if name in (key, os.path.basename(key))]
+    if not found:
+        raise HookError(f"'{name}' is not trusted", f"trusted here: {', '.join(keys) or 'nothing'}")
+    return found
