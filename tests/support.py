@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tenterhook import Engine, Event, Verdict
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
     from pathlib import Path
 
@@ -44,7 +44,7 @@ def table_hook(command: str, event: str = "before_tool", **keys: Any) -> str:
 
 
 def folder_hook(
-    hooks: Path, name: str, script: str = "", trigger: str = "pre-tool-call", *, file: str = "run.sh", **front: Any
+    hooks: Path, name: str, /, script: str = "", trigger: str = "pre-tool-call", *, file: str = "run.sh", **front: Any
 ) -> Path:
     """A hook folder below a hooks directory; front-matter values are written as JSON, which is YAML."""
     folder = hooks / name
@@ -81,7 +81,7 @@ def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess
     """Run the real command line."""
     options.setdefault("timeout", 60)
     return subprocess.run(
-        [sys.executable, "-m", "tenterhook", *map(os.fspath, arguments)], capture_output=True, text=True, **options
+        [sys.executable, "-m", "tenterhook", *map(str, arguments)], capture_output=True, text=True, **options
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import queue
 import threading
@@ -14,6 +13,7 @@ from .model import Decision, Event, Failure, Hook, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from typing import Any
 
     from .running import Cancel
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _GLANCE = 0.02  # how often to look whether the caller has given up
 
 
-def call(hook: Hook, event: Event, cancel: Cancel | None, loop: asyncio.AbstractEventLoop | None) -> Run:
+def call(hook: Hook, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Run:
     """Call a function hook and wait for its answer, at most its timeout.
 
     A coroutine function runs on the caller's loop if there is one. A plain function that does not return cannot be
@@ -62,11 +62,13 @@ def _start(
     hook: Hook,
     event: Event,
     answers: queue.SimpleQueue[tuple[Any, BaseException | None]],
-    loop: asyncio.AbstractEventLoop | None,
+    loop: AbstractEventLoop | None,
 ) -> Any:
     function = hook.function
     assert function is not None
     if loop is not None and inspect.iscoroutinefunction(function):
+        import asyncio
+
         future = asyncio.run_coroutine_threadsafe(function(event), loop)
         future.add_done_callback(lambda done: answers.put(_result(done)))
         return future
@@ -75,6 +77,8 @@ def _start(
         try:
             answer = function(event)
             if inspect.isawaitable(answer):
+                import asyncio
+
                 answer = asyncio.run(_wait_for(answer))
         except BaseException as error:  # noqa: BLE001  # whatever a person's function raises is that function's failure
             answers.put((None, error))

@@ -71,7 +71,6 @@ CODES: dict[str, tuple[str, str]] = {
     "placeholder-in-code": (ERROR, "a placeholder would become code instead of data; the hook is refused"),
     "writable-by-others": (ERROR, "another account could change this; it is not used"),
     "not-owned-by-root": (ERROR, "a managed hook must belong to root; it is not used"),
-    "file-refused": (ERROR, "a file of array hooks with a mistake is refused as a whole"),
     "ignored-key": (WARNING, "the format has no such key; it does nothing"),
     "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),
     "no-description": (WARNING, "a hook without a description"),

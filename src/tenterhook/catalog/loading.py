@@ -60,6 +60,7 @@ def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, 
         problems += trouble
     in_force, left_out = _choose(hooks, governing, trust)
     problems += _names_twice(hooks)
+    problems += [problem for rules in governing for problem in _ungoverned(rules, hooks)]
     refused: list[str] = []
     for config in map(os.path.abspath, configs):
         other = ownership.writable_by_others(config)
@@ -136,10 +137,7 @@ def _read_layer(
         overrides = [
             rules.overrides[read.hook.name]
             for rules in governing
-            if read.hook
-            and layer.name in rules.governs
-            and read.hook.name in rules.overrides
-            and not (layer.name == "managed" and rules is not own)
+            if read.hook and layer.name in rules.governs and read.hook.name in rules.overrides
         ]
         if overrides:
             merged = {key: value for override in reversed(overrides) for key, value in override.items()}
@@ -203,6 +201,23 @@ def _choose(
 def layer_of(hook: Hook) -> str:
     """The directory a folder hook's layer is in."""
     return os.path.dirname(hook.folder or "")
+
+
+def _ungoverned(rules: settings.Settings, hooks: Sequence[Hook]) -> list[Problem]:
+    """Names in a `hooks.toml` that no hook it may change has."""
+    known = {hook.name for hook in hooks if hook.layer in rules.governs}
+    return [
+        Problem(
+            "ungoverned",
+            rules.file,
+            None,
+            name,
+            f"there is no hook '{name}' that this file could change",
+            "mend the name, or remove the entry; tenterhook list shows the names",
+        )
+        for name in dict.fromkeys((*rules.disabled, *rules.overrides))
+        if name not in known
+    ]
 
 
 def _names_twice(hooks: Sequence[Hook]) -> list[Problem]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
-from ..errors import HookError
+from ..errors import HookError, UnknownEvent
 from ..shown import visible
 from .check import check
 from .list_hooks import list_hooks
@@ -48,6 +48,9 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except click.UsageError as error:
         error.show()
+        return USAGE
+    except UnknownEvent as error:
+        click.echo(f"Error: {visible(str(error))}", err=True)
         return USAGE
     except click.Abort:
         click.echo("aborted", err=True)

@@ -29,7 +29,7 @@ class Lines:
         self._lines = blanked.split("\n")
 
     def line_of(self, header: str, number: int, key: str) -> int | None:
-        """The line of a key in the n-th `[[header]]`, of the header itself for an unknown key."""
+        """The line of a key in the n-th `[[header]]` or `[header]`, of the header itself for an unknown key."""
         start = self._header(header, number)
         if start is None:
             return next((n for n, line in enumerate(self._lines, 1) if re.match(r"\s*hooks\b", line)), None)
@@ -46,7 +46,7 @@ class Lines:
         spelt = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in header.split("."))
         seen = -1
         for line_number, line in enumerate(self._lines, start=1):
-            if re.match(rf"\s*\[\[\s*{spelt}\s*\]\]", line):
+            if re.match(rf"\s*\[\[?\s*{spelt}\s*\]", line):
                 seen += 1
                 if seen == number:
                     return line_number
