@@ -1,0 +1,70 @@
+"""Every example in the documentation does what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=named)
+def test_python_examples_run(page: Path, project: Path) -> None:
+    for code in blocks(page, "python"):
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=project)
+
+
+def steps(page: Path) -> list[tuple[str, str]]:
+    """Each command of a page's console examples with the output it shows; `> ` goes on with a command."""
+    found: list[tuple[str, str]] = []
+    for block in blocks(page, "console"):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], ""))
+            elif line.startswith("> ") and not found[-1][1]:
+                found[-1] = (f"{found[-1][0]}\n{line[2:]}", "")
+            else:
+                found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
+    return found
+
+
+def settled(output: str) -> str:
+    """Output with what differs from run to run taken out."""
+    return re.sub(r" +\d+\.\d ms", " N ms", output)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if steps(page)], ids=named)
+def test_console_examples_print_what_they_show(page: Path, project: Path) -> None:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for command, expected in steps(page):
+        ended = subprocess.run(
+            ["bash", "-c", command], capture_output=True, text=True, cwd=project, env={**os.environ, "PATH": path}
+        )
+        assert settled(ended.stdout) == settled(expected), f"{command}\n{ended.stderr}"
+        assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_demo_decides_as_it_should() -> None:
+    ended = subprocess.run([sys.executable, str(ROOT / "examples" / "demo.py")], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "every decision was as it should be" in ended.stdout
