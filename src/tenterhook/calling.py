@@ -50,7 +50,7 @@ def call(hook: Hook, event: Event, cancel: Cancel | None, loop: AbstractEventLoo
     answer, error = answered
     if error is not None:
         return run._replace(failure=Failure.RAISED, why=f"{type(error).__name__}: {error}")
-    return run._replace(answer=answer if isinstance(answer, Decision) else jsonable.plain(answer))
+    return run._replace(answer=answer)
 
 
 def start(hook: Hook, event: Event) -> None:
@@ -83,7 +83,7 @@ def _start(
         except BaseException as error:  # noqa: BLE001  # whatever a person's function raises is that function's failure
             answers.put((None, error))
         else:
-            answers.put((answer, None))
+            answers.put(_readable(answer))
 
     threading.Thread(target=work, name=f"hook {hook.name}", daemon=True).start()
     return None
@@ -96,4 +96,14 @@ async def _wait_for(answer: Any) -> Any:
 def _result(done: Any) -> tuple[Any, BaseException | None]:
     if done.cancelled():
         return None, TimeoutError("cancelled")
-    return (None, done.exception()) if done.exception() else (done.result(), None)
+    return (None, done.exception()) if done.exception() else _readable(done.result())
+
+
+def _readable(answer: Any) -> tuple[Any, BaseException | None]:
+    """An answer as a script could have given it."""
+    if isinstance(answer, Decision):
+        return answer, None
+    try:
+        return jsonable.plain(answer), None
+    except Exception as error:  # noqa: BLE001  # an object whose own methods raise is the function's failure
+        return None, error

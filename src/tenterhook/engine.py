@@ -116,6 +116,7 @@ class Engine:
         except asyncio.CancelledError:
             cancel.set()
             await _settled(done)
+            done.exception()  # seen: nobody will ask for it
             raise
         finally:
             if done.done():

@@ -82,7 +82,7 @@ CODES: dict[str, tuple[str, str]] = {
     "no-script": (WARNING, "the hook has no script: it will fail each time"),
     "not-executable": (WARNING, "the script lacks its exec bit; its interpreter runs it"),
     "script-syntax": (WARNING, "the shell refuses the command or script: it will fail each time"),
-    "missing-program": (WARNING, "the command starts a script that is not there"),
+    "missing-program": (WARNING, "the hook starts a program or script that is not there"),
     "matcher-on-other-event": (WARNING, "matchers apply to tool events; on this event the hook never matches"),
     "foreign-event-name": (WARNING, "Kimi Code refuses a file with this event name"),
     "dialect": (WARNING, "the expression means something else in the other dialect"),

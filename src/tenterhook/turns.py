@@ -113,7 +113,7 @@ class Turn:
             if run is None:
                 ready.append(each)
             else:
-                runs.append(run)
+                runs.append(self._judge(run, each.surely, again) if run.failed else run)
         for each, ended in zip(ready, self._execute([each.hook for each in ready]), strict=True):
             if ended is not None:
                 runs.append(self._judge(ended, each.surely, again))

@@ -330,6 +330,7 @@ class TestCheck:
             (table_hook(":", matcher={"tool": r"\AShell"}), "dialect"),
             (array_hook(":", event="before_tool"), "foreign-event-name"),
             (array_hook("python3 no/such/script.py"), "missing-program"),
+            (array_hook("cat | no-such-jq .tool_name"), "missing-program"),
             (table_hook('sh -c "echo {{tool_name}}"'), "placeholder-in-code"),
             (table_hook("eval {{tool_name}}"), "placeholder-in-code"),
             (table_hook("python3 -c 'print(\"{{tool_name}}\")'"), "placeholder-in-code"),

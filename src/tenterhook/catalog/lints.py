@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from .. import commands, expressions
+from .. import commands, expressions, shell_lines
 from ..errors import Problem
 from ..formats import folder as folder_format
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..model import Hook
 
+_LARGEST_SCRIPT = 256 * 1024
 _LONGEST_BODY = 4000  # characters, about 1,000 tokens
 
 
@@ -60,6 +62,8 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
     shell = _shell(first, script)
     if shell:
         yield from _refused_by(shell, [script], script, None)
+        with open(script, encoding="utf-8", errors="replace") as file:
+            yield from _programs(file.read(_LARGEST_SCRIPT), script, None, None)
 
 
 def _shell(first: bytes, script: str) -> str | None:
@@ -77,6 +81,16 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
     if missing:
         message = f"there is no {missing}"
         yield Problem("missing-program", hook.source, hook.line, "command", message, "mend the path, or add the script")
+    yield from _programs(command, hook.source, hook.line, "command")
+
+
+def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterator[Problem]:
+    """A program that is not installed makes a guard pass everything, or fail each time."""
+    for name in shell_lines.programs(text):
+        if shutil.which(name) is None:
+            message = f"there is no program '{name}' on the PATH"
+            remedy = "install it, or check for it in the script and exit with 2 if it is missing"
+            yield Problem("missing-program", file, line, key, message, remedy)
 
 
 def _refused_by(shell: str, arguments: list[str], file: str, line: int | None) -> Iterator[Problem]:

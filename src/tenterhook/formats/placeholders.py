@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import jsonable
+from .. import jsonable, shell_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -100,7 +100,7 @@ def template(command: str) -> Template:
         position = placeholder.end()
     pieces.append(command[position:])
     marked = "".join(pieces).encode("utf-8", "replace")
-    root = _parse(marked)
+    root = shell_lines.parse(marked)
     misplaced: list[Misplaced] = []
     line = marked
     for name, placeholder, start in reversed(list(zip(names, found, starts, strict=True))):
@@ -110,13 +110,6 @@ def template(command: str) -> Template:
             misplaced.append(Misplaced(placeholder[0], where))
         line = line[:start] + _reference(name, node).encode() + line[start + len(name) :]
     return Template(line.decode(), tuple(each[1] for each in found), tuple(reversed(misplaced)))
-
-
-def _parse(line: bytes) -> Node:
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language())).parse(line).root_node
 
 
 def _reference(name: str, node: Node | None) -> str:

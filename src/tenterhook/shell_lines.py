@@ -1,0 +1,62 @@
+"""A shell line or script as the shell reads it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Language, Node
+
+# What the shell does by itself, in POSIX or in bash.
+_BUILTINS = frozenset(
+    (
+        *(".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare", "echo", "eval"),
+        *("exec", "exit", "export", "false", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let"),
+        *("local", "logout", "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return"),
+        *("set", "shift", "shopt", "source", "test", "time", "times", "trap", "true", "type", "typeset", "ulimit"),
+        *("umask", "unalias", "unset", "wait"),
+    )
+)
+
+
+@lru_cache(maxsize=1)
+def _bash() -> Language:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Language(tree_sitter_bash.language())
+
+
+def parse(line: bytes) -> Node:
+    """The syntax tree; what the shell would refuse is in it as ERROR nodes."""
+    from tree_sitter import Parser
+
+    return Parser(_bash()).parse(line).root_node
+
+
+def programs(text: str) -> list[str]:
+    """The programs that a script names outright: no builtins, no functions of its own, nothing computed."""
+    nodes = list(_nodes(parse(text.encode("utf-8", "replace"))))
+    functions = {
+        child.text
+        for node in nodes
+        if node.type == "function_definition"
+        for child in node.children
+        if child.type == "word"
+    }
+    names = [
+        node.text.decode("utf-8", "replace")
+        for node in nodes
+        if node.type == "command_name" and node.text not in functions and node.text
+        if [child.type for child in node.children] == ["word"]
+    ]
+    return [name for name in dict.fromkeys(names) if name not in _BUILTINS and not set(name) & set("$\\~*?")]
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _nodes(child)
