@@ -326,7 +326,7 @@ def suggestion(name: str) -> str:
     close = get_close_matches(name, BY_NAME, n=3, cutoff=0.5)
     if not close:
         lowered = {known.lower(): known for known in BY_NAME}
-        close = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]
+        close = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.7)]
     if close:
         return "did you mean " + " or ".join(f"'{match}'" for match in close) + "?"
     return "use one of " + ", ".join(spec.name for spec in EVENTS)

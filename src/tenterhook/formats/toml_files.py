@@ -59,6 +59,7 @@ def _blank(found: re.Match[str]) -> str:
 
 def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
     """The document and its lines, or why there is none."""
+    text = ""
     try:
         with open(file, "rb") as stream:
             text = stream.read().decode("utf-8-sig")
@@ -71,7 +72,9 @@ def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         at = re.search(r"line (\d+)", str(error))
         line = int(at[1]) if at else None
-        return Problem("bad-toml", file, line, None, f"not valid TOML: {error}", "mend that line")
+        shown = text.splitlines()[line - 1 : line] if line else []
+        remedy = f"mend that line: {shown[0].strip()[:80]}" if shown else "mend the end of the file"
+        return Problem("bad-toml", file, line, None, f"not valid TOML: {error}", remedy)
 
 
 def read(file: str) -> Read:
