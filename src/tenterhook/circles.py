@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from . import places, processes
 from .model import Hook
@@ -13,12 +14,17 @@ CHAIN = "TENTERHOOK_CHAIN"
 
 def identity(hook: Hook) -> str:
     """What makes a hook the same hook in another process."""
-    return places.file_name(f"{hook.source}#{hook.name}#{hook.event}")
+    return _identity(hook.source, hook.name, hook.event)
 
 
-def chain(starter: processes.Process, hook_identity: str) -> str:
-    """The chain for a hook that `starter` is about to start."""
-    return f"{os.environ.get(CHAIN, '')} {starter}:{hook_identity}".strip()
+@lru_cache(maxsize=4096)
+def _identity(*parts: str) -> str:
+    return places.file_name("#".join(parts))
+
+
+def chain(before: str, starter: processes.Process, hook_identity: str) -> str:
+    """The chain for a hook that `starter` is about to start, given the one that led there."""
+    return f"{before} {starter}:{hook_identity}".strip()
 
 
 def closes(hook: Hook) -> bool:

@@ -45,30 +45,28 @@ class Environment:
             "TENTERHOOK_ENV_FILE": session.env_file,
         }
         # Byte code beside a script would change the folder that was trusted.
-        self.base.setdefault("PYTHONPYCACHEPREFIX", os.path.join(places.cache(), "pycache"))
+        if "PYTHONPYCACHEPREFIX" not in self.base:
+            self.base["PYTHONPYCACHEPREFIX"] = f"{places.cache()}/pycache"
+        self._state = places.state()
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[str, str]:
+        name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
         return {
             **self.base,
-            "TENTERHOOK_STATE_DIR": _state_dir(hook),
-            circles.CHAIN: circles.chain(starter, circles.identity(hook)),
+            "TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
+            circles.CHAIN: circles.chain(self.base.get(circles.CHAIN, ""), starter, circles.identity(hook)),
         }
 
 
-def _state_dir(hook: Hook) -> str:
-    """A directory for the hook's own files, made when the hook first runs."""
-    name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
-    directory = os.path.join(places.state(), "hooks", places.file_name(name))
-    if directory not in _MADE:
-        try:
-            places.make_private(directory)
-        except OSError:  # no place to write: the hook is told where it would be, and runs all the same
-            return directory
-        _MADE.add(directory)
+@lru_cache(maxsize=4096)
+def _state_dir(state: str, name: str) -> str:
+    """A directory for a hook's own files, made when the hook first runs."""
+    directory = os.path.join(state, "hooks", places.file_name(name))
+    try:
+        places.make_private(directory)
+    except OSError:  # no place to write: the hook is told where it would be, and runs all the same
+        pass
     return directory
-
-
-_MADE: set[str] = set()
 
 
 def prepare(hook: Hook, event: Event, environment: Environment, starter: processes.Process) -> Prepared:

@@ -98,7 +98,7 @@ def main() -> None:
             argv=tuple(job.argv),
             payload=job.payload.encode("utf-8", "surrogateescape"),
             cwd=job.cwd,
-            env={**base, **job.env, circles.CHAIN: circles.chain(starter, job.identity)},
+            env={**base, **job.env, circles.CHAIN: circles.chain(base.get(circles.CHAIN, ""), starter, job.identity)},
             timeout=job.timeout,
         )
         for job in jobs

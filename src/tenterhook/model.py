@@ -179,6 +179,11 @@ class Decision(NamedTuple):
     unreadable: bool = False  # part of the answer made no sense; the notes say which
     ignored: str | None = None
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether there is nothing in it that could change anything."""
+        return self.action is Action.NONE and not (self.modified_input or self.additional_context or self.message)
+
 
 class Run(NamedTuple):
     """What happened to one hook at one event."""

@@ -7,7 +7,7 @@ import os
 
 def home() -> str:
     """The person's home as their environment has it."""
-    return os.path.expanduser("~")
+    return os.environ.get("HOME") or os.path.expanduser("~")
 
 
 def account_home() -> str:
@@ -26,18 +26,18 @@ def config_home() -> str:
 
 def state() -> str:
     """Our own directory for what must outlive a process."""
-    return os.path.join(_xdg("XDG_STATE_HOME", ".local/state"), "tenterhook")
+    return _xdg("XDG_STATE_HOME", ".local/state") + "/tenterhook"
 
 
 def cache() -> str:
     """Our own directory for what can be made again."""
-    return os.path.join(_xdg("XDG_CACHE_HOME", ".cache"), "tenterhook")
+    return _xdg("XDG_CACHE_HOME", ".cache") + "/tenterhook"
 
 
 def _xdg(variable: str, default: str) -> str:
     value = os.environ.get(variable, "")
     # the base directory specification: a relative path is invalid and is ignored
-    return value if os.path.isabs(value) else os.path.join(home(), default)
+    return value if value.startswith("/") else f"{home()}/{default}"
 
 
 def is_inside(path: str, directory: str) -> bool:

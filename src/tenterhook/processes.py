@@ -23,8 +23,16 @@ class Process(NamedTuple):
 
 
 def this() -> Process:
-    found = _look_up(os.getpid())
-    return found[0] if found else Process(os.getpid(), "")
+    """This process; a fork is another one."""
+    pid = os.getpid()
+    if pid not in _THIS:
+        found = _look_up(pid)
+        _THIS.clear()
+        _THIS[pid] = found[0] if found else Process(pid, "")
+    return _THIS[pid]
+
+
+_THIS: dict[int, Process] = {}
 
 
 def ancestors() -> Iterator[Process]:

@@ -42,6 +42,7 @@ class Session:
         self.id = session_id
         self.directory = os.path.join(places.state(), "sessions", places.file_name(session_id))
         self.env_file = os.path.join(self.directory, "env")
+        self._file = os.path.join(self.directory, "variables.json")
         self._variables: dict[str, str] = {}
         self._read_at: tuple[int, int] | None = None
 
@@ -84,11 +85,10 @@ class Session:
 
     def variables(self) -> dict[str, str]:
         """What pre-session hooks have set so far."""
-        file = os.path.join(self.directory, "variables.json")
         try:
-            found = os.stat(file)
+            found = os.stat(self._file)
             if self._read_at != (found.st_mtime_ns, found.st_ino):
-                with open(file, "rb") as stream:
+                with open(self._file, "rb") as stream:
                     self._variables = json.load(stream)
                 self._read_at = (found.st_mtime_ns, found.st_ino)
         except (OSError, ValueError):
@@ -119,7 +119,7 @@ class Session:
             self._variables = {**self.variables(), **accepted}
             if usable:
                 data = json.dumps(self._variables).encode()
-                places.replace_file(os.path.join(self.directory, "variables.json"), data)
+                places.replace_file(self._file, data)
 
     @contextmanager
     def _locked(self) -> Iterator[bool]:

@@ -153,7 +153,8 @@ class Turn:
             if prepared.command is None:
                 run = run._replace(failure=Failure.CANNOT_START, why=prepared.why)
             else:
-                self._say(f"Input: {prepared.command.payload.decode('utf-8', 'replace')}")
+                if self.debug is not None:
+                    self._say(f"Input: {prepared.command.payload.decode('utf-8', 'replace')}")
                 pending.append(prepared.command)
                 numbers.append(number)
             runs.append(run)
@@ -195,19 +196,12 @@ class Turn:
         if ignored:
             decision = decision._replace(ignored=ignored)
         run = run._replace(decision=decision)
-        self._say(
-            f"[SYNC] Completed hook '{hook.name}' in {run.duration_ms:.0f}ms: "
-            f"success={not run.failed}, decision={decision.action}"
-        )
-        if decision.reason or run.why:
-            self._say(f"Reason: {decision.reason or run.why}")
-        if decision.log:
-            self._say(f"Log: {decision.log}")
+        if self.debug is not None:
+            self._say_completed(run)
         return run
 
     def _ignored(self, hook: Hook, decision: Decision) -> str | None:
-        said = decision != Decision(notes=decision.notes, unreadable=decision.unreadable, log=decision.log)
-        if not said:
+        if decision.is_silent:
             return None
         if hook.spec.effect(hook.format) is not Effect.DECIDES:
             return f"{hook.declared} hooks of this format observe: what it says changes nothing"
@@ -267,6 +261,16 @@ class Turn:
             env={name: value for name, value in command.env.items() if base.get(name) != value},
             timeout=command.timeout,
         )
+
+    def _say_completed(self, run: Run) -> None:
+        self._say(
+            f"[SYNC] Completed hook '{run.hook.name}' in {run.duration_ms:.0f}ms: "
+            f"success={not run.failed}, decision={run.decision.action}"
+        )
+        if run.decision.reason or run.why:
+            self._say(f"Reason: {run.decision.reason or run.why}")
+        if run.decision.log:
+            self._say(f"Log: {run.decision.log}")
 
     def _say(self, line: str) -> None:
         if self.debug is not None:
