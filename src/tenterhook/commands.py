@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 import subprocess
 import sys
 from functools import lru_cache
@@ -11,12 +11,14 @@ from functools import lru_cache
 from . import circles, jsonable, places, processes
 from .formats import folder as folder_format
 from .formats import payloads, placeholders
-from .model import Event, Failure, Hook
+from .model import Event, Hook
 from .running import Command, Ended
 from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .sessions import Session
 
 
@@ -69,9 +71,24 @@ def _state_dir(state: str, name: str) -> str:
     return directory
 
 
-def prepare(hook: Hook, event: Event, environment: Environment, starter: processes.Process) -> Prepared:
+class Payloads:
+    """One event as each format and name sends it: written once, however many hooks are sent it."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self._written: dict[tuple[bool, str], tuple[dict[str, Any], bytes]] = {}
+
+    def of(self, hook: Hook) -> tuple[dict[str, Any], bytes]:
+        key = (hook.format == "array", hook.declared)
+        if key not in self._written:
+            sent = payloads.payload(hook, self.event)
+            self._written[key] = (sent, jsonable.encode(sent))
+        return self._written[key]
+
+
+def prepare(hook: Hook, written: Payloads, environment: Environment, starter: processes.Process) -> Prepared:
     """Everything needed to run a hook once."""
-    sent = payloads.payload(hook, event)
+    sent, encoded = written.of(hook)
     env = environment.of(hook, starter)
     notes: tuple[str, ...] = ()
     if hook.folder is not None:
@@ -85,7 +102,7 @@ def prepare(hook: Hook, event: Event, environment: Environment, starter: process
             line, notes = filled.line, filled.notes
             env.update(filled.variables)
         argv = ("/bin/sh", "-c", line)
-    return Prepared(Command(argv, jsonable.encode(sent), event.work_dir, env, hook.timeout), None, notes)
+    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout), None, notes)
 
 
 def _argv(folder: str) -> tuple[str, ...] | str:
@@ -114,41 +131,34 @@ def _argv(folder: str) -> tuple[str, ...] | str:
 def never_began(hook: Hook, event: Event, ended: Ended) -> str | None:
     """Why an exit with 2 was not the hook's word: the shell or an interpreter could not even begin.
 
-    `sh` exits with 2 on a line it cannot parse, `python` and `perl` on a script that is not there. Neither is a block.
+    `sh` exits with 2 on a line it cannot parse; `python`, `perl` and `sh` do on a script that is not there. Neither is
+    a block, unless the line itself says `exit`.
     """
     if ended.exit_code != 2 or hook.command is None:
         return None
-    if not parses(hook.command):
+    if not _parses(hook.command):
         return "the shell refuses the command"
-    missing = missing_script(hook.command, event.work_dir)
-    return f"cannot start: no such script: {missing}" if missing else None
+    complaint = _NO_SCRIPT.fullmatch(ended.stderr.decode("utf-8", "replace").strip())
+    if complaint is None or re.search(r"\bexit\b", hook.command):
+        return None
+    script = os.path.join(event.work_dir, complaint[1] or complaint[2] or complaint[3])
+    return None if os.path.exists(script) else f"cannot start: no such script: {script}"
+
+
+_NO_SCRIPT = re.compile(
+    r"[^\n]*can't open file '([^\n]+)': \[Errno 2\][^\n]*"  # python
+    r"|[^\n]*cannot open ([^\n]+): No such file"  # sh
+    r"|Can't open perl script \"([^\n]+)\":[^\n]*"
+)
 
 
 @lru_cache(maxsize=1024)
-def parses(line: str) -> bool:
+def _parses(line: str) -> bool:
     """Whether `sh -n` takes a shell line."""
-    checked = subprocess.run(
-        ["/bin/sh", "-n", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=10
-    )
-    return checked.returncode == 0
-
-
-_SCRIPT_RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "node")
-
-
-def missing_script(line: str, work_dir: str) -> str | None:
-    """The script that a plain `interpreter script …` line names, if it does not exist."""
     try:
-        words = shlex.split(line)
-    except ValueError:
-        return None
-    if len(words) < 2 or os.path.basename(words[0]) not in _SCRIPT_RUNNERS or words[1].startswith("-"):
-        return None
-    if any(char in line for char in "$`;|&<>(){}*?\n"):
-        return None
-    path = os.path.join(work_dir, os.path.expanduser(words[1]))
-    return None if os.path.exists(path) else path
-
-
-def as_failure(ended: Ended, why: str) -> Ended:
-    return ended._replace(failure=Failure.CANNOT_START if why.startswith("cannot") else Failure.EXIT, why=why)
+        checked = subprocess.run(
+            ["/bin/sh", "-n", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=1
+        )
+    except (OSError, subprocess.TimeoutExpired):  # no way to tell: what the hook said stands
+        return True
+    return checked.returncode == 0

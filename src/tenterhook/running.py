@@ -18,6 +18,7 @@ from collections import deque
 
 from .errors import Cancelled
 from .model import Failure
+from .spawning import Spawner, reap
 from .values import NamedTuple
 
 TYPE_CHECKING = False
@@ -117,7 +118,7 @@ class _Kept:
 class _Live:
     """One running command and what is open for it."""
 
-    def __init__(self, number: int, command: Command) -> None:
+    def __init__(self, number: int, command: Command, spawner: Spawner) -> None:
         self.number = number
         self.grace = command.grace
         self.unsent = memoryview(command.payload)
@@ -137,21 +138,15 @@ class _Live:
             if not self.unsent:
                 os.close(self.stdin)
                 ours[0] = self.stdin = -1
-            self.process = subprocess.Popen(
-                command.argv,
-                stdin=theirs[0],
-                stdout=theirs[1],
-                stderr=theirs[2],
-                cwd=command.cwd,
-                env=command.env,
-                process_group=0,
-            )
+            self.pid = spawner.spawn(command.argv, command.cwd, command.env, theirs)
         except BaseException:
             _close(ours)
             raise
         finally:
             _close(theirs)
-        self.exit = os.pidfd_open(self.process.pid) if _PIDFD else -1
+        self.exit = os.pidfd_open(self.pid) if _PIDFD else -1
+        self.code: int | None = None
+        self.code_is_lost = False
         self.deadline = self.begun + command.timeout
         self.timeout = command.timeout
         self.timed_out = False
@@ -196,24 +191,36 @@ class _Live:
     def signal_group(self, number: int) -> None:
         # The leader is not reaped yet, so its process group cannot have become someone else's.
         try:
-            os.killpg(self.process.pid, number)
+            os.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
             pass
 
+    def has_exited(self) -> bool:
+        """Reap the process if it has; only then may its group's number become someone else's."""
+        if self.code is None and not self.code_is_lost:
+            try:
+                self.code = reap(self.pid)
+            except ChildProcessError:  # SIGCHLD is ignored, or a reaper of every child was quicker
+                self.code_is_lost = True
+        return self.code is not None or self.code_is_lost
+
     def ended(self) -> Ended:
         """Close everything and say what happened; the process has exited, or cannot be made to."""
+        self.has_exited()
         duration = time.monotonic() - self.begun
         _close((self.stdin, self.out, self.err, self.exit))
         stdout, dropped_stdout = self.stdout.take()
         stderr, dropped_stderr = self.stderr.take()
-        code = self.process.poll()
+        code = self.code
         failure, why = None, None
         if self.timed_out:
             failure, why = Failure.TIMED_OUT, f"no end within {self.timeout:g} s"
-            if code is None:
+            if code is None and not self.code_is_lost:
                 why += "; it cannot be killed"
-        elif code is None or code < 0:
-            failure, why = Failure.SIGNAL, f"signal {-(code or 0)}"
+        elif code is None:
+            failure, why = Failure.EXIT, "another part of the program took its exit code"
+        elif code < 0:
+            failure, why = Failure.SIGNAL, f"signal {-code}"
         elif code not in (0, 2):
             failure, why = Failure.EXIT, f"exit {code}"
         shown = code if code is not None and code >= 0 and not self.timed_out else None
@@ -228,6 +235,7 @@ def run_stage(commands: Sequence[Command], cancel: Cancel | None = None) -> list
     """
     results: dict[int, Ended] = {}
     waiting = deque(range(len(commands)))
+    spawner = Spawner()
     poll = select.poll()
     wake = -1
     if cancel is not None:
@@ -241,7 +249,7 @@ def run_stage(commands: Sequence[Command], cancel: Cancel | None = None) -> list
                 number = waiting.popleft()
                 begun = time.monotonic()
                 try:
-                    one = _Live(number, commands[number])
+                    one = _Live(number, commands[number], spawner)
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
                     results[number] = _not_started(error, time.monotonic() - begun)
                     continue
@@ -267,7 +275,7 @@ def run_stage(commands: Sequence[Command], cancel: Cancel | None = None) -> list
                 elif not (mask & select.POLLIN and one.read(fd)):
                     _forget(poll, live, fd)
             if not _PIDFD:
-                over += [one for one in running if one.process.poll() is not None and not one.timed_out]
+                over += [one for one in running if not one.timed_out and one.has_exited()]
             now = time.monotonic()
             if now >= due:
                 over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]
@@ -328,7 +336,7 @@ def _push(one: _Live, live: dict[int, _Live]) -> bool:
     one.signal_group(signal.SIGKILL)
     one.killed = True
     one.deadline = time.monotonic() + _LAST_WAIT
-    return one.exit not in live if _PIDFD else one.process.poll() is not None
+    return one.exit not in live if _PIDFD else one.has_exited()
 
 
 def _end_all(running: set[_Live]) -> None:
@@ -340,11 +348,10 @@ def _end_all(running: set[_Live]) -> None:
     finally:
         for one in running:
             one.signal_group(signal.SIGKILL)
+        last = time.monotonic() + _LAST_WAIT
         for one in running:
-            try:
-                one.process.wait(_LAST_WAIT)
-            except subprocess.TimeoutExpired:
-                pass
+            while not one.has_exited() and time.monotonic() < last:
+                time.sleep(0.001)
             one.ended()
 
 

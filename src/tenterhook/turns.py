@@ -66,6 +66,7 @@ class Turn:
         """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
         if not hooks:
             return
+        payloads = commands.Payloads(self.arrived)
         jobs: list[tuple[Run, Job]] = []
         lines: set[str] = set()
         for hook, _ in matching.Sight(self.arrived).reached(hooks):
@@ -82,7 +83,7 @@ class Turn:
                 calling.start(hook, self.arrived)
                 self.runs.append(run)
                 continue
-            prepared = commands.prepare(hook, self.arrived, self._env(), self._starter)
+            prepared = commands.prepare(hook, payloads, self._env(), self._starter)
             run = run._replace(notes=prepared.notes)
             if prepared.command is None:
                 failed = run._replace(background=False, failure=Failure.CANNOT_START, why=prepared.why)
@@ -140,6 +141,7 @@ class Turn:
         if hooks[0].function is not None:
             return [calling.call(hook, self.event, self.cancel, self.loop) for hook in hooks]
         before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
+        payloads = commands.Payloads(self.event)
         runs: list[Run | None] = []
         pending: list[running.Command] = []
         numbers: list[int] = []
@@ -148,7 +150,7 @@ class Turn:
                 runs.append(None)
                 continue
             self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
-            prepared = commands.prepare(hook, self.event, self._env(), self._starter)
+            prepared = commands.prepare(hook, payloads, self._env(), self._starter)
             run = Run(hook, notes=prepared.notes, saw=self.event.tool_input)
             if prepared.command is None:
                 run = run._replace(failure=Failure.CANNOT_START, why=prepared.why)

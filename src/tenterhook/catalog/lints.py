@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from .. import commands, expressions, shell_lines
+from .. import expressions, shell_lines
 from ..errors import Problem
 from ..formats import folder as folder_format
 
@@ -77,11 +78,28 @@ def _shell(first: bytes, script: str) -> str | None:
 
 def _command(hook: Hook, command: str) -> Iterator[Problem]:
     yield from _refused_by("/bin/sh", ["-c", command], hook.source, hook.line)
-    missing = commands.missing_script(command, os.getcwd())
+    missing = _missing_script(command)
     if missing:
         message = f"there is no {missing}"
         yield Problem("missing-program", hook.source, hook.line, "command", message, "mend the path, or add the script")
     yield from _programs(command, hook.source, hook.line, "command")
+
+
+_RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "node")
+
+
+def _missing_script(line: str) -> str | None:
+    """The script that a plain `interpreter script …` line names, if it is not there."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None
+    if len(words) < 2 or os.path.basename(words[0]) not in _RUNNERS or words[1].startswith("-"):
+        return None
+    if any(char in line for char in "$`;|&<>(){}*?\n"):
+        return None
+    path = os.path.abspath(os.path.expanduser(words[1]))
+    return None if os.path.exists(path) else path
 
 
 def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterator[Problem]:
