@@ -9,7 +9,7 @@ import time
 
 from . import jsonable
 from .errors import Cancelled
-from .model import Decision, Event, Failure, Hook, Run
+from .model import Action, Decision, Event, Failure, Hook, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,10 +100,11 @@ def _result(done: Any) -> tuple[Any, BaseException | None]:
 
 
 def _readable(answer: Any) -> tuple[Any, BaseException | None]:
-    """An answer as a script could have given it."""
-    if isinstance(answer, Decision):
-        return answer, None
+    """An answer as a script could have given it, or a Decision that holds what it should."""
     try:
+        if isinstance(answer, Decision):
+            modified = jsonable.plain(answer.modified_input) or None
+            return answer._replace(action=Action(answer.action), modified_input=modified), None
         return jsonable.plain(answer), None
     except Exception as error:  # noqa: BLE001  # an object whose own methods raise is the function's failure
         return None, error

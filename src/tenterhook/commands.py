@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from functools import lru_cache
 
-from . import circles, jsonable, places, processes
+from . import circles, jsonable, places, processes, shell_lines
 from .formats import folder as folder_format
 from .formats import payloads, placeholders
 from .model import Event, Hook
@@ -34,14 +33,15 @@ class Environment:
     """The environment of every hook of one event: the caller's, the session's, ours."""
 
     def __init__(self, event: Event, session: Session) -> None:
+        session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd")
         self.base = {
             **os.environ,
             **session.variables(),
-            "KIMI_SESSION_ID": event.session_id,
+            "KIMI_SESSION_ID": session_id,
             "KIMI_WORK_DIR": event.work_dir,
             "KIMI_PROJECT_DIR": event.work_dir,
             "KIMI_ENV_FILE": session.env_file,
-            "TENTERHOOK_SESSION_ID": event.session_id,
+            "TENTERHOOK_SESSION_ID": session_id,
             "TENTERHOOK_WORK_DIR": event.work_dir,
             "TENTERHOOK_PROJECT_DIR": event.work_dir,
             "TENTERHOOK_ENV_FILE": session.env_file,
@@ -134,9 +134,13 @@ def never_began(hook: Hook, event: Event, ended: Ended) -> str | None:
     `sh` exits with 2 on a line it cannot parse; `python`, `perl` and `sh` do on a script that is not there. Neither is
     a block, unless the line itself says `exit`.
     """
-    if ended.exit_code != 2 or hook.command is None:
+    if ended.exit_code != 2:
         return None
-    if not _parses(hook.command):
+    if hook.folder is not None:
+        script, _ = folder_format.entry_point(hook.folder)
+        broken = b"yntax error" in ended.stderr and script is not None and _script_is_broken(script)
+        return "the shell refuses the script" if broken else None
+    if hook.command is None or not _parses(hook.command):
         return "the shell refuses the command"
     complaint = _NO_SCRIPT.fullmatch(ended.stderr.decode("utf-8", "replace").strip())
     if complaint is None or re.search(r"\bexit\b", hook.command):
@@ -155,10 +159,9 @@ _NO_SCRIPT = re.compile(
 @lru_cache(maxsize=1024)
 def _parses(line: str) -> bool:
     """Whether `sh -n` takes a shell line."""
-    try:
-        checked = subprocess.run(
-            ["/bin/sh", "-n", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=1
-        )
-    except (OSError, subprocess.TimeoutExpired):  # no way to tell: what the hook said stands
-        return True
-    return checked.returncode == 0
+    return shell_lines.refusal("/bin/sh", "-c", line) is None
+
+
+def _script_is_broken(script: str) -> bool:
+    shell = shell_lines.shell_of(script)
+    return shell is not None and shell_lines.refusal(shell, script) is not None

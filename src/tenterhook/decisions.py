@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from . import jsonable
+from .errors import BadEvent
 from .model import PRECEDENCE, Action, Decision, Run
 
 TYPE_CHECKING = False
@@ -144,7 +145,12 @@ def _modified_input(answer: dict[str, Any], odd: list[str]) -> dict[str, Any] | 
     if not isinstance(value, dict):
         odd.append(f"modified_input is {_short(value)}, not an object; the input is unchanged")
         return None
-    return value
+    try:
+        plain: dict[str, Any] = jsonable.plain(value)
+    except BadEvent as error:
+        odd.append(f"modified_input cannot be used: {error.message}; the input is unchanged")
+        return None
+    return plain
 
 
 def _scope(value: Any, odd: list[str]) -> str | None:

@@ -70,7 +70,10 @@ def _why_not(hook: Hook, event: Event) -> str:
         if not texts:
             return f"pattern: '{hook.pattern}' is set and the event has no input"
         return f"pattern: '{hook.pattern}' is not found in {_quoted(texts)}"
-    return f"matcher: '{hook.target}' is not found in {_quoted([matching.target_text(event)])}"
+    target = matching.target_text(event)
+    if target is None:
+        return f"matcher: '{hook.target}' is set and the event does not say its {event.spec.target}"
+    return f"matcher: '{hook.target}' is not found in {_quoted([target])}"
 
 
 def _quoted(texts: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Search = Callable[[str], object]
 
@@ -59,77 +59,98 @@ _NEEDS_UNICODE = re.compile(r"\\[pP]\{|\\u\{").search
 
 
 class Shape(NamedTuple):
-    """What a look at an expression tells about its cost."""
+    """What a look at an expression tells about its cost, branch by branch."""
 
-    unbounded: int  # repetitions without a limit
-    branches: int
+    branches: tuple[Branch, ...]
     nested: bool  # a repetition of something that repeats or branches
+
+
+class Branch(NamedTuple):
+    """One alternative: how many ways it can take at one place, but for what its repeated atoms find there."""
+
+    ways: float
+    repeated: tuple[str, ...]  # each atom that may repeat without a limit worth the name
 
 
 @lru_cache(maxsize=4096)
 def shape(expression: str) -> Shape:
     """How an expression could grow with its text. Errs on the side of caution, for either dialect."""
-    unbounded = branches = 0
+    if re.search(r"\(\?(?:#|\(|[a-zA-Z]*x)", expression):  # comments, conditions, free layout: not read here
+        return Shape((Branch(1, ()),), True)
+    branches: list[Branch] = []
+    ways = 1.0
+    repeated: list[str] = []
     nested = False
     groups: list[bool] = []  # for each open group: does it repeat or branch inside?
-    last_group = False  # was the last atom a group that does?
-    for token in _tokens(expression):
-        if token == "(":
+    atom, complex_atom = "", False
+    for kind, text in _tokens(expression):
+        if kind == "(":
             groups.append(False)
-        elif token == ")":
-            last_group = groups.pop() if groups else False
-            if last_group and groups:
+        elif kind == ")":
+            complex_atom = groups.pop() if groups else True
+            atom = ""
+            if complex_atom and groups:
                 groups[-1] = True
-        elif token == "|":
-            branches += 1
+        elif kind == "|":
+            if not groups:
+                branches.append(Branch(ways, tuple(repeated)))
+                ways, repeated = 1.0, []
+            else:
+                groups[-1] = True
+                ways *= 2
+        elif kind == "repeat":
+            nested = nested or complex_atom
             if groups:
                 groups[-1] = True
-        elif token == "*":
-            unbounded += 1
-            nested = nested or last_group
-            if groups:
-                groups[-1] = True
-            last_group = False
-        elif token == "\\1":
-            unbounded += 1
+            most = int(text) if text else _UNBOUNDED
+            if most > _FEW:
+                repeated.append(atom)
+            else:
+                ways *= most + 1
+            complex_atom = False
         else:
-            last_group = False
-    return Shape(unbounded, branches, nested)
+            atom, complex_atom = text, False
+            if kind == "back":
+                repeated.append("")
+    return Shape((*branches, Branch(ways, tuple(repeated))), nested)
 
 
-def _tokens(expression: str) -> Iterator[str]:
-    """Groups, branches, repetitions that can go on (as `*`), back-references (as `\\1`), and the rest as `.`."""
+_FEW = 20
+_UNBOUNDED = 10**9
+
+
+def _tokens(expression: str) -> Iterator[tuple[str, str]]:
+    """Parentheses, branches, repetitions with their highest count, back-references, and single atoms."""
     position, end = 0, len(expression)
     while position < end:
         char = expression[position]
-        position += 1
+        found = _CLASS.match(expression, position) if char == "[" else _COUNT.match(expression, position)
         if char == "\\":
-            yield "\\1" if expression[position : position + 1] in "123456789k" and position < end else "."
-            position += 1
+            escape = _ESCAPE.match(expression, position)
+            text = escape[0] if escape else "\\"
+            yield ("back" if text[1:2] in tuple("123456789k") else "atom"), text
         elif char == "[":
-            closing = _CLASS.match(expression, position)
-            position = closing.end() if closing else end
-            yield "."
+            text = found[0] if found else expression[position:]
+            yield "atom", text
         elif char in "()|":
-            if char == "(" and (opening := _GROUP.match(expression, position)):
-                position = opening.end()
-            yield char
-        elif char in "*+":
-            yield "*"
-            if expression[position : position + 1] in ("?", "+"):
-                position += 1
-        elif char == "{" and (count := _COUNT.match(expression, position)):
-            position = count.end()
-            most = count[2] if count[1] is not None else count[0].rstrip("}")
-            if not most or int(most) > 20:
-                yield "*"
-        elif char != "?":
-            yield "."
+            opening = _GROUP.match(expression, position)
+            text = opening[0] if opening else char
+            yield char, text
+        elif found:
+            text = found[0]
+            yield "repeat", {"*": "", "+": "", "?": "1"}.get(char, found[2] if found[1] else found[3] or "")
+            if expression[position + len(text) : position + len(text) + 1] in ("?", "+"):
+                text += "?"  # lazy or possessive: no more ways than greedy
+        else:
+            text = char
+            yield "atom", char
+        position += max(1, len(text))
 
 
-_CLASS = re.compile(r"\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_GROUP = re.compile(r"\?(?:P?<[A-Za-z_]\w*>|P=\w+|<[=!]|[=!:>]|[a-zA-Z-]+:?)")
-_COUNT = re.compile(r"\d+(,)?(\d*)\}|(,)(\d+)\}")
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_GROUP = re.compile(r"\((?:\?(?:P?<[A-Za-z_]\w*>|P=\w+|<[=!]|[=!:>]|[a-zA-Z-]+:?))?")
+_COUNT = re.compile(r"[*+?]|\{\d*(,)(\d*)\}|\{(\d+)\}")
+_ESCAPE = re.compile(r"\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|x..|u....|k<\w*>|.)", re.DOTALL)
 
 
 def can_run_away(expression: str) -> bool:
@@ -137,14 +158,46 @@ def can_run_away(expression: str) -> bool:
     return shape(expression).nested
 
 
+def is_linear(expression: str) -> bool:
+    """Whether it takes one look at each place of a text, and no more."""
+    branches, nested = shape(expression)
+    return not nested and not any(branch.repeated for branch in branches)
+
+
 def on_the_spot(expression: str, length: int) -> bool:
     """Whether matching a text of this length is quick for certain, whatever the text."""
-    unbounded, branches, nested = shape(expression)
-    if unbounded == 0:
-        return True
+    branches, nested = shape(expression)
     if nested:
-        return length < 20 and (1 + unbounded + branches) ** length <= _STEPS_ON_THE_SPOT
-    return length < _STEPS_ON_THE_SPOT and (length + 1) ** (unbounded + 1) <= _STEPS_ON_THE_SPOT
+        return length == 0
+    if is_linear(expression):
+        return sum(branch.ways for branch in branches) <= _STEPS_ON_THE_SPOT / 100
+    if length > 100_000:
+        return False
+    steps = sum(branch.ways * float(length + 1) ** (len(branch.repeated) + 1) for branch in branches)
+    return steps <= _STEPS_ON_THE_SPOT
+
+
+def on_the_spot_in(expression: str, texts: Sequence[str]) -> bool:
+    """The same for given texts: a repetition takes no more ways than its atom's longest run there."""
+    branches, nested = shape(expression)
+    if nested:
+        return False
+    length = max(map(len, texts), default=0)
+    steps = 0.0
+    for branch in branches:
+        ways = branch.ways * (length + 1)
+        for atom in branch.repeated:
+            ways *= 1 + max((_longest_run(atom, text) for text in texts), default=0)
+        steps += ways
+    return steps <= _STEPS_ON_THE_SPOT
+
+
+def _longest_run(atom: str, text: str) -> int:
+    try:
+        run = re.compile(f"(?:{atom})+" if atom else "(?s:.)+")
+    except re.error:
+        return len(text)
+    return max((found.end() - found.start() for found in run.finditer(text)), default=0)
 
 
 _PYTHON_ONLY = (

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _DEEPEST = 200
+_LONGEST_INTEGER = 10_000  # bits
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -19,7 +20,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     Raises `BadEvent` for a value that nests deeper than any parser of a hook would read.
     """
     kind = type(value)
-    if kind is str or kind is bool or kind is int or value is None:
+    if kind is str or kind is bool or value is None:
         return value
     if depth > _DEEPEST:
         raise BadEvent("a value nests too deeply to be sent to a hook", f"keep it under {_DEEPEST} levels")
@@ -30,7 +31,8 @@ def plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, float):
         return float(value) if value - value == 0 else str(value)  # nan and the infinities are no JSON
     if isinstance(value, int):
-        return int(value)
+        # Python refuses to write a number of thousands of digits in any form but this
+        return int(value) if value.bit_length() < _LONGEST_INTEGER else hex(value)
     if isinstance(value, str):
         return str(value)
     if isinstance(value, (set, frozenset)):
@@ -49,6 +51,11 @@ def _key(key: Any) -> str:
     if type(key) is str:
         return key
     return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two plain values are the same JSON: unlike in Python, true is not 1."""
+    return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def encode(value: Any) -> bytes:

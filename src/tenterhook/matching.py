@@ -94,14 +94,17 @@ def _tool_may_match(hook: Hook, event: Event) -> bool:
     if event.tool_name is None:
         return False
     names = tool_names(event.tool_name)
-    if not _quick(hook.tool, names):
+    if not _quick(hook.dialect, hook.tool, names):
         return True  # `Sight` will look, with a limit
     found = expressions.search(hook.dialect, hook.tool)
     return any(found(name) for name in names)
 
 
-def _quick(expression: str, texts: Iterable[str]) -> bool:
-    return expressions.on_the_spot(expression, max(map(len, texts), default=0))
+def _quick(dialect: str, expression: str, texts: Sequence[str]) -> bool:
+    """Whether an expression can be searched right here without a fear that it never ends."""
+    if expressions.on_the_spot(expression, max(map(len, texts), default=0)):
+        return True
+    return dialect == expressions.PYTHON and expressions.on_the_spot_in(expression, texts)
 
 
 class Reached(NamedTuple):
@@ -149,9 +152,7 @@ class Sight:
                     continue
                 what, dialect, expression = question
                 texts = self.texts(what)
-                if _quick(expression, texts) and (
-                    expressions.shape(expression).unbounded == 0 or self.limit.left() > 0
-                ):
+                if _quick(dialect, expression, texts) and (self.limit.left() > 0 or expressions.is_linear(expression)):
                     with self.limit:
                         found = expressions.search(dialect, expression)
                         self._found[question] = any(found(text) for text in texts)
@@ -163,7 +164,7 @@ class Sight:
             self._found.update(zip(delayed, bounded_search.search(asked, self.limit), strict=True))
 
     def _questions(self, hook: Hook) -> Iterator[tuple[str, str, str]]:
-        if hook.tool is not None and not _quick(hook.tool, self.texts("tool")):
+        if hook.tool is not None and not _quick(hook.dialect, hook.tool, self.texts("tool")):
             yield "tool", hook.dialect, hook.tool
         if hook.pattern is not None:
             yield "input", hook.dialect, hook.pattern
@@ -182,14 +183,17 @@ def _texts(event: Event, what: str) -> Iterable[str]:
         return tool_names(event.tool_name) if event.tool_name is not None else ()
     if what == "input":
         return input_texts(event.tool_input)
-    return (target_text(event),)
+    target = target_text(event)
+    return () if target is None else (target,)
 
 
-def target_text(event: Event) -> str:
-    """What an array matcher is searched in."""
+def target_text(event: Event) -> str | None:
+    """What an array matcher is searched in; None if the event does not say."""
     if event.spec.target is None:
         return ""
-    value = event.fields.get(event.spec.target, "")
+    value = event.fields.get(event.spec.target)
+    if value is None:
+        return None
     return prompt_text(value) if event.spec.target == "prompt" else jsonable.text(value)
 
 

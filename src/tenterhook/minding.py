@@ -103,8 +103,7 @@ def main() -> None:
         )
         for job in jobs
     ]
-    for job, ended in zip(jobs, run_stage(commands), strict=True):
-        log(job, ended)
+    run_stage(commands, tell=lambda number, ended: log(jobs[number], ended))
 
 
 def log(job: Job, ended: Ended) -> None:

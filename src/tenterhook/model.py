@@ -92,6 +92,8 @@ class Event:
         for key, value in fields.items():
             if value is not None:
                 given[FIELD_ALIASES.get(key, key)] = jsonable.plain(value)
+        if not isinstance(given.get("tool_name", ""), str):
+            given["tool_name"] = jsonable.text(given["tool_name"])
         if "tool_call_id" in given:
             given.setdefault("tool_use_id", given.pop("tool_call_id"))
         put(self, "fields", given)

@@ -23,7 +23,7 @@ from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 KEPT_STDOUT = 1024 * 1024
 KEPT_STDERR = 64 * 1024
@@ -227,8 +227,10 @@ class _Live:
         return Ended(failure, why, shown, duration, stdout, stderr, dropped_stdout, dropped_stderr)
 
 
-def run_stage(commands: Sequence[Command], cancel: Cancel | None = None) -> list[Ended]:
-    """Run the commands side by side; return how each ended, in their order.
+def run_stage(
+    commands: Sequence[Command], cancel: Cancel | None = None, tell: Callable[[int, Ended], None] | None = None
+) -> list[Ended]:
+    """Run the commands side by side; return how each ended, in their order. `tell` hears of each end as it comes.
 
     Raises `Cancelled` when `cancel` is set. However it returns or raises, no process group it started and did not
     see end by itself is left alive.
@@ -252,6 +254,8 @@ def run_stage(commands: Sequence[Command], cancel: Cancel | None = None) -> list
                     one = _Live(number, commands[number], spawner)
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
                     results[number] = _not_started(error, time.monotonic() - begun)
+                    if tell is not None:
+                        tell(number, results[number])
                     continue
                 running.add(one)
                 _watch(poll, live, one)
@@ -287,6 +291,8 @@ def run_stage(commands: Sequence[Command], cancel: Cancel | None = None) -> list
                         _forget(poll, live, fd)
                 running.remove(one)
                 results[one.number] = one.ended()
+                if tell is not None:
+                    tell(one.number, results[one.number])
     except BaseException:
         _end_all(running)
         raise

@@ -154,10 +154,15 @@ def _lines(file: str) -> list[str]:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return []
-    with open(descriptor, "rb") as stream:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return []
-        return stream.read(_LONGEST_ENV_FILE).decode("utf-8", "surrogateescape").splitlines()
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read(_LONGEST_ENV_FILE).decode("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
 
 
 def _added(old: list[str], new: list[str]) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -28,6 +31,29 @@ def _bash() -> Language:
     import tree_sitter_bash
 
     return tree_sitter.Language(tree_sitter_bash.language())
+
+
+def shell_of(script: str) -> str | None:
+    """The shell that would run a script file, if it is one that can check it."""
+    with open(script, "rb") as file:
+        first = file.readline(256)
+    if not first.startswith(b"#!"):
+        return "/bin/sh" if script.endswith(".sh") else None
+    words = first[2:].decode("utf-8", "replace").split()
+    name = os.path.basename(words[-1]) if words else ""
+    return {"sh": "/bin/sh", "dash": "/bin/sh", "bash": shutil.which("bash")}.get(name)
+
+
+def refusal(shell: str, *arguments: str) -> str | None:
+    """What a shell says of a script or line (`-c`) that it cannot parse; None if it can, or if it cannot be asked."""
+    try:
+        asked = subprocess.run(
+            [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=5
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    said = asked.stderr.decode("utf-8", "replace").strip().splitlines()
+    return None if asked.returncode == 0 else (said[0] if said else "syntax error")
 
 
 def parse(line: bytes) -> Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import calling, circles, commands, matching, processes, running, verdicts
+from . import calling, circles, commands, jsonable, matching, processes, running, verdicts
 from .decisions import read_decision
 from .events import Effect
 from .minding import Job, Minders
@@ -54,7 +54,7 @@ class Turn:
     def run_again(self, plan: matching.Plan) -> None:
         """If the input was modified: every deciding hook that has not seen the final one runs on it, once more."""
         final = self.event.tool_input
-        if self.blocked or final == self.arrived.tool_input:
+        if self.blocked or jsonable.same(final, self.arrived.tool_input):
             return
         self.runs = [_without_stale_consent(run, final) for run in self.runs]
         for stage in plan.stages:
@@ -66,17 +66,12 @@ class Turn:
         """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
         if not hooks:
             return
+        reached = [each.hook for each in matching.Sight(self.arrived).reached(hooks)]
         payloads = commands.Payloads(self.arrived)
         jobs: list[tuple[Run, Job]] = []
-        lines: set[str] = set()
-        for hook, _ in matching.Sight(self.arrived).reached(hooks):
-            run = self._refused(hook)
-            if run is not None:
-                self.runs.append(run)
+        for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
+            if hook is None:
                 continue
-            if hook.format == "array" and hook.command in lines:
-                continue
-            lines.add(hook.command or "")
             self._say(f"[ASYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
             run = Run(hook, background=True, saw=self.arrived.tool_input)
             if hook.function is not None:
@@ -86,20 +81,22 @@ class Turn:
             prepared = commands.prepare(hook, payloads, self._env(), self._starter)
             run = run._replace(notes=prepared.notes)
             if prepared.command is None:
-                failed = run._replace(background=False, failure=Failure.CANNOT_START, why=prepared.why)
-                self.runs.append(failed)
+                self.runs.append(_not_started(run, prepared.why))
                 continue
             jobs.append((run, self._job(hook, prepared.command)))
             self._say(f"[ASYNC] Hook '{hook.name}' fired (running in background)")
         if jobs:
             why = _MINDERS.start([job for _, job in jobs], self._env().base)
-            for run, _ in jobs:
-                self.runs.append(
-                    run if why is None else run._replace(background=False, failure=Failure.CANNOT_START, why=why)
-                )
+            self.runs += [run if why is None else _not_started(run, why) for run, _ in jobs]
+
+    def _note_refusal(self, hook: Hook) -> bool:
+        run = self._refused(hook)
+        if run is not None:
+            self.runs.append(run)
+        return run is not None
 
     def verdict(self, problems: Iterable[Problem]) -> Verdict:
-        modified = self.event.tool_input if self.event.tool_input != self.arrived.tool_input else None
+        modified = None if jsonable.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
         return verdicts.merge(self.arrived, self.runs, modified, problems)
 
     # ---- one stage
@@ -172,9 +169,9 @@ class Turn:
         """Take over variables that pre-session hooks have set; what was refused is noted with the stage's last run."""
         notes = self.session.collect(before)
         self._environment = None
-        last = runs[-1]
-        if notes and last is not None:
-            runs[-1] = last._replace(notes=(*last.notes, *notes))
+        if notes:
+            number, last = [(number, run) for number, run in enumerate(runs) if run is not None][-1]
+            runs[number] = last._replace(notes=(*last.notes, *notes))
 
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
         """What a run means here: some answers do not count at this event, or for this hook."""
@@ -187,7 +184,7 @@ class Turn:
         if decision.modified_input is not None and hook.event != "pre-tool-call":
             decision = decision._replace(modified_input=None)
             notes.append(f"the input cannot be modified at {hook.declared}")
-        if again and decision.modified_input not in (None, self.event.tool_input):
+        if again and decision.modified_input and not jsonable.same(decision.modified_input, self.event.tool_input):
             decision = Decision(Action.DENY, f"Hook '{hook.name}' would modify an input that others have modified")
         if again:
             notes.append("ran on the modified input")
@@ -224,19 +221,15 @@ class Turn:
         for run in runs:
             if run.decision.modified_input is not None and run.decision.ignored is None:
                 self.event = self.event.replace(tool_input=run.decision.modified_input)
-        if self.event.tool_input != self._sight.event.tool_input:
+        if self.event is not self._sight.event:
             self._sight = self._sight.with_input(self.event)
 
     def _has_seen(self, hook: Hook, tool_input: object) -> bool:
         """Whether a hook was sent this input, or made it."""
-        return any(
-            (run.hook is hook and not run.started)
-            or (run.hook is hook and tool_input in (run.saw, run.decision.modified_input))
-            for run in self.runs
-        )
+        return any(_is_same(run.hook, hook) and (not run.started or _knows(run, tool_input)) for run in self.runs)
 
     def _without_repetition(self, hook: Hook, decision: Decision) -> Decision:
-        said = {run.decision.additional_context for run in self.runs if run.hook is hook}
+        said = {run.decision.additional_context for run in self.runs if _is_same(run.hook, hook)}
         return decision._replace(additional_context=None) if decision.additional_context in said else decision
 
     # ---- odds and ends
@@ -282,6 +275,20 @@ class Turn:
 _MINDERS = Minders()
 
 
+def _not_started(run: Run, why: str | None) -> Run:
+    return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
+
+
+def _is_same(one: Hook, other: Hook) -> bool:
+    """Whether two hooks run as one: equal commands of the array format do."""
+    return one is other or (one.format == other.format == "array" and one.command == other.command)
+
+
+def _knows(run: Run, tool_input: object) -> bool:
+    """Whether a run was sent an input, or made it."""
+    return jsonable.same(run.saw, tool_input) or jsonable.same(run.decision.modified_input, tool_input)
+
+
 def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
     """Equal commands of the array format as one, with the longest timeout; None where another stands for a hook."""
     joined: list[Hook | None] = []
@@ -324,7 +331,7 @@ def _ran(run: Run, ended: running.Ended, never_began: str | None) -> Run:
 def _without_stale_consent(run: Run, final: object) -> Run:
     """Allow and approve are bound to the input they were given for."""
     decision = run.decision
-    if decision.action not in (Action.ALLOW, Action.APPROVE) or final in (run.saw, decision.modified_input):
+    if decision.action not in (Action.ALLOW, Action.APPROVE) or _knows(run, final):
         return run
     note = f"its {decision.action} was for an input that has been modified since"
     return run._replace(decision=decision._replace(action=Action.NONE, notes=(*decision.notes, note)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 from .. import expressions, shell_lines
@@ -60,20 +59,11 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         message = "the #! line ends with a carriage return: the system will not find the interpreter"
         yield Problem("script-syntax", script, 1, None, message, "save the script with Unix line ends")
         return
-    shell = _shell(first, script)
+    shell = shell_lines.shell_of(script)
     if shell:
         yield from _refused_by(shell, [script], script, None)
         with open(script, encoding="utf-8", errors="replace") as file:
             yield from _programs(file.read(_LARGEST_SCRIPT), script, None, None)
-
-
-def _shell(first: bytes, script: str) -> str | None:
-    """The shell that would run a script, if it is one that can check it."""
-    if not first.startswith(b"#!"):
-        return "/bin/sh" if script.endswith(".sh") else None
-    words = first[2:].decode("utf-8", "replace").split()
-    name = os.path.basename(words[-1]) if words else ""
-    return {"sh": "/bin/sh", "dash": "/bin/sh", "bash": "/bin/bash"}.get(name)
 
 
 def _command(hook: Hook, command: str) -> Iterator[Problem]:
@@ -112,12 +102,7 @@ def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterat
 
 
 def _refused_by(shell: str, arguments: list[str], file: str, line: int | None) -> Iterator[Problem]:
-    if not os.path.exists(shell):
-        return
-    checked = subprocess.run(
-        [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=10
-    )
-    if checked.returncode != 0:
-        said = checked.stderr.strip().splitlines()
-        message = f"the shell refuses it: {said[0] if said else 'syntax error'}"
-        yield Problem("script-syntax", file, line, "command" if line else None, message, "mend the shell syntax")
+    said = shell_lines.refusal(shell, *arguments)
+    if said:
+        key = "command" if line else None
+        yield Problem("script-syntax", file, line, key, f"the shell refuses it: {said}", "mend the shell syntax")

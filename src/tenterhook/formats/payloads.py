@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Fields that stand in for each other.
-_STAND_IN = {"tool_call_id": "tool_use_id", "id": "permission_request_id", "permission_request_id": "id"}
+_STAND_IN = {
+    "tool_call_id": "tool_use_id",
+    "id": "permission_request_id",
+    "permission_request_id": "id",
+    "task_description": "prompt",  # a subagent's prompt, in the array format's words
+}
 
 
 def payload(hook: Hook, event: Event) -> dict[str, Any]:

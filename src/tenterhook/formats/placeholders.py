@@ -106,10 +106,16 @@ def template(command: str) -> Template:
     for name, placeholder, start in reversed(list(zip(names, found, starts, strict=True))):
         node = root.descendant_for_byte_range(start, start + len(name))
         where = "a shell line that does not parse" if node is None else _code(node)
+        if _is_escaped(command[: placeholder.start()]) and (node is None or node.type != "raw_string"):
+            where = "behind a backslash"
         if where:
             misplaced.append(Misplaced(placeholder[0], where))
         line = line[:start] + _reference(name, node).encode() + line[start + len(name) :]
     return Template(line.decode(), tuple(each[1] for each in found), tuple(reversed(misplaced)))
+
+
+def _is_escaped(before: str) -> bool:
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _reference(name: str, node: Node | None) -> str:
@@ -161,51 +167,101 @@ def _code(node: Node) -> str | None:
 
 
 _RUN_TEXT = {"eval", ".", "source", "trap", "alias", "let", "ssh", "su", "watch", "parallel"}
-_LAUNCHERS = {
-    *("sudo", "doas", "env", "exec", "command", "builtin", "nohup", "setsid", "time", "timeout", "nice", "ionice"),
-    *("stdbuf", "xargs", "chroot", "unshare", "flock", "strace"),
-}
 _INTERPRETER = re.compile(
-    r"(?:sh|bash|dash|ash|zsh|ksh|mksh|fish|busybox|python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|osascript|pwsh)[\d.]*"
+    r"(?:sh|bash|dash|ash|zsh|ksh|mksh|fish|busybox|python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|osascript|pwsh"
+    r"|[gmn]?awk|g?sed|ed|ex|vim?|psql|sqlite3|mysql|make)[\d.]*"
 )
-_PROGRAM_FIRST = re.compile(r"[gmn]?awk|g?sed|ed|ex|vim?|psql|sqlite3|mysql|make")
-_CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print|-exec(?:dir)?|-ok(?:dir)?")
+_CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print")
+
+
+class Launcher(NamedTuple):
+    """A program that starts another: which of its options take a value, how many operands come before the program."""
+
+    valued: str = ""
+    operands: int = 0
+
+
+_LAUNCHERS = {
+    "builtin": Launcher(),
+    "chroot": Launcher("", 1),
+    "command": Launcher(),
+    "doas": Launcher("Cu"),
+    "env": Launcher("uCS"),
+    "exec": Launcher("a"),
+    "flock": Launcher("wE", 1),
+    "ionice": Launcher("cnp"),
+    "nice": Launcher("n"),
+    "nohup": Launcher(),
+    "setsid": Launcher(),
+    "stdbuf": Launcher("ioe"),
+    "strace": Launcher("aeoOpPsSuU"),
+    "sudo": Launcher("ugpCrtThDR"),
+    "time": Launcher("fo"),
+    "timeout": Launcher("sk", 1),
+    "unshare": Launcher(),
+    "xargs": Launcher("adEILnPs"),
+}
 
 
 def _code_in_command(command: Node, child: Node) -> str | None:
+    """Where in a simple command a value would be code, given the words before it."""
     words = [part for part in command.children if part.type not in ("variable_assignment", "file_redirect")]
     if child not in words:
         return None  # an assignment or a file: data
     before = [_bare(_text(word)) for word in words[: words.index(child)]]
+    while before and before[0] in _LAUNCHERS:
+        if before[1:2] in (["-v"], ["-V"]) and before[0] == "command":
+            return None
+        before = _after_launcher(before)
     if not before:
-        return None  # the name itself has been looked at
-    if before[-1] in ("-exec", "-execdir", "-ok", "-okdir"):
         return "the name of a program to start"
-    for number, word in enumerate(before):
-        options = all(each.startswith("-") or "=" in each or each[:1].isdigit() for each in before[number + 1 :])
-        if word in _RUN_TEXT:
-            return f"what {word} runs"
-        if word in _LAUNCHERS and options and before[1:2] != ["-v"]:
-            return "the name of a program to start"
-        if _INTERPRETER.fullmatch(word) and (options or _CODE_OPTION.fullmatch(before[-1])):
-            return f"what {word} runs"
-        if _PROGRAM_FIRST.fullmatch(word) and (options or _CODE_OPTION.fullmatch(before[-1])):
-            return f"what {word} runs"
+    program, arguments = before[0], before[1:]
+    if program in _RUN_TEXT:
+        return f"what {program} runs"
+    if arguments and arguments[-1] in ("-exec", "-execdir", "-ok", "-okdir"):
+        return "the name of a program to start"
+    if arguments and _CODE_OPTION.fullmatch(arguments[-1]) and (_INTERPRETER.fullmatch(program) or program == "script"):
+        return f"what {program} runs"
+    if _INTERPRETER.fullmatch(program) and all(each.startswith("-") for each in arguments):
+        return f"what {program} runs"
     return None
+
+
+def _after_launcher(words: list[str]) -> list[str]:
+    """What a launcher starts; nothing if it has not been said yet."""
+    valued, operands = _LAUNCHERS[words[0]]
+    left = words[1:]
+    while left:
+        word = left.pop(0)
+        if word in ("-c", "--command"):
+            return []  # a whole line to run
+        if word.startswith("-"):
+            if left and len(word) > 1 and word[-1] in valued and not word.startswith("--"):
+                left.pop(0)
+        elif "=" in word:
+            continue
+        elif operands:
+            operands -= 1
+        else:
+            return [word, *left]
+    return []
 
 
 def _feeds_interpreter(node: Node | None) -> bool:
     """Whether a command, or what a redirection belongs to, takes its input for code."""
     if node is None:
         return False
-    return any(
-        (_INTERPRETER.fullmatch(word) and all(each.startswith("-") for each in words[number + 1 :]))
-        or (word in ("xargs", "parallel") and any(_INTERPRETER.fullmatch(each) for each in words[number + 1 :]))
-        or word in _RUN_TEXT
-        for command in _commands(node)
-        for words in [[_bare(_text(part)) for part in command.children if part.type in _WORDS]]
-        for number, word in enumerate(words)
-    )
+    for command in _commands(node):
+        words = [_bare(_text(part)) for part in command.children if part.type in _WORDS]
+        for number, word in enumerate(words):
+            after = words[number + 1 :]
+            if _INTERPRETER.fullmatch(word) and all(each.startswith("-") for each in after):
+                return True
+            if word in ("xargs", "parallel") and any(_INTERPRETER.fullmatch(each) for each in after):
+                return True
+        if words and words[0] in _RUN_TEXT:
+            return True
+    return False
 
 
 _WORDS = ("command_name", "word", "string", "raw_string", "concatenation", "number")

@@ -1,0 +1,1 @@
+"""Every figure in the docs comes from here: `python -m bench`."""

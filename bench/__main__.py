@@ -1,0 +1,63 @@
+"""python -m bench: run everything, print the table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from . import measuring, tables
+from .requests import WorkerEnded
+from .rows import Row
+
+_PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+_BEGIN, _END = "<!-- table: python -m bench --write -->", "<!-- end of table -->"
+
+
+def main() -> int:
+    options = _options()
+    try:
+        rows = _measure(measuring.QUICK if options.quick else measuring.FULL)
+    except WorkerEnded as error:
+        sys.exit(f"bench: a contender ended early: {error}")
+    text = "\n\n".join((tables.table(rows), *tables.reasons(rows), tables.machine()))
+    if options.write:
+        _write(text)
+    print(json.dumps(tables.as_json(rows), indent=1) if options.json else f"\n{text}")
+    return 0
+
+
+def _measure(effort: measuring.Effort) -> list[Row]:
+    rows: list[Row] = []
+    with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
+        setting = measuring.Setting(Path(directory).resolve(), effort)
+        for measure in measuring.MEASUREMENTS:
+            for row in measure(setting):
+                rows.append(row)
+                print(f"{row.what}: done" if row.result else f"{row.what}: skipped", file=sys.stderr)
+    return rows
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measure Tenterhook against what it stands on."
+    )
+    parser.add_argument("--quick", action="store_true", help="a short run; its figures are rough")
+    parser.add_argument("--json", action="store_true", help="print data instead of a table")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    return parser.parse_args()
+
+
+def _write(text: str) -> None:
+    page = _PAGE.read_text()
+    before, begin, rest = page.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not (begin and end):
+        sys.exit(f"{_PAGE.name} has no place for the table: put '{_BEGIN}' and '{_END}' there")
+    _PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

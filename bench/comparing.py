@@ -1,0 +1,54 @@
+"""Two contenders that took turns, as a ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Block = Callable[[], Sequence[float]]
+Blocks = list[list[float]]
+
+
+class Comparison(NamedTuple):
+    """Microseconds of both sides, and what one is of the other."""
+
+    ours: float
+    theirs: float
+    ratio: float  # the median of the blocks' ratios: what slows down a whole block slows down both sides
+    p95: float  # the ratio of both 95th percentiles
+    spread: tuple[float, float]  # the middle half of the blocks' ratios
+
+
+def take_turns(contenders: Mapping[str, Block], blocks: int) -> dict[str, Blocks]:
+    """Let each run a block, then each again, so that noise meets all of them; the order moves on each time."""
+    names = list(contenders)
+    found: dict[str, Blocks] = {name: [] for name in names}
+    for name in names:
+        contenders[name]()  # to warm up
+    for number in range(blocks):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            found[name].append(list(contenders[name]()))
+    return found
+
+
+def compare(ours: Blocks, theirs: Blocks) -> Comparison:
+    """What ours is of theirs, block by block."""
+    ratios = [median(one) / median(other) for one, other in zip(ours, theirs, strict=True)]
+    low, _, high = quantiles(ratios, n=4, method="inclusive")
+    mine, other = list(chain.from_iterable(ours)), list(chain.from_iterable(theirs))
+    return Comparison(median(mine), median(other), median(ratios), _p95(mine) / _p95(other), (low, high))
+
+
+def scaled(blocks: Blocks, factor: float) -> Blocks:
+    """The same work `factor` times over."""
+    return [[value * factor for value in block] for block in blocks]
+
+
+def _p95(values: Sequence[float]) -> float:
+    return quantiles(values, n=20, method="inclusive")[-1]

@@ -1,0 +1,70 @@
+"""A worker that puts events to an engine. Zero hooks: only those in its HOME, none of which the event may reach.
+
+Timed is all that an agent waits for: from the fields of a tool call to the verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+from tenterhook import Engine, Event, Verdict
+
+from .requests import Case, serve
+
+MEBIBYTE = 1024 * 1024
+
+
+def main(work_dir: str, held_mebibytes: str = "0") -> None:
+    os.chdir(work_dir)  # where an agent is, and where the C program starts its hooks
+    held = bytearray(b"x") * (int(held_mebibytes) * MEBIBYTE)  # written to, so that every page is really there
+
+    @cache
+    def engine_for(case: Case) -> Engine:
+        config = Path.home() / f"{case.hooks}-{len(case.command)}.toml"
+        config.write_text("\n".join(map(array_hook, case.commands())))
+        engine = Engine.load(project=work_dir, configs=[config] if case.hooks else [])
+        assert not engine.problems, engine.problems
+        check(engine.decide(tool_call(work_dir)), case)
+        return engine
+
+    def timed(rounds: int, case: Case) -> list[float]:
+        engine = engine_for(case)
+        took = []
+        for _ in range(rounds):
+            begun = perf_counter()
+            verdict = engine.decide(tool_call(work_dir))
+            took.append(perf_counter() - begun)
+        check(verdict, case)
+        return took
+
+    serve(timed)
+    del held
+
+
+def tool_call(work_dir: str) -> Event:
+    return Event(
+        "pre-tool-call",
+        session_id="s1",
+        work_dir=work_dir,
+        tool_name="Shell",
+        tool_input={"command": "git status --short && git diff --stat"},
+    )
+
+
+def array_hook(command: str) -> str:
+    return f'[[hooks]]\nevent = "PreToolUse"\ncommand = {json.dumps(command)}\n'
+
+
+def check(verdict: Verdict, case: Case) -> None:
+    """A figure counts only if every hook ran, and ran well."""
+    assert len(verdict.runs) == case.hooks, f"{len(verdict.runs)} hooks ran, not {case.hooks}: are others installed?"
+    assert not any(run.failed for run in verdict.runs), verdict.runs
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,193 @@
+"""The measurements, each a function from the setting to rows of the table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import homes
+from .comparing import Block, Blocks, Comparison, compare, scaled, take_turns
+from .compiling import NoCompiler, spawn_program
+from .requests import Case, Worker, WorkerEnded
+from .rows import Row, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROOT = Path(__file__).resolve().parent.parent
+_C = "C program"
+_HELD_MEBIBYTES = 1024
+_STRICTYAML_SAMPLE = 100
+
+
+class Effort(NamedTuple):
+    """How often things are repeated: blocks of a spawning case, and fresh processes of a loading case."""
+
+    blocks: int
+    loads: int
+
+
+FULL = Effort(blocks=120, loads=15)
+QUICK = Effort(blocks=15, loads=3)
+
+
+class Spawning(NamedTuple):
+    """A case of running hooks, how many rounds make a block, and its target against the C program."""
+
+    title: str
+    case: Case
+    rounds: int
+    target: Target
+
+
+SPAWNING = (
+    Spawning("1 hook `:`", Case(1, ":"), 10, Target(1.35)),
+    Spawning("1 hook `cat >/dev/null`", Case(1, "cat >/dev/null"), 10, Target(1.15)),
+    Spawning("8 hooks `cat >/dev/null`", Case(8, "cat >/dev/null"), 4, Target(1.10)),
+    Spawning("32 hooks `cat >/dev/null`", Case(32, "cat >/dev/null"), 2, Target(1.10)),
+)
+NONE_OF_1000 = Target(0.15)
+FOLDERS = ((30, None), (100, None), (1000, Target(25, at_least=True)))
+HELD = Target(1.05)
+
+
+class Setting:
+    """A directory of this run: homes, the project the events happen in, and the workers' command lines."""
+
+    def __init__(self, directory: Path, effort: Effort) -> None:
+        self.directory = directory
+        self.effort = effort
+        self.home = directory / "home"
+        self.work_dir = directory / "project"
+        self.home.mkdir()
+        self.work_dir.mkdir()
+        self.environment, self.payload_size = self._what_a_hook_is_given()
+
+    def _what_a_hook_is_given(self) -> tuple[dict[str, str], int]:
+        """The environment and the payload the engine gives a hook: the other contenders give the same."""
+        payload, environment = self.directory / "payload", self.directory / "environment"
+        with self.engine() as worker:
+            worker.microseconds(1, Case(1, f"cat >'{payload}'; env -0 >'{environment}';"))
+        pairs = os.fsdecode(environment.read_bytes()).split("\0")
+        return dict(pair.split("=", 1) for pair in pairs if pair), payload.stat().st_size
+
+    def engine(self, home: Path | None = None, held_mebibytes: int = 0) -> Worker:
+        argv = self._module("engine_worker", self.work_dir, held_mebibytes)
+        return Worker(argv, homes.clean_environment(home or self.home), _ROOT)
+
+    def asyncio(self) -> Worker:
+        return Worker(self._module("asyncio_worker", self.work_dir, self.payload_size), self.environment, _ROOT)
+
+    def strictyaml(self, home: Path) -> Worker:
+        return Worker(self._module("strictyaml_worker"), homes.clean_environment(home), _ROOT)
+
+    def c_program(self) -> Worker:
+        """Raises `NoCompiler`."""
+        program = spawn_program(self.directory)
+        return Worker([program, str(self.payload_size)], self.environment, self.work_dir)
+
+    def folders(self, count: int) -> Path:
+        """A home with so many hook folders, made when first asked for."""
+        home = self.directory / f"{count}-folders"
+        return home if home.exists() else homes.write_folders(home, count)
+
+    def load_and_first_event(self, count: int) -> tuple[float, float]:
+        """Microseconds, in a process that has loaded nothing before."""
+        environment = homes.clean_environment(self.folders(count))
+        argv = self._module("loading_worker", self.work_dir, count)
+        ended = subprocess.run(argv, env=environment, cwd=_ROOT, capture_output=True, text=True, check=False)
+        if ended.returncode:
+            raise WorkerEnded(ended.stderr.strip().splitlines()[-1])
+        load, first = map(float, ended.stdout.split())
+        return load, first
+
+    def _module(self, name: str, *arguments: object) -> list[str]:
+        return [sys.executable, "-m", f"bench.{name}", *map(str, arguments)]
+
+
+def running(setting: Setting) -> Iterator[Row]:
+    """Hooks that run, by the engine and by asyncio, against the C program."""
+    with ExitStack() as stack:
+        try:
+            c_program = stack.enter_context(setting.c_program())
+        except NoCompiler as reason:
+            yield from (Row(each.title, _C, None, each.target, str(reason)) for each in SPAWNING)
+            return
+        engine = stack.enter_context(setting.engine())
+        asyncio = stack.enter_context(setting.asyncio())
+        others: list[Row] = []
+        for title, case, rounds, target in SPAWNING:
+            workers = {"c": c_program, "engine": engine, "asyncio": asyncio}
+            found = take_turns(
+                {name: _block(worker, rounds, case) for name, worker in workers.items()}, setting.effort.blocks
+            )
+            yield Row(title, _C, compare(found["engine"], found["c"]), target)
+            others.append(Row(f"asyncio, {title}", _C, compare(found["asyncio"], found["c"])))
+        yield from others
+
+
+def reaching_none(setting: Setting) -> Iterator[Row]:
+    """An event that none of 1,000 hooks is for, against one spawn of `sh -c :`."""
+    against = f"{_C}, 1 hook `:`"
+    titles = ("none of 1,000 hooks matches", "the same, first event after loading")
+    try:
+        program = setting.c_program()
+    except NoCompiler as reason:
+        yield from (Row(title, against, None, NONE_OF_1000, str(reason)) for title in titles)
+        return
+    spawn = Case(1, ":")
+    with program, setting.engine(setting.folders(1000)) as engine:
+        turns = {"c": _block(program, 10, spawn), "steady": _block(engine, 100, Case(0))}
+        found = take_turns(turns, setting.effort.blocks)
+        yield Row(titles[0], against, compare(found["steady"], found["c"]), NONE_OF_1000)
+        turns = {"c": _block(program, 10, spawn), "first": lambda: [setting.load_and_first_event(1000)[1]]}
+        found = take_turns(turns, setting.effort.loads)
+        yield Row(titles[1], against, compare(found["first"], found["c"]))
+
+
+def loading(setting: Setting) -> Iterator[Row]:
+    """Hook folders to an engine, against strictyaml on their front matter alone. How many times faster, not slower."""
+    for count, target in FOLDERS:
+        sample = min(count, _STRICTYAML_SAMPLE)
+        against = "strictyaml" if sample == count else f"strictyaml ({sample} folders, scaled)"
+        with setting.strictyaml(setting.folders(count)) as strictyaml:
+            turns = {"strictyaml": _block(strictyaml, 1, Case(sample)), "engine": _one_load(setting, count)}
+            found = take_turns(turns, setting.effort.loads)
+        faster = _times_faster(found["engine"], scaled(found["strictyaml"], count / sample))
+        yield Row(f"load {count:,} hook folders (times faster)", against, faster, target)
+
+
+def holding_memory(setting: Setting) -> Iterator[Row]:
+    """The same hook from a process that holds a gibibyte and from one that does not."""
+    title, against = "1 hook `cat >/dev/null`, 1 GiB held", "the same, nothing held"
+    case = Case(1, "cat >/dev/null")
+    try:
+        with setting.engine() as small, setting.engine(held_mebibytes=_HELD_MEBIBYTES) as large:
+            found = take_turns(
+                {"small": _block(small, 10, case), "large": _block(large, 10, case)}, setting.effort.blocks
+            )
+    except WorkerEnded as reason:
+        yield Row(title, against, None, HELD, f"the process with 1 GiB ended: {reason}")
+        return
+    yield Row(title, against, compare(found["large"], found["small"]), HELD)
+
+
+MEASUREMENTS = (running, reaching_none, loading, holding_memory)
+
+
+def _block(worker: Worker, rounds: int, case: Case) -> Block:
+    return lambda: worker.microseconds(rounds, case)
+
+
+def _one_load(setting: Setting, count: int) -> Block:
+    return lambda: [setting.load_and_first_event(count)[0]]
+
+
+def _times_faster(ours: Blocks, theirs: Blocks) -> Comparison:
+    """The comparison the other way round, with our time still called ours."""
+    turned = compare(theirs, ours)
+    return turned._replace(ours=turned.theirs, theirs=turned.ours)

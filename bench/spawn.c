@@ -1,0 +1,109 @@
+/* The least a hook can cost: spawn N shells side by side, read both outputs to their end, wait for each.
+ *
+ * Reads requests "<rounds> <hooks> <command>" from stdin, answers each with a line of microseconds, one per round.
+ * The only argument is the size of the payload, which is in the pipe before the shell is there.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_HOOKS 64
+#define LONGEST_LINE 1024
+
+extern char **environ;
+
+static char payload[65536];
+static size_t payload_size;
+
+static void check(int failed, const char *what) {
+    if (failed) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static double microseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e6 + now.tv_nsec * 1e-3;
+}
+
+static pid_t spawn(char *command, struct pollfd outputs[2]) {
+    int in[2], out[2], err[2];
+    check(pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC), "pipe2");
+    check(write(in[1], payload, payload_size) != (ssize_t)payload_size, "write");
+    close(in[1]);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+
+    char *argv[] = {"/bin/sh", "-c", command, NULL};
+    pid_t pid;
+    errno = posix_spawn(&pid, "/bin/sh", &actions, &attributes, argv, environ);
+    check(errno != 0, "posix_spawn");
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    close(in[0]);
+    close(out[1]);
+    close(err[1]);
+    outputs[0] = (struct pollfd){.fd = out[0], .events = POLLIN};
+    outputs[1] = (struct pollfd){.fd = err[0], .events = POLLIN};
+    return pid;
+}
+
+static void run(int hooks, char commands[][LONGEST_LINE]) {
+    static char output[65536];
+    pid_t pids[MOST_HOOKS];
+    struct pollfd outputs[2 * MOST_HOOKS];
+    int status, open = 2 * hooks;
+    for (int i = 0; i < hooks; i++) pids[i] = spawn(commands[i], outputs + 2 * i);
+    while (open > 0) {
+        poll(outputs, 2 * hooks, -1);
+        for (int i = 0; i < 2 * hooks; i++) {
+            if (outputs[i].fd < 0 || !outputs[i].revents) continue;
+            if (read(outputs[i].fd, output, sizeof output) > 0) continue;
+            close(outputs[i].fd);
+            outputs[i].fd = -1; /* poll passes over it */
+            open--;
+        }
+    }
+    for (int i = 0; i < hooks; i++) {
+        check(waitpid(pids[i], &status, 0) != pids[i], "waitpid");
+        check(status != 0, "a hook failed");
+    }
+}
+
+int main(int count, char **arguments) {
+    static char line[LONGEST_LINE], commands[MOST_HOOKS][LONGEST_LINE];
+    payload_size = count > 1 ? strtoul(arguments[1], NULL, 10) : 0;
+    if (payload_size > sizeof payload) return 1;
+    memset(payload, 'x', payload_size);
+    while (fgets(line, sizeof line, stdin)) {
+        int rounds, hooks, start;
+        if (sscanf(line, "%d %d %n", &rounds, &hooks, &start) < 2 || hooks < 1 || hooks > MOST_HOOKS) return 1;
+        line[strcspn(line, "\n")] = '\0';
+        for (int i = 0; i < hooks; i++) snprintf(commands[i], LONGEST_LINE, "%s #%d", line + start, i + 1);
+        for (int round = 0; round < rounds; round++) {
+            double begun = microseconds();
+            run(hooks, commands);
+            printf("%.1f ", microseconds() - begun);
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+    return 0;
+}
