@@ -279,6 +279,9 @@ def test_a_placeholder_as_the_program_to_start_is_refused(project: Path, line: s
         "command -v prettier && prettier {{tool_input.file_path}}",
         "notify-send 'tool' \"{{tool_name}} is done\"",
         "cp {{tool_input.file_path}} /tmp/backup/",
+        'cat "$HOME{{tool_input.file_path}}"',
+        "cat $HOME{{tool_input.file_path}}",
+        """sh -c 'printf %s "$1"' sh {{tool_name}}""",
         "echo {{tool_name}} >> log; test -f x && cat x",
     ],
 )

@@ -60,7 +60,7 @@ def _read_stdout(run: Run) -> Decision:
 
 def _parse(stdout: str) -> tuple[Any, str | None]:
     """The JSON in what a hook printed, if it is meant as such, and what is odd about it."""
-    stdout = stdout.strip()
+    stdout = stdout.removeprefix("\ufeff").strip()
     looks_like_json = stdout[:1] in ("{", "[")
     if looks_like_json:
         try:

@@ -66,7 +66,7 @@ class Turn:
         """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
         if not hooks:
             return
-        reached = [each.hook for each in matching.Sight(self.arrived).reached(hooks)]
+        reached = [each.hook for each in matching.Sight(self.arrived, self._sight.limit).reached(hooks)]
         payloads = commands.Payloads(self.arrived)
         jobs: list[tuple[Run, Job]] = []
         for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
@@ -229,8 +229,13 @@ class Turn:
         return any(_is_same(run.hook, hook) and (not run.started or _knows(run, tool_input)) for run in self.runs)
 
     def _without_repetition(self, hook: Hook, decision: Decision) -> Decision:
-        said = {run.decision.additional_context for run in self.runs if _is_same(run.hook, hook)}
-        return decision._replace(additional_context=None) if decision.additional_context in said else decision
+        """What a hook says on its second run, but for what it has said already."""
+        said = [run.decision for run in self.runs if _is_same(run.hook, hook)]
+        if any(decision.additional_context == each.additional_context for each in said):
+            decision = decision._replace(additional_context=None)
+        if any(decision.message == each.message for each in said):
+            decision = decision._replace(message=None)
+        return decision
 
     # ---- odds and ends
 

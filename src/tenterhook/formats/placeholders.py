@@ -89,28 +89,33 @@ def template(command: str) -> Template:
     if not found:
         return Template(command, ())
     names = [f"{_VARIABLE}{number}" for number in range(len(found))]
+    # Right behind a variable a mark must not become part of its name.
+    glued = [re.search(r"\$\w+$", command[: each.start()]) is not None for each in found]
+    marks = [f"@{name}" if glue else name for name, glue in zip(names, glued, strict=True)]
     pieces: list[str] = []
     starts: list[int] = []
     position = size = 0
-    for name, placeholder in zip(names, found, strict=True):
+    for mark, placeholder in zip(marks, found, strict=True):
         before = command[position : placeholder.start()]
         starts.append(size + len(before.encode("utf-8", "replace")))
-        size = starts[-1] + len(name)
-        pieces += [before, name]
+        size = starts[-1] + len(mark)
+        pieces += [before, mark]
         position = placeholder.end()
     pieces.append(command[position:])
     marked = "".join(pieces).encode("utf-8", "replace")
     root = shell_lines.parse(marked)
     misplaced: list[Misplaced] = []
     line = marked
-    for name, placeholder, start in reversed(list(zip(names, found, starts, strict=True))):
-        node = root.descendant_for_byte_range(start, start + len(name))
-        where = "a shell line that does not parse" if node is None else _code(node)
+    for name, mark, placeholder, start in reversed(list(zip(names, marks, found, starts, strict=True))):
+        end = start + len(mark)
+        node = root.descendant_for_byte_range(start, end)
+        unclear = node is None or (mark != name and root.has_error)
+        where = "a shell line that does not parse" if node is None or unclear else _code(node)
         if _is_escaped(command[: placeholder.start()]) and (node is None or node.type != "raw_string"):
             where = "behind a backslash"
         if where:
             misplaced.append(Misplaced(placeholder[0], where))
-        line = line[:start] + _reference(name, node).encode() + line[start + len(name) :]
+        line = line[:start] + _reference(name, node).encode() + line[end:]
     return Template(line.decode(), tuple(each[1] for each in found), tuple(reversed(misplaced)))
 
 

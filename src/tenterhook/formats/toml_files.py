@@ -27,30 +27,29 @@ class Lines:
         # Strings over several lines may hold anything: blank them, keeping the lines.
         blanked = re.sub(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'', _blank, text, flags=re.DOTALL)
         self._lines = blanked.split("\n")
+        self._headers: dict[str, list[int]] = {}  # the lines of each header, as they come
+        for number, line in enumerate(self._lines, start=1):
+            if found := _HEADER.match(line):
+                name = re.sub(r"[\s\"']", "", found[1])
+                self._headers.setdefault(name, []).append(number)
 
     def line_of(self, header: str, number: int, key: str) -> int | None:
         """The line of a key in the n-th `[[header]]` or `[header]`, of the header itself for an unknown key."""
-        start = self._header(header, number)
-        if start is None:
+        starts = self._headers.get(header, ())
+        if number >= len(starts):
             return next((n for n, line in enumerate(self._lines, 1) if re.match(r"\s*hooks\b", line)), None)
-        for line_number, line in enumerate(self._lines[start:], start=start + 1):
-            if re.match(r"\s*\[", line):
-                break
-            if key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", line):
-                return line_number
-            if key and re.search(rf"[{{,]\s*{re.escape(key)}\s*=", line):
-                return line_number
+        start = starts[number]
+        if key:
+            spelt = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]|.*[{{,]\s*{re.escape(key)}\s*=")
+            for line_number in range(start, len(self._lines)):
+                if _HEADER.match(self._lines[line_number]):
+                    break
+                if spelt.match(self._lines[line_number]):
+                    return line_number + 1
         return start
 
-    def _header(self, header: str, number: int) -> int | None:
-        spelt = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in header.split("."))
-        seen = -1
-        for line_number, line in enumerate(self._lines, start=1):
-            if re.match(rf"\s*\[\[?\s*{spelt}\s*\]", line):
-                seen += 1
-                if seen == number:
-                    return line_number
-        return None
+
+_HEADER = re.compile(r"\s*\[\[?([^\]]*)\]")
 
 
 def _blank(found: re.Match[str]) -> str:
