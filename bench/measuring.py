@@ -137,7 +137,8 @@ def reaching_none(setting: Setting) -> Iterator[Row]:
     try:
         program = setting.c_program()
     except NoCompiler as reason:
-        yield from (Row(title, against, None, NONE_OF_1000, str(reason)) for title in titles)
+        yield Row(titles[0], against, None, NONE_OF_1000, str(reason))
+        yield Row(titles[1], against, None, None, str(reason))
         return
     spawn = Case(1, ":")
     with program, setting.engine(setting.folders(1000)) as engine:
