@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 
 from . import places, processes
@@ -27,11 +26,8 @@ def chain(before: str, starter: processes.Process, hook_identity: str) -> str:
     return f"{before} {starter}:{hook_identity}".strip()
 
 
-def closes(hook: Hook) -> bool:
-    """Whether this very hook is what called us."""
-    links = os.environ.get(CHAIN)
-    if not links:
-        return False
+def closes(hook: Hook, links: str) -> bool:
+    """Whether this very hook is what called us, by the chain that we were started with."""
     mine = identity(hook)
     starters = {starter for starter, _, name in (link.partition(":") for link in links.split()) if name == mine}
     return bool(starters) and any(str(process) in starters for process in processes.ancestors())

@@ -49,6 +49,7 @@ class Environment:
         # Byte code beside a script would change the folder that was trusted.
         if "PYTHONPYCACHEPREFIX" not in self.base:
             self.base["PYTHONPYCACHEPREFIX"] = f"{places.cache()}/pycache"
+        self.chain = self.base.get(circles.CHAIN, "")
         self._state = places.state()
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[str, str]:
@@ -56,7 +57,7 @@ class Environment:
         return {
             **self.base,
             "TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
-            circles.CHAIN: circles.chain(self.base.get(circles.CHAIN, ""), starter, circles.identity(hook)),
+            circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)),
         }
 
 

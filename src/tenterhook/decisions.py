@@ -6,7 +6,7 @@ import json
 
 from . import jsonable
 from .errors import BadEvent
-from .model import PRECEDENCE, Action, Decision, Run
+from .model import PRECEDENCE, SILENT, Action, Decision, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ def read_decision(run: Run) -> Decision:
     """The meaning of a run that has ended; a failure is no decision unless the hook fails closed."""
     hook = run.hook
     if not run.started or run.background:
-        return Decision()
+        return SILENT
     if run.failed:
         if hook.fail_closed:
             return Decision(Action.DENY, f"Hook '{hook.name}' failed ({run.why}) and is set to block when it fails")
-        return Decision()
+        return SILENT
     if hook.function is not None:
         return run.answer if isinstance(run.answer, Decision) else _read_answer(run, run.answer, ())
     if run.exit_code == 2:
@@ -48,7 +48,7 @@ def _default_reason(run: Run) -> str:
 
 def _read_stdout(run: Run) -> Decision:
     if not run.stdout.strip():
-        return Decision()
+        return SILENT
     answer, note = _parse(run.stdout)
     notes = (note,) if note else ()
     if answer is not None:

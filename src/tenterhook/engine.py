@@ -167,7 +167,9 @@ class Engine:
 
     def session_variables(self, session_id: str) -> dict[str, str]:
         """What the session's pre-session hooks have set, for the environment of the agent's tools."""
-        return dict(self._session(session_id).variables())
+        session = self._session(session_id)
+        session.open()
+        return dict(session.variables())
 
     def _turn(self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Turn:
         if not event.session_id:

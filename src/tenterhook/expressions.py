@@ -55,6 +55,21 @@ def search(dialect: str, expression: str) -> Search:
 _PLAIN = re.compile(r"[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]*(?:\|[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]+)*\Z").match
 
 
+_ATOM = (
+    r"(?:[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]|\\[.\\/$^()\[\]{}|*+?dDwWsS-]|\."
+    r"|\[\^?(?:[A-Za-z0-9_./ ,](?!-)|a-z|A-Z|0-9)+\])(?:[*+?]\??)?|\\b|[\^$|]"
+)
+# Groups one deep, plain classes, single repetitions: what this finds whole is an expression, in either dialect.
+_SURELY = re.compile(rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*").fullmatch
+
+
+def check(dialect: str, expression: str) -> None:
+    """Raise `BadExpression` if it is none. Compiles it only where a look does not tell: most are never searched."""
+    if len(expression) > _LOOKED_AT or not _SURELY(expression):
+        search(dialect, expression)
+
+
+_LOOKED_AT = 200
 _NEEDS_UNICODE = re.compile(r"\\[pP]\{|\\u\{").search
 
 

@@ -55,13 +55,16 @@ def _key(key: Any) -> str:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two plain values are the same JSON: unlike in Python, true is not 1."""
-    return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return one is other or (one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True))
+
+
+_write = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def encode(value: Any) -> bytes:
     """Plain JSON as one line of UTF-8, with a space after each colon and comma: scripts look for `"key": "`."""
     try:
-        return json.dumps(value, ensure_ascii=False).encode()
+        return _write(value).encode()
     except UnicodeEncodeError:  # a lone surrogate, such as an undecodable file name, has only its escaped form
         return json.dumps(value).encode()
 

@@ -60,15 +60,15 @@ class Event:
     Any of the event's names will do, and any of the payload fields of its formats.
     """
 
-    __slots__ = ("context", "fields", "name", "session_id", "spec", "timestamp", "work_dir")
+    __slots__ = ("_at", "context", "fields", "name", "session_id", "spec", "work_dir")
 
     name: str
     spec: EventSpec
     session_id: str
     work_dir: str
-    timestamp: str
     context: dict[str, Any]
     fields: dict[str, Any]
+    _at: str | float
 
     def __init__(
         self,
@@ -86,8 +86,8 @@ class Event:
         put(self, "spec", spec)
         put(self, "session_id", session_id)
         put(self, "work_dir", os.path.abspath(work_dir))
-        put(self, "timestamp", timestamp or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
-        put(self, "context", jsonable.plain(dict(context or {})))
+        put(self, "_at", timestamp or time.time())
+        put(self, "context", jsonable.plain(dict(context)) if context else {})
         given = {**FIELD_DEFAULTS.get(spec.name, {})}
         for key, value in fields.items():
             if value is not None:
@@ -116,6 +116,13 @@ class Event:
         """The same event with other fields; `name`, `session_id` and `work_dir` may be among them."""
         base: dict[str, Any] = {slot: changes.pop(slot, getattr(self, slot)) for slot in _BASE}
         return Event(base.pop("name"), **base, **{**self.fields, **changes})
+
+    @property
+    def timestamp(self) -> str:
+        """When it happened, in ISO 8601."""
+        if isinstance(self._at, str):
+            return self._at
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._at))
 
     @property
     def canonical(self) -> str:
@@ -187,6 +194,9 @@ class Decision(NamedTuple):
         return self.action is Action.NONE and not (self.modified_input or self.additional_context or self.message)
 
 
+SILENT = Decision()
+
+
 class Run(NamedTuple):
     """What happened to one hook at one event."""
 
@@ -202,7 +212,7 @@ class Run(NamedTuple):
     notes: tuple[str, ...] = ()
     answer: Any = None  # what a Python function returned
     saw: Any = None  # the tool's input as this run was sent it
-    decision: Decision = Decision()
+    decision: Decision = SILENT
 
     @property
     def failed(self) -> bool:

@@ -30,6 +30,7 @@ KEPT_STDERR = 64 * 1024
 GRACE = 0.1  # between SIGTERM and SIGKILL
 _AT_ONCE = 128  # processes of one stage; each needs four descriptors
 _PIPE = 65536
+_SURELY_FITS = 4096  # into an empty pipe, whatever the limits
 _PIDFD = hasattr(os, "pidfd_open")
 _WITHOUT_PIDFD = 0.005  # how often to ask for exits where the system cannot tell
 _LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
@@ -85,10 +86,12 @@ class Cancel:
 class _Kept:
     """The first and the last of a stream, within a limit: an answer may stand at either end."""
 
+    __slots__ = ("_half", "_head", "_passed", "_tail", "_tail_size")
+
     def __init__(self, limit: int) -> None:
         self._half = limit // 2
-        self._head = bytearray()
-        self._tail: deque[bytes] = deque()
+        self._head = b""
+        self._tail: deque[bytes] | None = None  # few hooks say that much
         self._tail_size = 0
         self._passed = 0
 
@@ -98,25 +101,36 @@ class _Kept:
             self._head += data[:room]
             data = data[room:]
         if data:
-            self._tail.append(data)
-            self._tail_size += len(data)
-            while self._tail_size - len(self._tail[0]) >= self._half:
-                dropped = self._tail.popleft()
-                self._tail_size -= len(dropped)
-                self._passed += len(dropped)
+            self._add_to_tail(data)
+
+    def _add_to_tail(self, data: bytes) -> None:
+        tail = self._tail = self._tail or deque()
+        tail.append(data)
+        self._tail_size += len(data)
+        while self._tail_size - len(tail[0]) >= self._half:
+            dropped = len(tail.popleft())
+            self._tail_size -= dropped
+            self._passed += dropped
 
     def take(self) -> tuple[bytes, int]:
         """What was kept, and how many bytes were not."""
+        if self._tail is None:
+            return self._head, 0
         tail = b"".join(self._tail)
         over = max(0, len(tail) - self._half)
         dropped = self._passed + over
         if not dropped:
-            return bytes(self._head) + tail, 0
-        return bytes(self._head) + b"\n[%d bytes dropped]\n" % dropped + tail[over:], dropped
+            return self._head + tail, 0
+        return self._head + b"\n[%d bytes dropped]\n" % dropped + tail[over:], dropped
 
 
 class _Live:
     """One running command and what is open for it."""
+
+    __slots__ = (
+        *("begun", "code", "code_is_lost", "deadline", "err", "exit", "grace", "killed", "number", "out", "pid"),
+        *("stderr", "stdin", "stdout", "timed_out", "timeout", "unsent"),
+    )
 
     def __init__(self, number: int, command: Command, spawner: Spawner) -> None:
         self.number = number
@@ -131,8 +145,8 @@ class _Live:
                 yours.append(read)
                 mine.append(write)
             self.stdin, self.out, self.err = ours
-            for fd in ours:
-                os.set_blocking(fd, False)
+            if len(self.unsent) > _SURELY_FITS:
+                os.set_blocking(self.stdin, False)
             # Most payloads fit into the pipe: they are there before the process is, and nobody waits for a reader.
             self.unsent = self.unsent[os.write(self.stdin, self.unsent) :]
             if not self.unsent:
@@ -165,11 +179,8 @@ class _Live:
         return len(self.unsent) > 0
 
     def read(self, fd: int) -> bool:
-        """Take one piece of output; False at its end."""
-        try:
-            data = os.read(fd, _PIPE)
-        except BlockingIOError:
-            return True
+        """Take one piece of output, of which there is some or the end; False at its end."""
+        data = os.read(fd, _PIPE)
         if data:
             (self.stdout if fd == self.out else self.stderr).add(data)
         return bool(data)
@@ -178,15 +189,9 @@ class _Live:
         """Take what is in the pipe now: the exit code outranks end-of-file, a child may hold the other end."""
         left = int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
         while left > 0:
-            before = left
-            try:
-                data = os.read(fd, min(left, _PIPE))
-            except BlockingIOError:
-                return
+            data = os.read(fd, min(left, _PIPE))
             (self.stdout if fd == self.out else self.stderr).add(data)
-            left -= len(data)
-            if left == before:
-                return
+            left = left - len(data) if data else 0
 
     def signal_group(self, number: int) -> None:
         # The leader is not reaped yet, so its process group cannot have become someone else's.

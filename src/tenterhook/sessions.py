@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _KEPT_SECONDS = 30 * 86400
+_CLOCK_TICK = 50_000_000  # ns, with room to spare
 _LONGEST_ENV_FILE = 1024 * 1024
 
 # What a hook may not set for those that come after it: it would decide what they run.
@@ -44,12 +45,18 @@ class Session:
         self.env_file = os.path.join(self.directory, "env")
         self._file = os.path.join(self.directory, "variables.json")
         self._variables: dict[str, str] = {}
-        self._read_at: tuple[int, int] | None = None
+        self._seen = 0  # when the directory last changed
 
     def open(self) -> str | None:
-        """Make sure that the env file exists, mode 600; return what is wrong if it cannot."""
+        """Make sure that the env file exists, mode 600, and that what we know is current; return what is wrong."""
         try:
+            changed = os.stat(self.directory).st_mtime_ns
+            if changed == self._seen:  # no file has come, gone or been replaced
+                return None
             if os.stat(self.env_file).st_mode & 0o077 == 0:
+                self._read_variables()
+                if time.time_ns() - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
+                    self._seen = changed
                 return None
         except FileNotFoundError:
             _forget_old(os.path.dirname(self.directory))
@@ -59,6 +66,7 @@ class Session:
             places.make_private(self.directory)
             os.close(os.open(self.env_file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
             os.chmod(self.env_file, 0o600)
+            self._read_variables()
         except OSError as error:
             return self._unusable(error)
         return None
@@ -84,16 +92,15 @@ class Session:
         return known or root
 
     def variables(self) -> dict[str, str]:
-        """What pre-session hooks have set so far."""
+        """What pre-session hooks have set, as of when the session was opened."""
+        return self._variables
+
+    def _read_variables(self) -> None:
         try:
-            found = os.stat(self._file)
-            if self._read_at != (found.st_mtime_ns, found.st_ino):
-                with open(self._file, "rb") as stream:
-                    self._variables = json.load(stream)
-                self._read_at = (found.st_mtime_ns, found.st_ino)
+            with open(self._file, "rb") as stream:
+                self._variables = json.load(stream)
         except (OSError, ValueError):
             pass
-        return self._variables
 
     def before(self, work_dir: str) -> Before:
         """The env files as they are, to tell later what was added."""
@@ -116,7 +123,9 @@ class Session:
 
     def _keep(self, accepted: Mapping[str, str]) -> None:
         with self._locked() as usable:
-            self._variables = {**self.variables(), **accepted}
+            if usable:
+                self._read_variables()
+            self._variables = {**self._variables, **accepted}
             if usable:
                 data = json.dumps(self._variables).encode()
                 places.replace_file(self._file, data)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 # What Python ignores and a program does not expect to be ignored.
 _RESTORED = [getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)]
@@ -24,21 +26,32 @@ class Spawner:
 
     def __init__(self) -> None:
         self._here = _working_directory()
-        self._inherited: list[int] | None = None
 
     def spawn(self, argv: tuple[str, ...], cwd: str, env: Mapping[str, str], pipes: Sequence[int]) -> int:
         """Start a process; return its number. Raises `OSError` or `ValueError` if it cannot be started."""
         if cwd != self._here:
             return _spawn_elsewhere(argv, cwd, env, pipes)
-        if self._inherited is None:
-            self._inherited = inheritable()
         actions: list[tuple[int, ...]] = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(pipes)]
-        actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in self._inherited]
+        actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable()]
         return os.posix_spawn(argv[0], argv, env, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=_RESTORED)
 
 
-def inheritable() -> list[int]:
-    """Descriptors beyond the standard ones that a child would get: whoever called us may have left some open."""
+def _inheritable() -> list[int]:
+    """Descriptors beyond the standard ones that a child would get, as of a second ago at most.
+
+    Python's own are never among them; those that our caller left open, or that a library in C opened, may be.
+    """
+    now = time.monotonic()
+    if now - _LISTED[0] > _LISTED_FOR or _LISTED[1] != os.getpid():
+        _LISTED[:] = [now, os.getpid(), *_list_inheritable()]
+    return _LISTED[2:]
+
+
+_LISTED: list[Any] = [-1e9, 0]
+_LISTED_FOR = 1.0
+
+
+def _list_inheritable() -> list[int]:
     found = []
     for name in os.listdir(_OPEN):
         fd = int(name)

@@ -6,7 +6,7 @@ from . import calling, circles, commands, jsonable, matching, processes, running
 from .decisions import read_decision
 from .events import Effect
 from .minding import Job, Minders
-from .model import Action, Decision, Event, Failure, Hook, Run, Verdict
+from .model import SILENT, Action, Decision, Event, Failure, Hook, Run, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ class Turn:
             standing = self.trust.standing(hook) if self.trust else None
             if standing is None or not standing.runs:
                 return Run(hook, started=False, why="untrusted", notes=(standing.why or "",) if standing else ())
-        if hook.function is None and circles.closes(hook):
+        chain = self._env().chain
+        if chain and hook.function is None and circles.closes(hook, chain):
             return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
         return None
 
@@ -176,6 +177,8 @@ class Turn:
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
         """What a run means here: some answers do not count at this event, or for this hook."""
         decision = read_decision(run)
+        if decision is SILENT and not again and self.debug is None:
+            return run  # as most are
         hook = run.hook
         notes: list[str] = []
         if not surely and decision.action in (Action.ALLOW, Action.APPROVE):
@@ -315,21 +318,21 @@ def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
 
 
 def _ran(run: Run, ended: running.Ended, never_began: str | None) -> Run:
-    notes = list(run.notes)
-    for stream, dropped in (("stdout", ended.dropped_stdout), ("stderr", ended.dropped_stderr)):
-        if dropped:
-            notes.append(f"{dropped} bytes of {stream} were dropped")
-    failure, why = ended.failure, ended.why
-    if never_began:
-        failure, why = Failure.CANNOT_START, never_began
-    return run._replace(
-        failure=failure,
-        why=why,
+    notes = run.notes
+    if ended.dropped_stdout:
+        notes = (*notes, f"{ended.dropped_stdout} bytes of stdout were dropped")
+    if ended.dropped_stderr:
+        notes = (*notes, f"{ended.dropped_stderr} bytes of stderr were dropped")
+    return Run(
+        run.hook,
+        Failure.CANNOT_START if never_began else ended.failure,
+        never_began or ended.why,
         exit_code=ended.exit_code,
         duration_ms=ended.duration * 1000,
         stdout=ended.stdout.decode("utf-8", "replace"),
         stderr=ended.stderr.decode("utf-8", "replace"),
-        notes=tuple(notes),
+        notes=notes,
+        saw=run.saw,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .errors import Problem
-from .model import PRECEDENCE, Action, Decision, Event, Run, Verdict
+from .model import PRECEDENCE, SILENT, Action, Decision, Event, Run, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ def merge(
 ) -> Verdict:
     """One verdict for all runs: deny > ask > approve > allow > none; the reason is the first with that decision."""
     counted = [run.decision for run in runs if run.decision.ignored is None]
+    if modified_input is None and all(decision is SILENT for decision in counted):
+        return Verdict(event.canonical, runs=tuple(runs), problems=tuple(problems))
     action = min((decision.action for decision in counted), key=PRECEDENCE.index, default=Action.NONE)
     if action is Action.APPROVE and event.canonical == "permission-request" and _any_unclear(runs):
         action = Action.NONE

@@ -193,6 +193,7 @@ def test_a_pipe_instead_of_hook_md_does_not_hang(tmp_path: Path) -> None:
 def test_the_entry_point_is_the_first_found(tmp_path: Path, files: list[str], chosen: str | None) -> None:
     scripts = tmp_path / "guard" / "scripts"
     scripts.mkdir(parents=True)
+    (tmp_path / "guard" / "HOOK.md").touch()
     for name in files:
         (scripts / name).write_text("")
         (scripts / name).chmod(0o755)

@@ -103,7 +103,7 @@ def _settings(layer: Layer, trust: Trust) -> tuple[settings.Settings, list[Probl
         remedy = "look at it, then: tenterhook trust hooks.toml"
         message = "the project's hooks.toml is not trusted; it has no effect"
         return settings.Settings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
-    if layer.name != "project" and ownership.entry_writable_by_others(file):
+    if layer.name != "project" and os.path.exists(file) and ownership.others_can_write(os.stat(file)):
         return settings.Settings(), [_writable(file, file)]
     return settings.read(layer.directory, _GOVERNED[layer.name])
 
@@ -123,17 +123,16 @@ def _read_layer(
     hooks: list[Hook] = []
     problems: list[Problem] = []
     for name in names:
-        folder = os.path.join(layer.directory, name)
-        file = os.path.join(folder, "HOOK.md")
-        if not os.path.lexists(file):
+        folder = f"{layer.directory}/{name}"
+        seen = folder_format.look(folder)
+        if seen is None:
             continue
-        if layer.name != "project":
-            culprit = _culprit(folder, layer)
-            if culprit:
-                problems.append(_writable(file, culprit))
-                continue
+        culprit = _culprit(folder, layer, seen)
+        if culprit:
+            problems.append(_writable(f"{folder}/HOOK.md", culprit))
+            continue
         changes = {"defaults": own.defaults, "override": {}}
-        read = folder_format.read(folder, layer.name, changes)
+        read = folder_format.read(folder, layer.name, changes, seen)
         overrides = [
             rules.overrides[read.hook.name]
             for rules in governing
@@ -141,23 +140,21 @@ def _read_layer(
         ]
         if overrides:
             merged = {key: value for override in reversed(overrides) for key, value in override.items()}
-            read = folder_format.read(folder, layer.name, {**changes, "override": merged})
+            read = folder_format.read(folder, layer.name, {**changes, "override": merged}, seen)
         problems += read.problems
         if read.hook:
             hooks.append(read.hook)
     return hooks, problems
 
 
-def _culprit(folder: str, layer: Layer) -> str | None:
+def _culprit(folder: str, layer: Layer, seen: folder_format.Look) -> str | None:
     """What of a hook another account could write; the layer's directory itself is known to be safe."""
+    if layer.name == "project":
+        return None  # trust decides
     if layer.name != "managed" and os.path.islink(folder):
         return ownership.writable_by_others(folder)
-    scripts = [os.path.join(folder, relative) for relative in ("scripts", *folder_format.ENTRY_POINTS)]
     owners = (0,) if layer.name == "managed" else (0, os.getuid())
-    for path in (folder, os.path.join(folder, "HOOK.md"), *scripts):
-        if ownership.entry_writable_by_others(path, owners):
-            return path
-    return None
+    return next((path for path, found in seen.stats.items() if ownership.others_can_write(found, owners)), None)
 
 
 def _choose(
@@ -200,7 +197,7 @@ def _choose(
 
 def layer_of(hook: Hook) -> str:
     """The directory a folder hook's layer is in."""
-    return os.path.dirname(hook.folder or "")
+    return (hook.folder or "").rpartition("/")[0]
 
 
 def _ungoverned(rules: settings.Settings, hooks: Sequence[Hook]) -> list[Problem]:

@@ -9,35 +9,26 @@ import stat
 def writable_by_others(path: str) -> str | None:
     """The file or parent directory that another account could change, if there is one. Links are followed."""
     path = os.path.realpath(path)
-    below: os.stat_result | None = None
+    is_parent = False
     while True:
         try:
             found = os.stat(path)
         except OSError:
             return None  # not there: whoever reads it will say so
-        if _others_can_write(found, below):
+        # In a sticky directory such as /tmp only an entry's owner can replace it, and that was looked at.
+        sticky = is_parent and found.st_mode & stat.S_ISVTX and found.st_uid in (os.getuid(), 0)
+        if not sticky and others_can_write(found):
             return path
         parent = os.path.dirname(path)
         if parent == path:
             return None
-        path, below = parent, found
+        path, is_parent = parent, True
 
 
-def entry_writable_by_others(path: str, owners: tuple[int, ...] | None = None) -> bool:
-    """The same for one file or directory, its parents known to be safe. `owners`: who may own it, else we or root."""
-    try:
-        return _others_can_write(os.stat(path), None, owners)
-    except OSError:
-        return False
-
-
-def _others_can_write(
-    found: os.stat_result, below: os.stat_result | None, owners: tuple[int, ...] | None = None
-) -> bool:
+def others_can_write(found: os.stat_result, owners: tuple[int, ...] | None = None) -> bool:
+    """The same for one file or directory alone. `owners`: who may own it; without, we or root."""
     if found.st_uid not in (owners or (os.getuid(), 0)):
         return True
-    if found.st_mode & stat.S_ISVTX and below is not None:
-        return False  # a sticky directory such as /tmp: only an entry's owner can replace it, and that was checked
     if found.st_mode & stat.S_IWOTH:
         return True
     return bool(found.st_mode & stat.S_IWGRP) and not _only_ours(found.st_gid)

@@ -57,7 +57,7 @@ def _read_one(
     matcher, never = values["matcher"], False
     if matcher:
         try:
-            expressions.search(dialect, matcher)
+            expressions.check(dialect, matcher)
         except expressions.BadExpression as error:
             never = True
             message = f"{error.message}; the hook matches nothing"

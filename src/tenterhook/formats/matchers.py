@@ -28,11 +28,11 @@ def read(raw: Any, file: str, line_of: Callable[[str], int | None]) -> tuple[Mat
         if not isinstance(expression, str):
             continue
         try:
-            expressions.search(expressions.PYTHON, expression)
+            expressions.check(expressions.PYTHON, expression)
         except expressions.BadExpression as error:
             remedy = "mend the expression (Python's re); a literal . ( ) [ ] + * ? needs a backslash"
             problems.append(Problem("bad-expression", file, line_of(key), key, error.message, remedy))
-        if any(ord(char) < 32 and char not in "\t\n" for char in expression):
+        if not expression.isprintable() and any(ord(char) < 32 and char not in "\t\n" for char in expression):
             message = f"'{key}' holds a control character: {expression!r}"
             remedy = "put the expression in single quotes; in double quotes \\b is a backspace"
             problems.append(Problem("control-character", file, line_of(key), key, message, remedy))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import jsonable
+from ..events import EVENTS
 from ..matching import prompt_text
 from ..model import Event, Hook
 
@@ -60,7 +61,15 @@ def _value(event: Event, field: str) -> Any:
 
 def _unknown(event: Event) -> dict[str, Any]:
     """What the caller gave beyond both formats: an agent's own fields reach its hooks."""
-    known = {*event.spec.fields, "tool_use_id"}
-    for column in event.spec.columns:
-        known.update((column.name, *column.sources))
+    known = _KNOWN[event.canonical]
     return {key: value for key, value in event.fields.items() if key not in known}
+
+
+_KNOWN = {
+    spec.name: {
+        *spec.fields,
+        "tool_use_id",
+        *(name for column in spec.columns for name in (column.name, *column.sources)),
+    }
+    for spec in EVENTS
+}

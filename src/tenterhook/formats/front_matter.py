@@ -1,0 +1,133 @@
+"""Front matter: the YAML between the first two lines of HOOK.md that are exactly `---`."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import Any, NamedTuple
+
+import yaml
+
+from ..errors import Problem
+from . import plain_yaml
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LONGEST_HEAD = 256 * 1024
+_MOST_VALUES = 10_000
+
+
+class FrontMatter(NamedTuple):
+    """What stands between the `---` lines, with the line each key is on."""
+
+    raw: dict[str, Any]
+    lines: list[str]
+    problems: tuple[Problem, ...] = ()
+
+    def line_of(self, key: str) -> int | None:
+        for number, line in enumerate(self.lines, start=2):
+            if key and re.match(rf"\s*['\"]?{re.escape(key)}['\"]?\s*:", line):
+                return number
+        return 1
+
+
+def read(file: str) -> FrontMatter | Problem:
+    """Parse the lines between the first two that are exactly `---`."""
+    try:
+        head = _head(file)
+    except OSError as error:
+        return Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", "make it a readable file")
+    except UnicodeDecodeError as error:
+        return Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8")
+    if head is None:
+        message = "no front matter"
+        remedy = "begin with a line '---', then YAML with name and trigger, then a line '---'"
+        return Problem("no-front-matter", file, 1, None, message, remedy)
+    plain = plain_yaml.read(head)
+    if plain is not None:
+        return FrontMatter(plain, head)
+    warnings: list[Problem] = []
+    text = "\n".join(head) + "\n"
+    try:
+        raw = yaml.load(text, _Loader)  # noqa: S506  # a safe loader, in C where there is one
+    except yaml.YAMLError as error:
+        mended = _keep_backslashes(text)
+        try:
+            if mended == text:
+                raise error
+            raw = yaml.load(mended, _Loader)  # noqa: S506  # the same
+        except yaml.YAMLError:
+            return _bad_yaml(file, error)
+        mark = getattr(error, "problem_mark", None)
+        warnings.append(
+            Problem(
+                "escape-in-quotes",
+                file,
+                mark.line + 2 if mark else None,
+                None,
+                "YAML knows no such escape in double quotes; the backslash is kept",
+                "put the expression in single quotes: pattern: '\\.py$'",
+            )
+        )
+    except (ValueError, RecursionError, TypeError) as error:  # a date that is none, a loop of aliases, an odd key
+        return Problem("bad-yaml", file, None, None, f"not valid YAML: {error}", "mend the front matter")
+    if _too_much(raw):
+        return Problem("bad-yaml", file, None, None, "too many values", "do without anchors that multiply")
+    if not isinstance(raw, dict):
+        return Problem("bad-yaml", file, 2, None, "the front matter is not a table of keys", "write 'key: value' lines")
+    return FrontMatter(raw, head, tuple(warnings))
+
+
+def _too_much(raw: Any) -> bool:
+    """Whether aliases have made a few lines into more than anyone would write."""
+    left, count = [raw], 0
+    while left and count <= _MOST_VALUES:
+        value = left.pop()
+        count += 1
+        if isinstance(value, dict):
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+    return count > _MOST_VALUES
+
+
+def _head(file: str) -> list[str] | None:
+    """The lines of the front matter, reading no further than needed; None without any."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "not a regular file")
+        data = os.read(descriptor, 4096)
+        while True:
+            text = data.replace(b"\r\n", b"\n").removeprefix(b"\xef\xbb\xbf")
+            if not text.startswith(b"---\n"):
+                return None
+            end = text.find(b"\n---\n", 3)
+            if end < 0 and text.endswith(b"\n---"):
+                end = len(text) - 4
+            if end >= 0:
+                return text[4 : max(end, 4)].decode().split("\n")
+            more = os.read(descriptor, 65536)
+            if not more or len(data) > _LONGEST_HEAD:
+                return None
+            data += more
+    finally:
+        os.close(descriptor)
+
+
+def _bad_yaml(file: str, error: yaml.YAMLError) -> Problem:
+    mark = getattr(error, "problem_mark", None)
+    what = getattr(error, "problem", None) or str(error).splitlines()[0]
+    line = mark.line + 2 if mark else None
+    return Problem("bad-yaml", file, line, None, f"not valid YAML: {what}", "mend that line; quote values with : or #")
+
+
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_UNKNOWN_ESCAPE = re.compile(r"\\(?:([0abt\tnvfre \"/\\N_LP]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|)")
+
+
+def _keep_backslashes(text: str) -> str:
+    r"""The text with each escape that YAML does not know written out: `"\."` means `"\\."`."""
+    return _QUOTED.sub(
+        lambda quoted: _UNKNOWN_ESCAPE.sub(lambda found: found[0] if found[1] else "\\\\", quoted[0]), text
+    )
