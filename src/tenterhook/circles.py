@@ -8,7 +8,7 @@ from . import places, processes
 from .model import Hook
 
 # Each link names the process that started a hook, and the hook. Only links to real ancestors count.
-CHAIN = "TENTERHOOK_CHAIN"
+CHAIN = b"TENTERHOOK_CHAIN"
 
 
 def identity(hook: Hook) -> str:

@@ -30,46 +30,48 @@ class Prepared(NamedTuple):
 
 
 class Environment:
-    """The environment of every hook of one event: the caller's, the session's, ours."""
+    """The environment of every hook of one event: the caller's, the session's, ours. In bytes, as processes have it."""
 
     def __init__(self, event: Event, session: Session) -> None:
-        session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd")
+        session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
+        work_dir = os.fsencode(event.work_dir)
+        env_file = os.fsencode(session.env_file)
         self.base = {
-            **os.environ,
-            **session.variables(),
-            "KIMI_SESSION_ID": session_id,
-            "KIMI_WORK_DIR": event.work_dir,
-            "KIMI_PROJECT_DIR": event.work_dir,
-            "KIMI_ENV_FILE": session.env_file,
-            "TENTERHOOK_SESSION_ID": session_id,
-            "TENTERHOOK_WORK_DIR": event.work_dir,
-            "TENTERHOOK_PROJECT_DIR": event.work_dir,
-            "TENTERHOOK_ENV_FILE": session.env_file,
+            **os.environb,
+            **{os.fsencode(name): os.fsencode(value) for name, value in session.variables().items()},
+            b"KIMI_SESSION_ID": session_id,
+            b"KIMI_WORK_DIR": work_dir,
+            b"KIMI_PROJECT_DIR": work_dir,
+            b"KIMI_ENV_FILE": env_file,
+            b"TENTERHOOK_SESSION_ID": session_id,
+            b"TENTERHOOK_WORK_DIR": work_dir,
+            b"TENTERHOOK_PROJECT_DIR": work_dir,
+            b"TENTERHOOK_ENV_FILE": env_file,
         }
         # Byte code beside a script would change the folder that was trusted.
-        if "PYTHONPYCACHEPREFIX" not in self.base:
-            self.base["PYTHONPYCACHEPREFIX"] = f"{places.cache()}/pycache"
-        self.chain = self.base.get(circles.CHAIN, "")
+        if b"PYTHONPYCACHEPREFIX" not in self.base:
+            self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
+        self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
         self._state = places.state()
 
-    def of(self, hook: Hook, starter: processes.Process) -> dict[str, str]:
+    def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
         name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
         return {
             **self.base,
-            "TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
-            circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)),
+            b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
+            circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
         }
 
 
 @lru_cache(maxsize=4096)
-def _state_dir(state: str, name: str) -> str:
+def _state_dir(state: str, name: str) -> bytes:
     """A directory for a hook's own files, made when the hook first runs."""
     directory = os.path.join(state, "hooks", places.file_name(name))
     try:
         places.make_private(directory)
     except OSError:  # no place to write: the hook is told where it would be, and runs all the same
         pass
-    return directory
+    return os.fsencode(directory)
 
 
 class Payloads:
@@ -101,7 +103,7 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
         if hook.format == "table":
             filled = placeholders.fill(line, sent)
             line, notes = filled.line, filled.notes
-            env.update(filled.variables)
+            env.update((name.encode(), value.encode()) for name, value in filled.variables.items())
         argv = ("/bin/sh", "-c", line)
     return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout), None, notes)
 

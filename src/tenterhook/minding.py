@@ -46,7 +46,7 @@ class Minders:
     def __init__(self) -> None:
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def start(self, jobs: Sequence[Job], env: Mapping[str, str]) -> str | None:
+    def start(self, jobs: Sequence[Job], env: Mapping[bytes, bytes]) -> str | None:
         """Hand jobs to a minder without waiting for it; return why it could not be started."""
         self._started = [process for process in self._started if process.poll() is None]
         path = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
@@ -92,13 +92,18 @@ def main() -> None:
     """Run the jobs on stdin side by side; log each end."""
     jobs = [Job(**job) for job in json.load(sys.stdin.buffer)]
     starter = processes.this()
-    base = dict(os.environ)
+    base = dict(os.environb)
+    links = os.fsdecode(base.get(circles.CHAIN, b""))
     commands = [
         Command(
             argv=tuple(job.argv),
             payload=job.payload.encode("utf-8", "surrogateescape"),
             cwd=job.cwd,
-            env={**base, **job.env, circles.CHAIN: circles.chain(base.get(circles.CHAIN, ""), starter, job.identity)},
+            env={
+                **base,
+                **{os.fsencode(name): os.fsencode(value) for name, value in job.env.items()},
+                circles.CHAIN: os.fsencode(circles.chain(links, starter, job.identity)),
+            },
             timeout=job.timeout,
         )
         for job in jobs

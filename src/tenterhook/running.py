@@ -42,7 +42,7 @@ class Command(NamedTuple):
     argv: tuple[str, ...]
     payload: bytes
     cwd: str
-    env: Mapping[str, str]
+    env: Mapping[bytes, bytes]
     timeout: float
     grace: float = GRACE
 
@@ -137,27 +137,24 @@ class _Live:
         self.grace = command.grace
         self.unsent = memoryview(command.payload)
         self.begun = time.monotonic()
-        ours: list[int] = []
-        theirs: list[int] = []
+        stdin = stdout = stderr = self.stdin = self.out = self.err = -1
         try:
-            for mine, yours in ((ours, theirs), (theirs, ours), (theirs, ours)):
-                read, write = os.pipe()
-                yours.append(read)
-                mine.append(write)
-            self.stdin, self.out, self.err = ours
+            stdin, self.stdin = os.pipe()
+            self.out, stdout = os.pipe()
+            self.err, stderr = os.pipe()
             if len(self.unsent) > _SURELY_FITS:
                 os.set_blocking(self.stdin, False)
             # Most payloads fit into the pipe: they are there before the process is, and nobody waits for a reader.
             self.unsent = self.unsent[os.write(self.stdin, self.unsent) :]
             if not self.unsent:
                 os.close(self.stdin)
-                ours[0] = self.stdin = -1
-            self.pid = spawner.spawn(command.argv, command.cwd, command.env, theirs)
+                self.stdin = -1
+            self.pid = spawner.spawn(command.argv, command.cwd, command.env, (stdin, stdout, stderr))
         except BaseException:
-            _close(ours)
+            _close((self.stdin, self.out, self.err))
             raise
         finally:
-            _close(theirs)
+            _close((stdin, stdout, stderr))
         self.exit = os.pidfd_open(self.pid) if _PIDFD else -1
         self.code: int | None = None
         self.code_is_lost = False
@@ -289,12 +286,14 @@ def run_stage(
             if now >= due:
                 over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]
             for one in over:
-                for fd in (one.stdin, one.out, one.err, one.exit):
-                    if fd in live:
-                        if fd == one.out or fd == one.err:
-                            one.read_rest(fd)
-                        _forget(poll, live, fd)
                 running.remove(one)
+                for fd in (one.out, one.err):
+                    if fd in live:
+                        one.read_rest(fd)
+                if running or waiting:  # else nobody watches any more
+                    for fd in (one.stdin, one.out, one.err, one.exit):
+                        if fd in live:
+                            _forget(poll, live, fd)
                 results[one.number] = one.ended()
                 if tell is not None:
                     tell(one.number, results[one.number])
@@ -304,15 +303,15 @@ def run_stage(
 
 
 def _watch(poll: select.poll, live: dict[int, _Live], one: _Live) -> None:
-    for fd, mask in (
-        (one.out, select.POLLIN),
-        (one.err, select.POLLIN),
-        (one.exit, select.POLLIN),
-        (one.stdin, select.POLLOUT),
-    ):
-        if fd >= 0:
-            poll.register(fd, mask)
-            live[fd] = one
+    poll.register(one.out, select.POLLIN)
+    poll.register(one.err, select.POLLIN)
+    live[one.out] = live[one.err] = one
+    if one.exit >= 0:
+        poll.register(one.exit, select.POLLIN)
+        live[one.exit] = one
+    if one.stdin >= 0:
+        poll.register(one.stdin, select.POLLOUT)
+        live[one.stdin] = one
 
 
 def _forget(poll: select.poll, live: dict[int, _Live], fd: int) -> None:

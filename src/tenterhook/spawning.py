@@ -27,7 +27,7 @@ class Spawner:
     def __init__(self) -> None:
         self._here = _working_directory()
 
-    def spawn(self, argv: tuple[str, ...], cwd: str, env: Mapping[str, str], pipes: Sequence[int]) -> int:
+    def spawn(self, argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], pipes: Sequence[int]) -> int:
         """Start a process; return its number. Raises `OSError` or `ValueError` if it cannot be started."""
         if cwd != self._here:
             return _spawn_elsewhere(argv, cwd, env, pipes)
@@ -63,7 +63,7 @@ def _list_inheritable() -> list[int]:
     return found
 
 
-def _spawn_elsewhere(argv: tuple[str, ...], cwd: str, env: Mapping[str, str], pipes: Sequence[int]) -> int:
+def _spawn_elsewhere(argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], pipes: Sequence[int]) -> int:
     process = subprocess.Popen(
         argv, stdin=pipes[0], stdout=pipes[1], stderr=pipes[2], cwd=cwd, env=env, process_group=0
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from . import calling, circles, commands, jsonable, matching, processes, running, verdicts
 from .decisions import read_decision
 from .events import Effect
@@ -261,7 +263,7 @@ class Turn:
             argv=command.argv,
             payload=command.payload.decode("utf-8", "surrogateescape"),
             cwd=command.cwd,
-            env={name: value for name, value in command.env.items() if base.get(name) != value},
+            env={os.fsdecode(key): os.fsdecode(value) for key, value in command.env.items() if base.get(key) != value},
             timeout=command.timeout,
         )
 
@@ -299,6 +301,8 @@ def _knows(run: Run, tool_input: object) -> bool:
 
 def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
     """Equal commands of the array format as one, with the longest timeout; None where another stands for a hook."""
+    if len(hooks) == 1:
+        return list(hooks)
     joined: list[Hook | None] = []
     first: dict[str, int] = {}
     for hook in hooks:
