@@ -8,48 +8,18 @@ from hypothesis import strategies as st
 
 from tenterhook.formats import plain_yaml
 
+VALUES = (
+    *("true", "True", "yes", "no", "5000", "007", "1e3", "1_000", "0x1f", "1:30", "~", "null", "a: b", "a #b", "a#b"),
+    *("'x'", '"x"', "'it''s'", '"\\."', "x:", "-", "- a", "[a]", "{a: b}", "!!int 5", "&a x", "*a", "| x", "%x"),
+    *("^a$", "\\.py$", "(a|b)+", "/etc", "=", "<<", "2026-01-15", "@x", "`x`", "a  b", "a ", ".5", "+1", "-1"),
+)
 LINE = st.one_of(
     st.from_regex(r"\A(  )?[a-z_]{1,8}:( [ -~]{0,24})?\Z"),
     st.builds(
         "{}{}: {}".format,
         st.sampled_from(["", "  "]),
         st.sampled_from(["name", "trigger", "matcher", "tool", "pattern", "timeout", "async", "y", "on", "null"]),
-        st.sampled_from(
-            [
-                "true",
-                "True",
-                "yes",
-                "no",
-                "5000",
-                "007",
-                "1e3",
-                "1_000",
-                "0x1f",
-                "1:30",
-                "~",
-                "null",
-                "a: b",
-                "a #b",
-                "a#b",
-            ]
-            + [
-                "'x'",
-                '"x"',
-                "'it''s'",
-                '"\\."',
-                "x:",
-                "-",
-                "- a",
-                "[a]",
-                "{a: b}",
-                "!!int 5",
-                "&a x",
-                "*a",
-                "| x",
-                "%x",
-            ]
-            + ["^a$", "\\.py$", "(a|b)+", "/etc", "=", "<<", "2026-01-15", "@x", "`x`", "a  b", "a ", ".5", "+1", "-1"]
-        ),
+        st.sampled_from(VALUES),
     ),
 )
 
