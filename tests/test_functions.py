@@ -361,7 +361,8 @@ def test_cancelling_a_decision_kills_its_hooks_with_their_children(project: Path
     assert not os.path.exists(f"/proc/{leader}")  # gone and reaped before the caller hears of it
     until(lambda: not alive(child), HANG)
     assert complaints == []
-    assert (project / "late").exists() is (make is array_hook)
+    if make is table_hook:  # in the array format the other one runs beside it
+        assert not (project / "late").exists()
 
 
 def test_a_cancelled_decision_starts_nothing_in_the_background(project: Path) -> None:

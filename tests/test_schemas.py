@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
+
 from support import array_hook, folder_hook, project_hooks, table_hook, trigger, write_config
 
 if TYPE_CHECKING:
