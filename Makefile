@@ -21,7 +21,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf .venv .cache build dist
+	rm -rf .venv .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Tenterhook needs Python 3.11 or newer: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'

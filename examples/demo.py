@@ -123,8 +123,9 @@ def _is_wrong(verdict: Verdict, scene: Scene) -> int:
 
 def _check_aftermath(project: Path) -> int:
     """The asynchronous hook has done its work, and no file name has become a command."""
+    record = Path(os.environ["XDG_STATE_HOME"], "tenterhook", "async.jsonl")  # the last thing its minder writes
     deadline = time.monotonic() + 20
-    while not (project / "changes.log").exists() and time.monotonic() < deadline:
+    while not (record.exists() and record.read_text().endswith("\n")) and time.monotonic() < deadline:
         time.sleep(0.02)
     noted = (project / "changes.log").read_text() if (project / "changes.log").exists() else "nothing"
     click.echo(f"noted in the background: {noted.strip()}")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tenterhook.formats import fields
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -62,6 +64,27 @@ def test_console_examples_print_what_they_show(page: Path, project: Path) -> Non
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    ("section", "table"),
+    [
+        ("A folder with HOOK.md", fields.FOLDER),
+        ("Tables in a TOML file", fields.TABLE),
+        ("An array in a TOML file", fields.ARRAY),
+    ],
+)
+def test_the_page_about_hooks_has_every_key_with_its_default_and_range(
+    section: str, table: tuple[fields.Field, ...]
+) -> None:
+    text = (ROOT / "docs" / "hooks.md").read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \|(.*)$", text, re.MULTILINE))
+    assert list(rows) == [field.key for field in table]
+    for field in table:
+        if field.kind is int:
+            assert f" {field.default} |" in rows[field.key]
+            assert f"{field.low} to {field.high}" in rows[field.key]
+        assert field.required == (" required |" in rows[field.key])
 
 
 def test_the_demo_decides_as_it_should() -> None:

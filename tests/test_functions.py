@@ -142,7 +142,7 @@ def test_functions_have_matchers(options: dict[str, str], found: bool) -> None:
 
 
 def test_a_bad_matcher_or_event_is_refused_where_it_is_written() -> None:
-    with pytest.raises(HookError, match="not a Python expression"):
+    with pytest.raises(HookError, match="not a Python regular expression"):
         Engine().on("pre-tool-call", tool="(")
     with pytest.raises(HookError, match="did you mean 'pre-tool-call'"):
         Engine().on("pre-tool-cal")

@@ -119,11 +119,14 @@ def _argv(folder: str) -> tuple[str, ...] | str:
     except OSError as error:
         return f"cannot start: {error.strerror}: {script}"
     has_exec_bit = problem is None
+    interpreter = shell_lines.interpreter(first)
+    if interpreter and not os.path.exists(interpreter):
+        return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
     if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
         return (script,)
-    if first.startswith(b"#!"):
-        interpreter, _, argument = first[2:].decode("utf-8", "replace").strip().partition(" ")
-        return (interpreter, *([argument.strip()] if argument.strip() else []), script)
+    if interpreter:
+        argument = first[2:].decode("utf-8", "replace").strip().partition(" ")[2].strip()
+        return (interpreter, *([argument] if argument else []), script)
     if script.endswith(".py"):
         return (sys.executable or "python3", script)
     if script.endswith(".sh") or has_exec_bit:

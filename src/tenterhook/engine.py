@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from . import matching, verdicts
+from .errors import HookError
 from .events import spec_of
 from .model import Event, Hook, Run, Verdict
 from .sessions import Session, fresh_id
@@ -46,7 +47,7 @@ class Engine:
     def load(
         cls,
         project: str | os.PathLike[str] = ".",
-        configs: Iterable[str | os.PathLike[str]] = (),
+        configs: Iterable[str | os.PathLike[str]] | str | os.PathLike[str] = (),
         trust_project: bool = False,
         *,
         debug: Callable[[str], None] | None = None,
@@ -58,6 +59,10 @@ class Engine:
         """
         from .catalog import loading, roots, trust
 
+        if isinstance(configs, (str, os.PathLike)):
+            configs = [configs]
+        if not os.path.isdir(project):
+            raise HookError(f"no such directory: {os.fspath(project)}", "name the directory the agent works in")
         root = roots.project_root(os.fspath(project))
         everything = trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root
         catalog = loading.load(

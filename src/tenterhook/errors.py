@@ -73,6 +73,7 @@ CODES: dict[str, tuple[str, str]] = {
     "not-owned-by-root": (ERROR, "a managed hook must belong to root; it is not used"),
     "ignored-key": (WARNING, "the format has no such key; it does nothing"),
     "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),
+    "odd-on-failure": (WARNING, "`on_failure` is neither `block` nor `open`; it is taken for `block`"),
     "no-description": (WARNING, "a hook without a description"),
     "odd-name": (WARNING, "a name with other characters than lower-case letters, digits and hyphens"),
     "name-differs": (WARNING, "the name in HOOK.md is not the folder's name"),

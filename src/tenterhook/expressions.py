@@ -36,7 +36,7 @@ def search(dialect: str, expression: str) -> Search:
         try:
             return re.compile(expression).search
         except (re.error, OverflowError, RecursionError) as error:
-            raise BadExpression(f"not a Python expression: {error}") from None
+            raise BadExpression(f"not a Python regular expression: {error}") from None
     if _PLAIN(expression):  # means the same in every dialect: spare the import
         return re.compile(expression).search
     import regress
@@ -49,7 +49,7 @@ def search(dialect: str, expression: str) -> Search:
         else:
             # regress takes no lone surrogates
             return lambda text: find(text if text.isascii() else jsonable.printable(text))
-    raise BadExpression(f"not a JavaScript expression: {refusal}")
+    raise BadExpression(f"not a JavaScript regular expression: {refusal}")
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]*(?:\|[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]+)*\Z").match

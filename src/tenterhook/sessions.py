@@ -75,6 +75,10 @@ class Session:
         self.env_file = os.devnull
         return f"no session state: {error.strerror}: {error.filename}"
 
+    def forget(self) -> None:
+        """Remove what was kept."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
     def root(self) -> str | None:
         """The project root this session began with."""
         try:

@@ -367,10 +367,47 @@ class TestCheck:
         assert self.codes(project) == ["ignored-key", "unknown-event"]
         assert self.codes(project_hooks(project) / "hooks.toml") == ["ignored-key"]
 
+    def test_a_path_without_hooks_says_so(self, project: Path) -> None:
+        (project / "empty").mkdir()
+        assert self.codes(project / "empty") == ["no-hooks"]
+
     def test_github_annotations_name_file_and_line(self, project: Path) -> None:
         write_config(project / "bad.toml", array_hook("x", nope=1))
         ended = tenterhook("check", "bad.toml", "--format", "github")
         assert ended.stdout.startswith("::error file=bad.toml,line=4,title=unknown-key::unknown key 'nope'")
+
+
+def test_a_guard_that_cannot_run_is_not_in_force(home: Path, project: Path) -> None:
+    (folder_hook(user_hooks(home), "empty") / "scripts" / "run.sh").unlink()
+    folder_hook(user_hooks(home), "lost", "#!/no/such/interpreter\n")
+    assert "no script: it will fail" in tenterhook("list").stdout
+    assert "it will fail: no script" in tenterhook("trigger", "pre-tool-call", "--dry-run").stdout
+    why = {run["hook"]: run["why"] for run in trigger("pre-tool-call")["runs"]}
+    assert why["empty"] == "cannot start: no script"
+    assert why["lost"].startswith("cannot start: its #! line names '/no/such/interpreter', which does not exist")
+    assert "names /no/such/interpreter, which does not exist" in tenterhook("check").stdout
+
+
+def test_a_misspelt_on_failure_fails_closed_and_is_told(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 1", metadata={"on_failure": "blok"})
+    verdict = trigger("pre-tool-call")
+    assert verdict["decision"] == "deny"
+    assert [problem["code"] for problem in verdict["problems"]] == ["odd-on-failure"]
+
+
+def test_what_a_failed_hook_said_is_shown(project: Path) -> None:
+    config = write_config(project / "c.toml", array_hook("echo oops >&2; exit 1"))
+    text = tenterhook("trigger", "PreToolUse", "--config", config).stdout
+    assert "exit 1: oops" in text
+    assert "defined in c.toml:1" in text
+
+
+def test_a_session_that_nobody_named_leaves_nothing_behind(home: Path, project: Path) -> None:
+    config = write_config(project / "c.toml", array_hook("exit 0"))
+    trigger("PreToolUse", "--config", config)
+    assert list((home / ".local" / "state" / "tenterhook" / "sessions").iterdir()) == []
+    trigger("PreToolUse", "--config", config, "--session", "named")
+    assert len(list((home / ".local" / "state" / "tenterhook" / "sessions").iterdir())) == 1
 
 
 class TestTrust:
@@ -421,6 +458,7 @@ class TestTrust:
 
     @pytest.mark.parametrize("command", ["trust", "untrust"])
     def test_without_a_terminal_it_needs_yes(self, theirs: Path, command: str) -> None:
+        tenterhook("trust", "theirs", "--yes")
         ended = tenterhook(command, "theirs", stdin=subprocess.DEVNULL)
         assert ended.returncode == 1
         assert "--yes" in ended.stderr

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 
-@click.command()
+@click.command(short_help="Find mistakes in hooks, each with its remedy.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @json_option
 @click.option("--format", "style", type=click.Choice(["text", "github"]), default="text", help="github: annotations.")
@@ -77,10 +77,13 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
         rules, problems = settings.read(path, ())
         yield [], problems
         seen: dict[str, str] = {}
-        for name in sorted(os.listdir(path)):
-            folder = os.path.join(path, name)
-            if not os.path.lexists(os.path.join(folder, "HOOK.md")):
-                continue
+        folders = [os.path.join(path, name) for name in sorted(os.listdir(path))]
+        folders = [folder for folder in folders if os.path.lexists(os.path.join(folder, "HOOK.md"))]
+        if not folders:
+            message = "no HOOK.md in this directory, nor in one right below it"
+            remedy = "name a hook's folder, a directory of hooks, a project or a TOML file; the name is HOOK.md exactly"
+            yield [], [Problem("no-hooks", path, None, None, message, remedy)]
+        for folder in folders:
             read = folder_format.read(folder, "user", {"defaults": rules.defaults, "override": {}})
             yield [read.hook] if read.hook else [], [*read.problems, *_twice(read.hook, seen)]
     elif os.path.basename(path) == settings.FILE:

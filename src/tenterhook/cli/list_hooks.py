@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..events import spec_of
+from ..formats import folder as folder_format
 from ..matching import in_background
 from ..shown import visible
 from .loading import catalog_here, config_option, event_names, json_option
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 
-@click.command("list")
+@click.command("list", short_help="List the hooks in force here, and problems.")
 @click.option(
     "--event", metavar="EVENT", shell_complete=event_names, help="Only hooks of this event (any of its names)."
 )
@@ -55,7 +56,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         print_table(("hook", "event", "mode", "priority", "timeout", "matcher", "state"), rows)
         click.echo()
     if not hooks and not left_out:
-        click.echo("no hooks" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
+        click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
         for each in catalog.layers:
             click.echo(f"  {each.name:8} {short_path(each.directory)}")
     print_problems(catalog.problems)
@@ -83,6 +84,8 @@ def mode(hook: Hook) -> str:
 
 
 def trust_text(hook: Hook, catalog: Catalog) -> str:
+    if hook.folder is not None and folder_format.entry_point(hook.folder)[0] is None:
+        return "no script: it will fail"
     return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
 
 

@@ -100,9 +100,14 @@ def print_verdict(verdict: Verdict) -> None:
 def print_run(number: int, run: Run) -> None:
     duration = "" if run.outcome in (Outcome.NOT_RUN, Outcome.STARTED) else f"{run.duration_ms:.1f} ms"
     said = run.why or run.decision.reason or ""
+    if run.failed and run.stderr.strip():
+        said += f": {run.stderr.strip().splitlines()[-1]}"
     action = "" if run.decision.action in ("none", "deny") else f" {run.decision.action}"
     outcome = coloured(str(run.outcome)) + action + " " * max(0, 16 - len(run.outcome) - len(action))
     click.echo(f"  {number}. {visible(run.hook.name):<28} {outcome} {duration:>10}  {visible(said)}".rstrip())
     notes = [*run.notes, *run.decision.notes, *([run.decision.ignored] if run.decision.ignored else [])]
+    if run.failed:
+        place = short_path(run.hook.source) + (f":{run.hook.line}" if run.hook.line else "")
+        notes.append(f"defined in {place}")
     for note in notes:
         click.echo(click.style(f"     {visible(note)}", dim=True))

@@ -78,7 +78,7 @@ def _names(context: click.Context, parameter: click.Parameter, incomplete: str) 
     return hook_names(context, parameter, incomplete) + event_names(context, parameter, incomplete)
 
 
-@click.command()
+@click.command(short_help="Show one hook, or one event.")
 @click.argument("name", metavar="NAME|EVENT", shell_complete=_names)
 @config_option
 @json_option
@@ -196,4 +196,4 @@ def _print_event(spec: EventSpec) -> None:
     for key, value in facts.items():
         click.echo(f"  {key:<9}{value}")
     for family, title in (("folder", "folder and table hooks are sent"), ("array", "array hooks are sent")):
-        click.echo(f"\n{title}:\n  {jsonable.encode(_example(spec, family)).decode()}")
+        click.echo(f"\n{title}, under the name they declare:\n  {jsonable.encode(_example(spec, family)).decode()}")

@@ -15,6 +15,7 @@ from ..catalog import trust as trust_records
 from ..engine import Engine, untrusted_line
 from ..errors import Cancelled, HookError
 from ..explaining import Explanation, explain
+from ..matching import in_background
 from ..model import Event, Verdict
 from ..running import Cancel
 from ..sessions import Session, fresh_id
@@ -29,7 +30,7 @@ DENIED = 2
 REFUSED_CONFIG = 1
 
 
-@click.command()
+@click.command(short_help="Fire an event at your hooks and see the verdict.")
 @click.argument("event", metavar="EVENT", shell_complete=event_names)
 @click.option("--payload", metavar="FILE|-", help="A JSON object with the event's fields; - reads it from stdin.")
 @click.option("--tool", metavar="NAME", help="The tool's name.")
@@ -67,8 +68,9 @@ def trigger(
     tenterhook trigger pre-tool-call --tool Shell --input '{"command": "ls"}' --dry-run
     """
     fired = _event(event, payload, tool=tool, tool_input=tool_input, prompt=prompt, session=session, cwd=cwd)
-    root = _root(fired, lasting=bool(fired.session_id))
-    if not fired.session_id:
+    lasting = bool(fired.session_id)
+    root = _root(fired, lasting=lasting)
+    if not lasting:
         fired = fired.replace(session_id=fresh_id())
     trust = trust_records.Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
     catalog = loading.load(root, configs, trust=trust)
@@ -77,7 +79,11 @@ def trigger(
         return REFUSED_CONFIG if catalog.refused_configs else 0
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
     engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False)
-    verdict = _decide(engine, fired)
+    try:
+        verdict = _decide(engine, fired)
+    finally:
+        if not lasting and not any(in_background(hook) for hook in catalog.hooks):
+            Session(fired.session_id).forget()  # nobody can come back to it
     if as_json:
         print_json(verdict.as_json())
     else:

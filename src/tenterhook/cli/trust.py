@@ -30,7 +30,7 @@ class Candidate(NamedTuple):
     path: str
 
 
-@click.command()
+@click.command(short_help="Let this project's hooks run, as they are now.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="Every hook of the project, and its hooks.toml.")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts. You have looked at the hooks.")
@@ -45,7 +45,8 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, replace: bool) ->
     tenterhook trust                 look at each and decide
     tenterhook trust format --yes    trust one without being asked
     """
-    may_widen("trust", yes=yes)
+    refuse_below_agent("trust")
+    need_terminal("trust", yes=yes)
     if yes and not names and not everything:
         raise click.UsageError("name the hooks to trust, or use --all")
     catalog = catalog_here()
@@ -63,16 +64,20 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, replace: bool) ->
     return 1 if refused else 0
 
 
-def may_widen(command: str, *, yes: bool) -> None:
-    """Refuse what would let more run unless a person asked for it, and no agent that we guard."""
+def refuse_below_agent(command: str) -> None:
+    """Refuse what would let more run if an agent that we guard asks for it."""
     agent = guarded.ancestor()
     if agent is not None:
         raise HookError(
             f"'tenterhook {command}' was called from an agent that Tenterhook guards (process {agent.pid})",
             "run it yourself, in a terminal outside the agent",
         )
+
+
+def need_terminal(command: str, *, yes: bool) -> None:
+    """Refuse to ask where nobody can answer."""
     if not yes and not sys.stdin.isatty():
-        raise HookError(f"'tenterhook {command}' asks, and there is no terminal", "use --yes, once you have looked")
+        raise HookError(f"'tenterhook {command}' asks, and there is no terminal", "use --yes, if you are sure")
 
 
 def candidates(catalog: Catalog) -> list[Candidate]:

@@ -9,10 +9,10 @@ import click
 from ..errors import HookError
 from ..shown import visible
 from .loading import catalog_here
-from .trust import may_widen
+from .trust import need_terminal, refuse_below_agent
 
 
-@click.command()
+@click.command(short_help="Take that back.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All that was trusted in this project.")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
@@ -25,10 +25,11 @@ def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:
     """
     if not names and not everything:
         raise click.UsageError("name the hooks, or use --all")
-    may_widen("untrust", yes=yes)
+    refuse_below_agent("untrust")
     trust = catalog_here().trust
     keys = trust.keys()
     wanted = keys if everything else [key for name in names for key in _keys(name, keys)]
+    need_terminal("untrust", yes=yes)
     for key in wanted:
         if yes or click.confirm(f"Untrust {visible(key)}?", default=True):
             trust.revoke(key)

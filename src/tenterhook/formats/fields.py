@@ -100,15 +100,15 @@ def check(
 
 def _wrong(field: Field, value: Any) -> tuple[str, str] | None:
     if not isinstance(value, field.kind) or (field.kind is int and isinstance(value, bool)):
-        return f"'{field.key}' is {value!r}", f"make it {_KINDS[field.kind]}"
+        return f"'{field.key}' is {value!r}", f"make it {_KINDS[field.kind]} ({field.meaning})"
     if field.choices and value not in field.choices:
         return f"'{field.key}' is {value!r}", f"use {' or '.join(field.choices)}"
     size: int = len(value.strip()) if isinstance(value, str) else value if isinstance(value, int) else 0
     what = " characters" if field.kind is str else ""
     if field.low is not None and size < field.low:
         if field.kind is not str:
-            return f"'{field.key}' is {size}", f"use {field.low} to {field.high}"
+            return f"'{field.key}' is {size}", f"use {field.low} to {field.high} ({field.meaning})"
         return f"'{field.key}' is empty", f"give it {field.low} to {field.high}{what}" if field.high else "fill it in"
     if field.high is not None and size > field.high:
-        return f"'{field.key}' is {size}{what}", f"use {field.low} to {field.high}{what}"
+        return f"'{field.key}' is {size}{what}", f"use {field.low} to {field.high}{what} ({field.meaning})"
     return None

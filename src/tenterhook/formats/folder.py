@@ -93,6 +93,11 @@ def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen
     if script_problem:
         problems.append(script_problem)
     metadata = values["metadata"]
+    on_failure = metadata.get("on_failure", "open")
+    if on_failure not in ("block", "open"):
+        message = f"'on_failure' is {on_failure!r}; it is taken for block"
+        remedy = "write on_failure: block, or open, which is what it is without"
+        problems.append(Problem("odd-on-failure", file, front.line_of("on_failure"), "on_failure", message, remedy))
     hook = Hook(
         name=name,
         event=spec.name,
@@ -109,7 +114,7 @@ def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen
         priority=values["priority"],
         description=values["description"],
         metadata=metadata,
-        fail_closed=metadata.get("on_failure") == "block",
+        fail_closed=on_failure != "open",
     )
     return Read(hook, tuple(problems))
 

@@ -40,7 +40,7 @@ def read(file: str) -> FrontMatter | Problem:
     except UnicodeDecodeError as error:
         return Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8")
     if head is None:
-        message = "no front matter"
+        message = "no front matter, or it is not closed"
         remedy = "begin with a line '---', then YAML with name and trigger, then a line '---'"
         return Problem("no-front-matter", file, 1, None, message, remedy)
     plain = plain_yaml.read(head)
@@ -119,7 +119,8 @@ def _bad_yaml(file: str, error: yaml.YAMLError) -> Problem:
     mark = getattr(error, "problem_mark", None)
     what = getattr(error, "problem", None) or str(error).splitlines()[0]
     line = mark.line + 2 if mark else None
-    return Problem("bad-yaml", file, line, None, f"not valid YAML: {what}", "mend that line; quote values with : or #")
+    remedy = "mend that line or one above it; quote values with : or #, and indent with spaces, not tabs"
+    return Problem("bad-yaml", file, line, None, f"not valid YAML: {what}", remedy)
 
 
 _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
