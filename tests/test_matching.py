@@ -339,7 +339,7 @@ def test_a_hook_whose_matcher_was_cut_off_may_deny_and_ask_but_not_allow(
     engine = engine_of(project, "table", line=f"echo '{answer}'", pattern=RUNAWAY)
     verdict = engine.decide(call("Shell", {"command": VICTIM}))
     assert verdict.decision == decision
-    assert any("took too long" in note for note in verdict.runs[0].decision.notes) is (decision == "none")
+    assert any("took too long" in note for note in verdict.runs[0].decision.notes)
 
 
 def test_the_time_is_limited_for_all_expressions_of_an_event_together(project: Path) -> None:

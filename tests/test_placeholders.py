@@ -254,6 +254,7 @@ def test_a_placeholder_in_the_code_of_a_nested_interpreter_is_refused(project: P
         "flock /tmp/lock -c {{tool_name}}",
         "chroot / {{tool_name}}",
         "script -qc {{tool_name}} /dev/null",
+        "timeout --signal KILL 5 {{tool_name}}",
     ],
 )
 def test_a_placeholder_as_the_program_to_start_is_refused(project: Path, line: str) -> None:

@@ -54,8 +54,16 @@ def call(hook: Hook, event: Event, cancel: Cancel | None, loop: AbstractEventLoo
 
 
 def start(hook: Hook, event: Event) -> None:
-    """Call a function hook and forget it."""
-    _start(hook, event.replace(name=hook.declared), queue.SimpleQueue(), None)
+    """Call a function hook and go on; what goes wrong with it is logged."""
+
+    def mind() -> None:
+        run = call(hook, event, None, None)
+        if run.failed:
+            import logging
+
+            logging.getLogger("tenterhook").warning("hook %s: %s", hook.name, run.why)
+
+    threading.Thread(target=mind, name=f"minder of {hook.name}", daemon=True).start()
 
 
 def _start(
@@ -69,7 +77,12 @@ def _start(
     if loop is not None and inspect.iscoroutinefunction(function):
         import asyncio
 
-        future = asyncio.run_coroutine_threadsafe(function(event), loop)
+        try:
+            coroutine = function(event)
+        except Exception as error:  # noqa: BLE001  # a wrong signature is the function's failure
+            answers.put((None, error))
+            return None
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         future.add_done_callback(lambda done: answers.put(_result(done)))
         return future
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 
 from . import places, processes
@@ -19,6 +20,21 @@ def identity(hook: Hook) -> str:
 @lru_cache(maxsize=4096)
 def _identity(*parts: str) -> str:
     return places.file_name("#".join(parts))
+
+
+_DEEPEST = 4
+
+
+def is_too_deep() -> bool:
+    """Whether our own command is among our ancestors so often that only a circle explains it, links or none."""
+    pid = os.getpid()
+    if pid not in _DEPTH:
+        _DEPTH.clear()
+        _DEPTH[pid] = sum(processes.is_ours(process) for process in processes.ancestors())
+    return _DEPTH.get(pid, 0) > _DEEPEST
+
+
+_DEPTH: dict[int, int] = {}
 
 
 def chain(before: str, starter: processes.Process, hook_identity: str) -> str:

@@ -120,12 +120,12 @@ def _argv(folder: str) -> tuple[str, ...] | str:
         return f"cannot start: {error.strerror}: {script}"
     has_exec_bit = problem is None
     interpreter = shell_lines.interpreter(first)
-    if interpreter and not os.path.exists(interpreter):
+    if interpreter and os.path.isabs(interpreter) and not os.path.exists(interpreter):
         return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
     if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
         return (script,)
     if interpreter:
-        argument = first[2:].decode("utf-8", "replace").strip().partition(" ")[2].strip()
+        argument = " ".join(first[2:].decode("utf-8", "replace").split()[1:])
         return (interpreter, *([argument] if argument else []), script)
     if script.endswith(".py"):
         return (sys.executable or "python3", script)
@@ -144,17 +144,22 @@ def never_began(hook: Hook, event: Event, ended: Ended) -> str | None:
         return None
     if hook.folder is not None:
         script, _ = folder_format.entry_point(hook.folder)
-        broken = b"yntax error" in ended.stderr and script is not None and _script_is_broken(script)
-        return "the shell refuses the script" if broken else None
+        if script is None or not re.search(
+            rf"{re.escape(script)}: .*yntax error", ended.stderr.decode("utf-8", "replace")
+        ):
+            return None
+        return "the shell refuses the script" if _script_is_broken(script) else None
     if hook.command is None or not _parses(hook.command):
         return "the shell refuses the command"
     complaint = _NO_SCRIPT.fullmatch(ended.stderr.decode("utf-8", "replace").strip())
     if complaint is None or re.search(r"\bexit\b", hook.command):
         return None
     script = os.path.join(event.work_dir, complaint[1] or complaint[2] or complaint[3])
-    return None if os.path.exists(script) else f"cannot start: no such script: {script}"
+    named = os.path.basename(script) in hook.command and _RUNNER.search(hook.command)
+    return None if os.path.exists(script) or not named else f"cannot start: no such script: {script}"
 
 
+_RUNNER = re.compile(r"(?:^|[\s/;&|(])(?:python|perl|sh|dash|ash)[\d.]*\s")
 _NO_SCRIPT = re.compile(
     r"[^\n]*can't open file '([^\n]+)': \[Errno 2\][^\n]*"  # python
     r"|[^\n]*cannot open ([^\n]+): No such file"  # sh

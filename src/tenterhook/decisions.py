@@ -19,6 +19,13 @@ _SCOPES = ("once", "session")
 
 def read_decision(run: Run) -> Decision:
     """The meaning of a run that has ended; a failure is no decision unless the hook fails closed."""
+    decision = _read(run)
+    if decision.action is Action.DENY and not decision.reason:
+        return decision._replace(reason=_default_reason(run))
+    return decision
+
+
+def _read(run: Run) -> Decision:
     hook = run.hook
     if not run.started or run.background:
         return SILENT

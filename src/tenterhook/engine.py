@@ -68,6 +68,8 @@ class Engine:
         catalog = loading.load(
             root, [os.fspath(config) for config in configs], trust=trust.Trust(root, everything=everything)
         )
+        if debug is None and catalog.debug:
+            debug = _say_on_stderr
         return cls(catalog.hooks, catalog=catalog, debug=debug)
 
     @property
@@ -145,6 +147,8 @@ class Engine:
         from .expressions import PYTHON, search
 
         spec = spec_of(event)
+        if not 0 < timeout <= 600 or not 0 <= priority <= 1000:
+            raise HookError(f"timeout {timeout} or priority {priority} is out of range", "up to 600 s; 0 to 1000")
         for expression in (tool, pattern):
             if expression is not None:
                 search(PYTHON, expression)
@@ -190,7 +194,7 @@ class Engine:
         session = self._sessions.get(session_id)
         if session is None:
             if len(self._sessions) >= _REMEMBERED_SESSIONS:
-                self._sessions.pop(next(iter(self._sessions)), None)
+                self._sessions.pop(next(iter(list(self._sessions))), None)
             session = self._sessions[session_id] = Session(session_id)
         return session
 
@@ -202,6 +206,12 @@ class Engine:
 
             self._told |= new
             logging.getLogger("tenterhook").warning("%s", untrusted_line(len(new)))
+
+
+def _say_on_stderr(line: str) -> None:
+    import sys
+
+    print(line, file=sys.stderr)
 
 
 def untrusted_line(count: int) -> str:

@@ -52,6 +52,8 @@ def _reached(each: matching.Reached, stage: int | None, background: bool, catalo
     if each.hook.folder is not None and folder_format.entry_point(each.hook.folder)[0] is None:
         note = "it will fail: no script"
     why = None if standing.runs else f"untrusted: {standing.why}"
+    if each.hook.replaced_by and catalog.trust.replaces(each.hook.replaced_by):
+        why = "replaced by the project's hook of that name"
     return Explanation(each.hook, stage, background, why, note)
 
 
@@ -66,7 +68,8 @@ def _why_not(hook: Hook, event: Event) -> str:
         if event.tool_name is None:
             return f"tool: '{hook.tool}' is set and the event names no tool"
         names = tool_names(event.tool_name)
-        if not any(expressions.search(hook.dialect, hook.tool)(name) for name in names):
+        quick = all(expressions.on_the_spot(hook.tool, len(name)) for name in names)
+        if quick and not any(expressions.search(hook.dialect, hook.tool)(name) for name in names):
             return f"tool: '{hook.tool}' is not found in {_quoted(names)}"
     if hook.pattern is not None:
         texts = matching.input_texts(event.tool_input)

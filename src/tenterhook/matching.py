@@ -7,7 +7,7 @@ matched in a process that can be killed (`bounded_search`). Cut off, a hook coun
 from __future__ import annotations
 
 from . import bounded_search, expressions, jsonable
-from .events import Effect, tool_names
+from .events import tool_names
 from .model import Event, Hook
 from .values import NamedTuple
 
@@ -69,7 +69,7 @@ def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
     for hook in hooks:
         if hook.never_matches or not _tool_may_match(hook, event):
             continue
-        if in_background(hook):
+        if hook.in_background:
             background.append(hook)
             continue
         if hook.format == previous == "array":
@@ -78,11 +78,6 @@ def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
             stages.append([hook])
         previous = hook.format
     return Plan(tuple(Stage(tuple(stage)) for stage in stages), tuple(background))
-
-
-def in_background(hook: Hook) -> bool:
-    """Asynchronous hooks, and observers of the array format that their agent fires and forgets."""
-    return hook.async_ or hook.spec.effect(hook.format) is Effect.BACKGROUND
 
 
 def _tool_may_match(hook: Hook, event: Event) -> bool:

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 
-from . import circles, places, processes
+from . import circles, places, processes, shell_lines
+from .model import Failure
 from .running import Command, Ended, run_stage
 from .values import NamedTuple
 
@@ -114,6 +115,10 @@ def main() -> None:
 def log(job: Job, ended: Ended) -> None:
     """Append one line; a log that grew too large is begun anew, the last one kept beside it."""
     file = os.path.join(places.state(), _LOG)
+    if ended.exit_code == 2 and tuple(job.argv[:2]) == ("/bin/sh", "-c"):
+        said = shell_lines.refusal("/bin/sh", *job.argv[1:])
+        if said:
+            ended = ended._replace(failure=Failure.CANNOT_START, why=f"the shell refuses the command: {said}")
     line = json.dumps(
         {
             "schema": 1,
@@ -135,7 +140,7 @@ def log(job: Job, ended: Ended) -> None:
         if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
             os.replace(file, file + ".1")
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "ab", buffering=0) as stream:
+            stream.write(line.encode() + b"\n")
     except OSError:  # nobody to tell: the hooks ran, only the log is missing
         return
-    with open(descriptor, "ab", buffering=0) as stream:
-        stream.write(line.encode() + b"\n")

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from . import jsonable
 from .errors import Problem
-from .events import FIELD_ALIASES, FIELD_DEFAULTS, EventSpec, spec_of
+from .events import FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
 from .values import NamedTuple
 
 TYPE_CHECKING = False
@@ -82,6 +82,9 @@ class Event:
     ) -> None:
         put = object.__setattr__
         spec = spec_of(name)
+        work_dir = fields.pop("cwd", None) or work_dir
+        fields.pop("hook_event_name", None)
+        fields.pop("event_type", None)
         put(self, "name", name)
         put(self, "spec", spec)
         put(self, "session_id", session_id)
@@ -168,10 +171,16 @@ class Hook(NamedTuple):
     metadata: Mapping[str, Any] = {}
     fail_closed: bool = False
     never_matches: bool = False  # an array matcher that is no expression
+    replaced_by: str | None = None  # a project's folder that stands for it while it is trusted
 
     @property
     def spec(self) -> EventSpec:
         return spec_of(self.event)
+
+    @property
+    def in_background(self) -> bool:
+        """Asynchronous hooks, and observers of the array format that their agent fires and forgets."""
+        return self.async_ or self.spec.effect(self.format) is Effect.BACKGROUND
 
 
 class Decision(NamedTuple):
@@ -276,7 +285,7 @@ def _run_as_json(run: Run) -> dict[str, Any]:
         "hook": run.hook.name,
         "source": run.hook.source,
         "event_name": run.hook.declared,
-        "async": run.background,
+        "async": run.background or run.hook.in_background,
         "outcome": str(run.outcome),
         "why": run.why,
         "decision": str(decision.action),

@@ -25,14 +25,25 @@ class Process(NamedTuple):
 def this() -> Process:
     """This process; a fork is another one."""
     pid = os.getpid()
-    if pid not in _THIS:
+    known = _THIS.get(pid)
+    if known is None:
         found = _look_up(pid)
         _THIS.clear()
-        _THIS[pid] = found[0] if found else Process(pid, "")
-    return _THIS[pid]
+        known = _THIS[pid] = found[0] if found else Process(pid, "")
+    return known
 
 
 _THIS: dict[int, Process] = {}
+
+
+def is_ours(process: Process) -> bool:
+    """Whether a process runs our command, as its command line says."""
+    try:
+        with open(f"/proc/{process.pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")[:4]
+    except OSError:
+        return False
+    return any(word.endswith((b"/tenterhook", b"/tenterhook/__main__.py")) or word == b"tenterhook" for word in words)
 
 
 def ancestors() -> Iterator[Process]:
@@ -64,7 +75,11 @@ def _look_up(pid: int) -> tuple[Process, int] | None:
 def _ask_ps(pid: int) -> tuple[Process, int] | None:
     """The same where there is no /proc."""
     asked = subprocess.run(
-        ["/bin/ps", "-o", "ppid=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"LC_ALL": "C", "TZ": "UTC"},
     )
     parent, _, started = asked.stdout.strip().partition(" ")
     return (Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None

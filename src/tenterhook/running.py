@@ -6,6 +6,7 @@ process has exited, whoever still holds its pipes; at the latest 250 ms after it
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import select
@@ -15,6 +16,7 @@ import sys
 import termios
 import time
 from collections import deque
+from contextlib import contextmanager
 
 from .errors import Cancelled
 from .model import Failure
@@ -23,7 +25,7 @@ from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 KEPT_STDOUT = 1024 * 1024
 KEPT_STDERR = 64 * 1024
@@ -31,7 +33,6 @@ GRACE = 0.1  # between SIGTERM and SIGKILL
 _AT_ONCE = 128  # processes of one stage; each needs four descriptors
 _PIPE = 65536
 _SURELY_FITS = 4096  # into an empty pipe, whatever the limits
-_PIDFD = hasattr(os, "pidfd_open")
 _WITHOUT_PIDFD = 0.005  # how often to ask for exits where the system cannot tell
 _LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
 
@@ -67,18 +68,21 @@ class Cancel:
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         self.is_set = False
+        self._open = True
 
     def set(self) -> None:
         self.is_set = True
-        try:
-            os.write(self._write, b"x")
-        except (BlockingIOError, ValueError, OSError):  # full or closed: whoever had to wake is awake
-            pass
+        if self._open:
+            try:
+                os.write(self._write, b"x")
+            except OSError:  # full: whoever had to wake is awake
+                pass
 
     def fileno(self) -> int:
         return self._read
 
     def close(self) -> None:
+        self._open = False
         os.close(self._read)
         os.close(self._write)
 
@@ -155,7 +159,7 @@ class _Live:
             raise
         finally:
             _close((stdin, stdout, stderr))
-        self.exit = os.pidfd_open(self.pid) if _PIDFD else -1
+        self.exit = _exit_descriptor(self.pid)
         self.code: int | None = None
         self.code_is_lost = False
         self.deadline = self.begun + command.timeout
@@ -168,7 +172,8 @@ class _Live:
     def feed(self) -> bool:
         """Write what the pipe takes; False when there is no more to write or nobody to read it."""
         try:
-            self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
+            with _unharmed():
+                self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
         except BlockingIOError:
             return True
         except OSError:  # closed by a hook that does not want it
@@ -255,6 +260,9 @@ def run_stage(
                 try:
                     one = _Live(number, commands[number], spawner)
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
+                    if running and getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN):
+                        waiting.appendleft(number)  # as soon as another one has ended
+                        break
                     results[number] = _not_started(error, time.monotonic() - begun)
                     if tell is not None:
                         tell(number, results[number])
@@ -265,6 +273,8 @@ def run_stage(
                 return [results[number] for number in range(len(commands))]
             over: list[_Live] = []
             due = min(one.deadline for one in running)
+            if any(one.exit < 0 for one in running):
+                due = min(due, time.monotonic() + _WITHOUT_PIDFD)
             for fd, mask in poll.poll(_milliseconds(due)):
                 if fd == wake:
                     raise Cancelled("cancelled while hooks were running")
@@ -280,8 +290,7 @@ def run_stage(
                         one.stdin = -1
                 elif not (mask & select.POLLIN and one.read(fd)):
                     _forget(poll, live, fd)
-            if not _PIDFD:
-                over += [one for one in running if not one.timed_out and one.has_exited()]
+            over += [one for one in running if one.exit < 0 and not one.timed_out and one.has_exited()]
             now = time.monotonic()
             if now >= due:
                 over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]
@@ -300,6 +309,29 @@ def run_stage(
     except BaseException:
         _end_all(running)
         raise
+
+
+def _exit_descriptor(pid: int) -> int:
+    """What becomes readable when a process exits; -1 where there is no such thing, or no more of them."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return -1
+
+
+@contextmanager
+def _unharmed() -> Iterator[None]:
+    """Write to a pipe that nobody may read any more, in a program that has not told SIGPIPE to be ignored."""
+    if signal.getsignal(signal.SIGPIPE) is not signal.SIG_DFL:
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+    try:
+        yield
+    finally:
+        if signal.SIGPIPE in signal.sigpending():
+            signal.sigwait({signal.SIGPIPE})
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _watch(poll: select.poll, live: dict[int, _Live], one: _Live) -> None:
@@ -327,10 +359,7 @@ def _close(descriptors: Iterable[int]) -> None:
 
 def _milliseconds(due: float) -> int:
     """How long nothing can happen that no descriptor tells."""
-    left = due - time.monotonic()
-    if not _PIDFD:
-        left = min(left, _WITHOUT_PIDFD)
-    return max(0, int(left * 1000) + 1)
+    return max(0, int((due - time.monotonic()) * 1000) + 1)
 
 
 def _push(one: _Live, live: dict[int, _Live]) -> bool:
@@ -346,7 +375,7 @@ def _push(one: _Live, live: dict[int, _Live]) -> bool:
     one.signal_group(signal.SIGKILL)
     one.killed = True
     one.deadline = time.monotonic() + _LAST_WAIT
-    return one.exit not in live if _PIDFD else one.has_exited()
+    return one.exit not in live if one.exit >= 0 else one.has_exited()
 
 
 def _end_all(running: set[_Live]) -> None:

@@ -12,6 +12,7 @@ import re
 import shutil
 import stat
 import time
+from collections import Counter
 from contextlib import contextmanager
 
 from . import places
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _KEPT_SECONDS = 30 * 86400
+_A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 _LONGEST_ENV_FILE = 1024 * 1024
 
@@ -42,7 +44,8 @@ class Session:
     def __init__(self, session_id: str) -> None:
         self.id = session_id
         self.directory = os.path.join(places.state(), "sessions", places.file_name(session_id))
-        self.env_file = os.path.join(self.directory, "env")
+        self._env_file = os.path.join(self.directory, "env")
+        self._usable = True
         self._file = os.path.join(self.directory, "variables.json")
         self._variables: dict[str, str] = {}
         self._seen = 0  # when the directory last changed
@@ -53,7 +56,10 @@ class Session:
             changed = os.stat(self.directory).st_mtime_ns
             if changed == self._seen:  # no file has come, gone or been replaced
                 return None
-            if os.stat(self.env_file).st_mode & 0o077 == 0:
+            self._usable = True
+            if changed < time.time_ns() - _A_DAY:
+                os.utime(self.directory)  # it is in use, so that it is not forgotten
+            if os.lstat(self._env_file).st_mode & 0o170077 == stat.S_IFREG:
                 self._read_variables()
                 if time.time_ns() - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
                     self._seen = changed
@@ -64,15 +70,22 @@ class Session:
             return self._unusable(error)
         try:
             places.make_private(self.directory)
-            os.close(os.open(self.env_file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            os.chmod(self.env_file, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+            descriptor = os.open(self._env_file, flags, 0o600)
+            os.fchmod(descriptor, 0o600)
+            os.close(descriptor)
             self._read_variables()
         except OSError as error:
             return self._unusable(error)
         return None
 
+    @property
+    def env_file(self) -> str:
+        """What pre-session hooks append to; nowhere, if there is no place to keep it."""
+        return self._env_file if self._usable else os.devnull
+
     def _unusable(self, error: OSError) -> str:
-        self.env_file = os.devnull
+        self._usable = False
         return f"no session state: {error.strerror}: {error.filename}"
 
     def forget(self) -> None:
@@ -92,7 +105,7 @@ class Session:
         with self._locked() as usable:
             known = self.root()
             if known is None and usable:
-                places.replace_file(os.path.join(self.directory, "root"), os.fsencode(root))
+                _write(os.path.join(self.directory, "root"), os.fsencode(root))
         return known or root
 
     def variables(self) -> dict[str, str]:
@@ -114,6 +127,7 @@ class Session:
         """Take over the variables that were added since; return a note for each line that was refused."""
         accepted: dict[str, str] = {}
         notes: list[str] = []
+        _end_last_line(self._env_file)
         for file, old in ((self.env_file, before.env), (_work_dir_file(before.work_dir), before.work_dir_env)):
             for line in _added(old, _lines(file)):
                 name, value, refusal = _assignment(line)
@@ -132,7 +146,7 @@ class Session:
             self._variables = {**self._variables, **accepted}
             if usable:
                 data = json.dumps(self._variables).encode()
-                places.replace_file(self._file, data)
+                _write(self._file, data)
 
     @contextmanager
     def _locked(self) -> Iterator[bool]:
@@ -158,6 +172,13 @@ class Before(NamedTuple):
     work_dir_env: list[str]
 
 
+def _write(file: str, data: bytes) -> None:
+    try:
+        places.replace_file(file, data)
+    except OSError:  # a full disk: it holds for this process, and takes no verdict with it
+        pass
+
+
 def _work_dir_file(work_dir: str) -> str:
     return os.path.join(work_dir, ".kimi", "env")
 
@@ -171,22 +192,32 @@ def _lines(file: str) -> list[str]:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return []
         with open(descriptor, "rb", closefd=False) as stream:
-            return stream.read(_LONGEST_ENV_FILE).decode("utf-8", "surrogateescape").splitlines()
+            return stream.read(_LONGEST_ENV_FILE).decode("utf-8", "surrogateescape").split("\n")
     except OSError:
         return []
     finally:
         os.close(descriptor)
 
 
+def _end_last_line(file: str) -> None:
+    """So that what the next hook adds is a line of its own."""
+    try:
+        with open(file, "r+b") as stream:
+            if stream.seek(0, os.SEEK_END) and stream.seek(-1, os.SEEK_END) >= 0 and stream.read(1) != b"\n":
+                stream.write(b"\n")
+    except OSError:
+        pass
+
+
 def _added(old: list[str], new: list[str]) -> list[str]:
     """The lines of a file that were not in it before."""
     if new[: len(old)] == old:
         return new[len(old) :]
-    left = list(old)
+    left = Counter(old)
     added = []
     for line in new:
-        if line in left:
-            left.remove(line)
+        if left[line] > 0:
+            left[line] -= 1
         else:
             added.append(line)
     return added

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from functools import lru_cache
@@ -37,7 +38,7 @@ def interpreter(first: bytes) -> str | None:
     """The program that a script's first line names, as the system would look for it."""
     if not first.startswith(b"#!"):
         return None
-    return first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t").partition(" ")[0]
+    return re.split(r"[ \t]", first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t"))[0]
 
 
 def shell_of(script: str) -> str | None:
@@ -90,6 +91,8 @@ def programs(text: str) -> list[str]:
 
 
 def _nodes(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _nodes(child)
+    left = [node]
+    while left:
+        current = left.pop()
+        yield current
+        left.extend(reversed(current.children))

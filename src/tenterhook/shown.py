@@ -14,5 +14,10 @@ def visible(text: str) -> str:
     return "".join(char if char in _KEPT or unicodedata.category(char)[0] != "C" else _escape(char) for char in text)
 
 
+def one_line(text: str) -> str:
+    """The same for a name: not even a line break is left to pass for something else."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode()

@@ -50,17 +50,17 @@ class Turn:
 
     def run(self, stage: matching.Stage) -> None:
         """Run what the event reaches of a stage, on the input as modified so far."""
-        runs = self._run(self._sight.reached(stage.hooks))
+        runs = self._run(self._sight.reached(self._standing(stage.hooks)))
         self._take_over_input(runs)
 
     def run_again(self, plan: matching.Plan) -> None:
         """If the input was modified: every deciding hook that has not seen the final one runs on it, once more."""
         final = self.event.tool_input
-        if self.blocked or jsonable.same(final, self.arrived.tool_input):
+        if self.blocked or self.event is self.arrived:
             return
         self.runs = [_without_stale_consent(run, final) for run in self.runs]
         for stage in plan.stages:
-            reached = self._sight.reached(hook for hook in stage.hooks if self._decides(hook))
+            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if self._decides(hook))
             unseen = [each for each in reached if not self._has_seen(each.hook, final)]
             self._run(unseen, again=True)
 
@@ -68,7 +68,8 @@ class Turn:
         """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
         if not hooks:
             return
-        reached = [each.hook for each in matching.Sight(self.arrived, self._sight.limit).reached(hooks)]
+        sight = matching.Sight(self.arrived, self._sight.limit)
+        reached = [each.hook for each in sight.reached(self._standing(hooks))]
         payloads = commands.Payloads(self.arrived)
         jobs: list[tuple[Run, Job]] = []
         for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
@@ -129,6 +130,8 @@ class Turn:
             standing = self.trust.standing(hook) if self.trust else None
             if standing is None or not standing.runs:
                 return Run(hook, started=False, why="untrusted", notes=(standing.why or "",) if standing else ())
+        if hook.function is None and circles.is_too_deep():
+            return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
         chain = self._env().chain
         if chain and hook.function is None and circles.closes(hook, chain):
             return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
@@ -179,13 +182,15 @@ class Turn:
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
         """What a run means here: some answers do not count at this event, or for this hook."""
         decision = read_decision(run)
-        if decision is SILENT and not again and self.debug is None:
+        if decision is SILENT and surely and not again and self.debug is None:
             return run  # as most are
         hook = run.hook
         notes: list[str] = []
-        if not surely and decision.action in (Action.ALLOW, Action.APPROVE):
-            decision = decision._replace(action=Action.NONE)
-            notes.append("its matcher took too long, so that its allow does not count")
+        if not surely:
+            notes.append("its matcher took too long: it ran, but may only deny or ask")
+            allows = decision.action in (Action.ALLOW, Action.APPROVE)
+            action = Action.NONE if allows else decision.action
+            decision = decision._replace(action=action, modified_input=None)
         if decision.modified_input is not None and hook.event != "pre-tool-call":
             decision = decision._replace(modified_input=None)
             notes.append(f"the input cannot be modified at {hook.declared}")
@@ -244,6 +249,12 @@ class Turn:
 
     # ---- odds and ends
 
+    def _standing(self, hooks: Sequence[Hook]) -> list[Hook]:
+        """Hooks that no other replaces: a replacement counts only while it is trusted, for exactly its bytes."""
+        return [
+            hook for hook in hooks if not (hook.replaced_by and self.trust and self.trust.replaces(hook.replaced_by))
+        ]
+
     def _decides(self, hook: Hook) -> bool:
         return hook.spec.effect(hook.format) is Effect.DECIDES
 
@@ -279,7 +290,10 @@ class Turn:
 
     def _say(self, line: str) -> None:
         if self.debug is not None:
-            self.debug(f"[HOOK DEBUG] {line}")
+            try:
+                self.debug(f"[HOOK DEBUG] {line}")
+            except Exception:  # noqa: BLE001  # whoever listens must not cost anyone a verdict
+                self.debug = None
 
 
 _MINDERS = Minders()

@@ -68,11 +68,61 @@ def test_a_confirmed_replacement_replaces(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "same")
     made = folder_hook(project_hooks(project), "same")
     Trust(str(project)).grant(str(made), replaces=True)
-    catalog = load(project)
-    assert [hook.layer for hook in catalog.hooks] == ["project"]
-    assert [each.why for each in catalog.left_out] == ["replaced by the project's hook of that name"]
+    engine = Engine.load()
+    assert [run.hook.layer for run in engine.decide(shell_call()).runs] == ["project"]
     (made / "scripts" / "run.sh").write_text("#!/bin/sh\n# changed\n")
-    assert [hook.layer for hook in load(project).hooks] == ["user", "project"]
+    for each in (engine, Engine.load()):  # one's own guard is back at once
+        assert [(run.hook.layer, str(run.outcome)) for run in each.decide(shell_call()).runs] == [
+            ("user", "ok"),
+            ("project", "not_run"),
+        ]
+
+
+def test_a_replacement_that_is_disabled_replaces_nothing(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "same", "exit 2")
+    made = folder_hook(project_hooks(project), "same")
+    settings = write_config(project_hooks(project) / "hooks.toml", "[[hooks.disable]]\nname = 'same'\n")
+    Trust(str(project)).grant(str(made), replaces=True)
+    Trust(str(project)).grant(str(settings))
+    assert Engine.load().decide(shell_call()).denied
+
+
+def test_a_bad_override_leaves_the_hook_and_is_found_in_hooks_toml(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "mine")
+    settings = write_config(user_hooks(home) / "hooks.toml", "[[hooks.override]]\nname = 'mine'\ntimeout = 5\n")
+    catalog = load(project)
+    assert [hook.timeout for hook in catalog.hooks] == [30.0]
+    (problem,) = catalog.problems
+    assert (problem.code, problem.file, problem.line, problem.key) == ("bad-value", str(settings), 3, "timeout")
+
+
+@pytest.mark.parametrize("text", ["[hooks]\ndisable = ['mine']\n", "[hooks.disable]\nname = 'mine'\n"])
+def test_settings_that_are_written_wrongly_are_told(home: Path, project: Path, text: str) -> None:
+    folder_hook(user_hooks(home), "mine")
+    write_config(user_hooks(home) / "hooks.toml", text)
+    assert "bad-hooks-section" in codes(load(project)) or "missing-key" in codes(load(project))
+
+
+@pytest.mark.parametrize("linked", ["HOOK.md", "scripts", "scripts/run.sh"])
+def test_a_link_into_a_directory_that_others_can_write_is_refused(home: Path, project: Path, linked: str) -> None:
+    made = folder_hook(user_hooks(home), "guard")
+    shared = project / "shared"
+    shared.mkdir(mode=0o777)
+    shared.chmod(0o777)
+    (made / linked).rename(shared / "moved")
+    (made / linked).symlink_to(shared / "moved")
+    assert codes(load(project)) == ["writable-by-others"]
+
+
+def test_a_user_directory_in_the_repository_around_a_nested_project_is_not_the_users(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".git").mkdir()
+    (project / "pkg" / ".agents" / "hooks").mkdir(parents=True)
+    folder_hook(project / "config" / "agents" / "hooks", "sneaky", "touch ran")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(project / "config"))
+    verdict = Engine.load(project / "pkg").decide(shell_call(work_dir=project / "pkg"))
+    assert [(run.hook.name, run.why) for run in verdict.runs] == [("sneaky", "untrusted")]
 
 
 def test_a_managed_hook_is_replaced_and_disabled_by_nothing(home: Path, project: Path, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ class TestTrigger:
             ["trigger", "Stop", "--payload", "no-such-file"],
             ["trigger", "Stop", "--payload", "-"],
             ["trigger", "pre-tool-call", "--input", "{"],
-            ["trigger", "pre-tool-call", "--input", "[]"],
+            ["trigger", "pre-tool-call", "--payload", "no-json"],
             ["trigger", "Stop", "--cwd", "/no/such/directory"],
             ["no-such-command"],
             ["list", "--event", "no-such-event"],

@@ -31,7 +31,7 @@ class Fingerprint(NamedTuple):
 
 def of_folder(folder: str) -> Fingerprint:
     """Read every file below a folder. Raises `Untrustable` for a link that leads out, or for a special file."""
-    entries = sorted(_walk(folder, ""))
+    entries = sorted(_walk(folder))
     return Fingerprint(_hash(entries), tuple(entries))
 
 
@@ -49,24 +49,42 @@ def _hash(entries: list[Entry]) -> str:
     return total.hexdigest()
 
 
-def _walk(folder: str, below: str) -> list[Entry]:
+def _walk(folder: str) -> list[Entry]:
+    """Every file below a folder; no folder that a person could have looked through is refused for its size."""
+    if os.path.islink(folder):
+        raise Untrustable(f"{folder} is a link", "put the files themselves there")
     found: list[Entry] = []
-    directory = os.path.join(folder, below)
-    try:
-        if os.path.islink(directory.rstrip("/")):
-            raise Untrustable(f"{directory} is a link", "put the files themselves there")
-        names = os.listdir(directory)
-    except OSError as error:
-        raise Untrustable(f"cannot read {directory}: {error.strerror}", "make it readable") from None
-    for name in names:
-        relative = os.path.join(below, name)
-        full = os.path.join(folder, relative)
-        if os.path.isdir(full) and not os.path.islink(full):
-            found.append(Entry(relative + "/", stat.S_IMODE(os.lstat(full).st_mode), "directory"))
-            found += _walk(folder, relative)
-        else:
-            found.append(_entry(full, relative, folder))
+    left = [""]
+    size = 0
+    while left:
+        below = left.pop()
+        try:
+            names = os.listdir(os.path.join(folder, below))
+        except OSError as error:
+            raise Untrustable(
+                f"cannot read {os.path.join(folder, below)}: {error.strerror}", "make it readable"
+            ) from None
+        for name in names:
+            relative = os.path.join(below, name)
+            full = os.path.join(folder, relative)
+            if os.path.isdir(full) and not os.path.islink(full):
+                found.append(Entry(relative + "/", stat.S_IMODE(os.lstat(full).st_mode), "directory"))
+                left.append(relative)
+            else:
+                size += os.lstat(full).st_size
+                if size > _LARGEST:
+                    raise Untrustable(
+                        f"{folder} holds more than {_LARGEST >> 20} MiB", "keep data outside a hook's folder"
+                    )
+                found.append(_entry(full, relative, folder))
+            if len(found) > _MOST or relative.count("/") > _DEEPEST:
+                raise Untrustable(f"{folder} holds too many files or levels", "keep data outside a hook's folder")
     return found
+
+
+_LARGEST = 64 * 1024 * 1024
+_MOST = 5000
+_DEEPEST = 32
 
 
 def _entry(full: str, relative: str, folder: str) -> Entry:

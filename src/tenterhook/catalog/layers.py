@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple
 
 from .. import places
+from . import roots
 
 MANAGED = "/etc/agents/hooks"
 
@@ -20,9 +21,9 @@ class Layer(NamedTuple):
 def layers(root: str, managed: str = MANAGED) -> list[Layer]:
     """Managed, user (`agents`, then `kimi`), project, in order of definition."""
     config = places.config_home()
-    # What the environment moves into the project is the project's; the account's own ~/.config never is.
+    # What the environment moves to where a repository can write is the project's; the account's own ~/.config never is.
     own = os.path.join(places.account_home(), ".config")
-    moved = places.is_inside(config, root) and os.path.realpath(config) != os.path.realpath(own)
+    moved = os.path.realpath(config) != os.path.realpath(own) and roots.repository_can_reach(config, root)
     user = "project" if moved else "user"
     found = [
         Layer("managed", managed),

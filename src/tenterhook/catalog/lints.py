@@ -23,10 +23,14 @@ _LONGEST_BODY = 4000  # characters, about 1,000 tokens
 def lint(hook: Hook) -> Iterator[Problem]:
     """Everything worth a warning about one hook that loading did not say already."""
     yield from _expressions(hook)
-    if hook.folder is not None:
-        yield from _folder(hook, hook.folder)
-    elif hook.command is not None:
-        yield from _command(hook, hook.command)
+    try:
+        if hook.folder is not None:
+            yield from _folder(hook, hook.folder)
+        elif hook.command is not None:
+            yield from _command(hook, hook.command)
+    except OSError as error:
+        message = f"cannot read {error.filename}: {error.strerror}"
+        yield Problem("unreadable", hook.source, None, None, message, "make it readable")
 
 
 def _expressions(hook: Hook) -> Iterator[Problem]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files
 from . import ownership, settings
 from .layers import MANAGED, Layer, layers
-from .trust import State, Trust
+from .trust import Trust
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..model import Hook
 
@@ -59,7 +59,7 @@ def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, 
         hooks += read
         problems += trouble
     in_force, left_out = _choose(hooks, governing, trust)
-    problems += _names_twice(hooks)
+    problems += names_twice(hooks)
     problems += [problem for rules in governing for problem in _ungoverned(rules, hooks)]
     refused: list[str] = []
     for config in map(os.path.abspath, configs):
@@ -73,6 +73,7 @@ def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, 
         problems += file.problems
         if any(problem.severity == "error" for problem in file.problems) and not file.hooks:
             refused.append(config)
+    problems += names_twice([hook for hook in in_force if hook.format == "table"])
     debug = any(rules.debug for rules in governing)
     return Catalog(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused))
 
@@ -131,16 +132,21 @@ def _read_layer(
         if culprit:
             problems.append(_writable(f"{folder}/HOOK.md", culprit))
             continue
-        changes = {"defaults": own.defaults, "override": {}}
+        changes: dict[str, Mapping[str, Any]] = {"defaults": own.defaults, "override": {}}
         read = folder_format.read(folder, layer.name, changes, seen)
         overrides = [
-            rules.overrides[read.hook.name]
-            for rules in governing
+            (rules, rules.overrides[read.hook.name])
+            for rules in reversed(governing)
             if read.hook and layer.name in rules.governs and read.hook.name in rules.overrides
         ]
-        if overrides:
-            merged = {key: value for override in reversed(overrides) for key, value in override.items()}
-            read = folder_format.read(folder, layer.name, {**changes, "override": merged}, seen)
+        for rules, override in overrides:
+            changed = folder_format.read(folder, layer.name, {**changes, "override": override}, seen)
+            changes["override"] = {**changes["override"], **override}
+            if changed.hook is None:  # the settings are wrong, not the hook: it stays as it is
+                errors = [problem for problem in changed.problems if problem.severity == "error"]
+                problems += [problem._replace(file=rules.file, line=rules.line_of(name)) for problem in errors]
+            else:
+                read = folder_format.read(folder, layer.name, changes, seen)
         problems += read.problems
         if read.hook:
             hooks.append(read.hook)
@@ -151,9 +157,12 @@ def _culprit(folder: str, layer: Layer, seen: folder_format.Look) -> str | None:
     """What of a hook another account could write; the layer's directory itself is known to be safe."""
     if layer.name == "project":
         return None  # trust decides
-    if layer.name != "managed" and os.path.islink(folder):
-        return ownership.writable_by_others(folder)
     owners = (0,) if layer.name == "managed" else (0, os.getuid())
+    for link in seen.links:
+        if layer.name == "managed" and not ownership.owned_by_root(link):
+            return link
+        if other := ownership.writable_by_others(link):
+            return other
     return next((path for path, found in seen.stats.items() if ownership.others_can_write(found, owners)), None)
 
 
@@ -164,35 +173,29 @@ def _choose(
     in_force: list[Hook] = []
     left_out: list[LeftOut] = []
     kept: dict[str, str] = {}  # a person's hooks by name, each with the directory it is in
-    user_names = {hook.name for hook in hooks if hook.layer == "user"}
-    replacing = {
-        hook.name
-        for hook in hooks
-        if hook.layer == "project" and hook.folder and hook.name in user_names
-        for standing in [trust.of(hook.folder)]
-        if standing.state is State.TRUSTED and standing.replaces
-    }
     for hook in hooks:
-        switched_off = next(
-            (
-                rules.file
-                for rules in governing
-                if hook.layer in rules.governs and hook.layer != "managed"
-                if not rules.enabled or hook.name in rules.disabled
-            ),
-            None,
-        )
-        if switched_off:
-            left_out.append(LeftOut(hook, f"disabled by {switched_off}"))
-        elif hook.layer == "user" and kept.get(hook.name, layer_of(hook)) != layer_of(hook):
+        file = _disabled_by(hook, governing)
+        if file:
+            left_out.append(LeftOut(hook, f"disabled by {file}"))
+        elif hook.layer == "user" and kept.setdefault(hook.name, layer_of(hook)) != layer_of(hook):
             left_out.append(LeftOut(hook, "replaced by the hook of that name in agents/hooks"))
-        elif hook.layer == "user" and hook.name in replacing:
-            left_out.append(LeftOut(hook, "replaced by the project's hook of that name"))
         else:
             in_force.append(hook)
-            if hook.layer == "user":
-                kept[hook.name] = layer_of(hook)
-    return in_force, left_out
+    projects = {hook.name: hook.folder for hook in in_force if hook.layer == "project"}
+    return [
+        hook._replace(replaced_by=projects[hook.name]) if hook.layer == "user" and hook.name in projects else hook
+        for hook in in_force
+    ], left_out
+
+
+def _disabled_by(hook: Hook, governing: Sequence[settings.Settings]) -> str | None:
+    """The `hooks.toml` that switches a hook off; nothing does so to a managed one."""
+    if hook.layer == "managed":
+        return None
+    for rules in governing:
+        if hook.layer in rules.governs and (not rules.enabled or hook.name in rules.disabled):
+            return rules.file
+    return None
 
 
 def layer_of(hook: Hook) -> str:
@@ -217,13 +220,14 @@ def _ungoverned(rules: settings.Settings, hooks: Sequence[Hook]) -> list[Problem
     ]
 
 
-def _names_twice(hooks: Sequence[Hook]) -> list[Problem]:
+def names_twice(hooks: Sequence[Hook]) -> list[Problem]:
+    """Hooks of one directory or file that share a name."""
     problems = []
     seen: dict[tuple[str, str], Hook] = {}
     for hook in hooks:
-        first = seen.setdefault((layer_of(hook), hook.name), hook)
+        first = seen.setdefault((layer_of(hook) or hook.source, hook.name), hook)
         if first is not hook:
-            message = f"the name '{hook.name}' is used by {first.source} too"
+            message = f"the name '{hook.name}' is used twice, first in {first.source}:{first.line}"
             remedy = "give each hook a name of its own"
-            problems.append(Problem("name-twice", hook.source, None, "name", message, remedy))
+            problems.append(Problem("name-twice", hook.source, hook.line, "name", message, remedy))
     return problems

@@ -7,8 +7,12 @@ import stat
 
 
 def writable_by_others(path: str) -> str | None:
-    """The file or parent directory that another account could change, if there is one. Links are followed."""
-    path = os.path.realpath(path)
+    """The file or parent directory that another account could change, if there is one: as it is named, and really."""
+    named, real = os.path.abspath(path), os.path.realpath(path)
+    return _writable_on_the_way(real) or (_writable_on_the_way(named) if named != real else None)
+
+
+def _writable_on_the_way(path: str) -> str | None:
     is_parent = False
     while True:
         try:

@@ -21,10 +21,21 @@ def project_root(directory: str) -> str:
         current = parent
 
 
+def repository_can_reach(path: str, root: str) -> bool:
+    """Whether what lies at a path could have come with a repository: this project's, or the one around it."""
+    path = os.path.realpath(path)
+    ends = {os.path.realpath(places.account_home()), "/"}
+    while path not in ends:
+        if path == os.path.realpath(root) or os.path.exists(os.path.join(path, ".git")):
+            return True
+        path = os.path.dirname(path)
+    return path == os.path.realpath(root)
+
+
 def identity(root: str) -> str:
     """What trust is bound to: the git common directory, so that worktrees share it, else the path itself."""
     dot_git = os.path.join(root, ".git")
-    if os.path.isdir(dot_git):
+    if os.path.isdir(dot_git) and not os.path.islink(dot_git):
         return "git:" + os.path.realpath(dot_git)
     common = _common_directory(dot_git)
     return f"git:{common}" if common else "path:" + os.path.realpath(root)

@@ -26,6 +26,10 @@ class Settings(NamedTuple):
     defaults: Mapping[str, Any] = {}
     disabled: tuple[str, ...] = ()
     overrides: Mapping[str, Mapping[str, Any]] = {}
+    lines: Mapping[str, int | None] = {}  # of each override, by name
+
+    def line_of(self, name: str) -> int | None:
+        return self.lines.get(name)
 
 
 def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Problem]]:
@@ -46,14 +50,26 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Probl
         return Settings(), [Problem("bad-hooks-section", file, None, "hooks", message, remedy)]
 
     def line_of(key: str) -> int | None:
-        return lines.line_of("hooks.override", 0, key)
+        return (
+            lines.line_of("hooks.defaults", 0, key)
+            if key in _table(hooks, "defaults")
+            else lines.line_of("hooks", 0, key)
+        )
 
     nested = ("defaults", "disable", "override")
     top, problems = fields.check(_TOP, {key: value for key, value in hooks.items() if key not in nested}, file, line_of)
     defaults, found = fields.check(_DEFAULTS, _table(hooks, "defaults"), file, line_of)
     problems += found
     given = {key: value for key, value in defaults.items() if key in _table(hooks, "defaults")}
-    disabled, overrides = [], {}
+    disabled: list[str] = []
+    overrides: dict[str, dict[str, Any]] = {}
+    override_lines: dict[str, int | None] = {}
+    for section, kind in (("defaults", dict), ("disable", list), ("override", list)):
+        if section in hooks and not isinstance(hooks[section], kind):
+            spelt = f"[hooks.{section}]" if kind is dict else f"[[hooks.{section}]]"
+            line = lines.line_of(f"hooks.{section}", 0, "")
+            message = f"'{section}' is not written as {spelt}; it does nothing"
+            problems.append(Problem("bad-hooks-section", file, line, section, message, f"write {spelt}"))
     for section in ("disable", "override"):
         for number, entry in enumerate(_tables(hooks, section)):
             name = entry.get("name")
@@ -64,7 +80,9 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Probl
             elif section == "disable":
                 disabled.append(name)
             else:
-                overrides[name] = {key: value for key, value in entry.items() if key != "name"}
+                change = {key: value for key, value in entry.items() if key != "name"}
+                overrides[name] = {**overrides.get(name, {}), **change}
+                override_lines[name] = lines.line_of("hooks.override", number, next(iter(change), ""))
     wrong = {problem.key for problem in problems if problem.code == "bad-value"}
     return (
         Settings(
@@ -75,6 +93,7 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Probl
             {key: value for key, value in given.items() if key not in wrong},
             tuple(disabled),
             overrides,
+            override_lines,
         ),
         problems,
     )
@@ -87,4 +106,6 @@ def _table(hooks: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _tables(hooks: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     value = hooks.get(key)
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    return [entry if isinstance(entry, dict) else {} for entry in value]

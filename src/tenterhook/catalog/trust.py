@@ -59,8 +59,8 @@ class Trust:
         """Why no record counts: a repository, or another account, could have written it."""
         # The account's own state directory is the account's, even in a repository that is the whole home.
         own = os.path.join(places.account_home(), ".local", "state")
-        if places.is_inside(self._file, self.root) and not places.is_inside(self._file, own):
-            return f"the trust records would lie inside the project ({self._file})"
+        if not places.is_inside(self._file, own) and roots.repository_can_reach(self._file, self.root):
+            return f"the trust records would lie inside a repository ({self._file})"
         other = ownership.writable_by_others(self._file)
         return f"another account could write {other}" if other else None
 
@@ -73,26 +73,29 @@ class Trust:
     def of(self, path: str) -> Standing:
         """The standing of a hook's folder, or of the project's `hooks.toml`."""
         record = self._of_project().get(self.key(path))
+        if record is None:  # whatever is in it is not even looked at
+            return Standing(State.TRUSTED) if self.everything else Standing(State.UNTRUSTED, "nobody has trusted it")
         try:
-            fingerprint = _fingerprint(path)
-        except fingerprints.Untrustable as error:
-            if self.everything:
-                return Standing(State.TRUSTED)
-            return Standing(State.CHANGED if record else State.UNTRUSTED, str(error))
-        if record is not None and record.get("hash") == fingerprint.hash:
+            fingerprint = fingerprint_of(path)
+        except (fingerprints.Untrustable, OSError) as error:
+            return Standing(State.TRUSTED) if self.everything else Standing(State.CHANGED, str(error))
+        if record.get("hash") == fingerprint.hash:
             return Standing(State.TRUSTED, replaces=bool(record.get("replaces")))
         if self.everything:
             return Standing(State.TRUSTED)
-        if record is None:
-            return Standing(State.UNTRUSTED, "nobody has trusted it")
-        changed = ", ".join(name for name, _ in self.changes(path)) or "its files"
+        changed = ", ".join(name for name, _ in self.changes(path, fingerprint)) or "its files"
         return Standing(State.CHANGED, f"changed since it was trusted: {changed}")
 
-    def changes(self, path: str) -> list[tuple[str, str]]:
+    def replaces(self, path: str) -> bool:
+        """Whether a project's folder is trusted now, and its owner let it replace a hook of their own."""
+        standing = self.of(path)
+        return standing.state is State.TRUSTED and standing.replaces
+
+    def changes(self, path: str, now: fingerprints.Fingerprint) -> list[tuple[str, str]]:
         """Each file that is not as it was trusted, with what happened to it."""
         record = self._of_project().get(self.key(path)) or {}
         old = {name: (mode, digest) for name, mode, digest in record.get("entries", ())}
-        new = {entry.path: (entry.mode, entry.digest) for entry in _fingerprint(path).entries}
+        new = {entry.path: (entry.mode, entry.digest) for entry in now.entries}
         said = []
         for name in sorted(old.keys() | new.keys()):
             if old.get(name) == new.get(name):
@@ -117,7 +120,7 @@ class Trust:
 
     def grant(self, path: str, *, replaces: bool = False, seen: fingerprints.Fingerprint | None = None) -> None:
         """Trust exactly the bytes that were seen; raises `Untrustable` if they are no longer those."""
-        fingerprint = _fingerprint(path)
+        fingerprint = fingerprint_of(path)
         if seen is not None and seen.hash != fingerprint.hash:
             raise fingerprints.Untrustable(f"{path} changed while it was being shown", "look at it again")
         places.make_private(self._objects)
@@ -180,13 +183,15 @@ class Trust:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             records = _load(self._file)
+            if not records and os.path.exists(self._file) and os.path.getsize(self._file):
+                os.replace(self._file, self._file + ".broken")  # not ours to throw away
             yield records
             places.replace_file(self._file, json.dumps({"schema": 1, "projects": records}, indent=1).encode())
         finally:
             os.close(descriptor)
 
 
-def _fingerprint(path: str) -> fingerprints.Fingerprint:
+def fingerprint_of(path: str) -> fingerprints.Fingerprint:
     return fingerprints.of_file(path) if os.path.basename(path) == SETTINGS else fingerprints.of_folder(path)
 
 

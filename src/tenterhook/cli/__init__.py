@@ -45,7 +45,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; return its exit status. Errors are said in one place and one way."""
     try:
         status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False)
-        sys.stdout.flush()
+        status = status if isinstance(status, int) else 0
+        _flush(status)
     except click.UsageError as error:
         error.show()
         return USAGE
@@ -60,8 +61,8 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough; nothing more to say, not even at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has seen enough
+        _silence()
         return 1
     except HookError as error:
         click.echo(f"tenterhook: {visible(error.message)}", err=True)
@@ -72,4 +73,20 @@ def run(arguments: Sequence[str]) -> int:
         where = f": {visible(str(error.filename))}" if error.filename else ""
         click.echo(f"tenterhook: {error.strerror or error}{where}", err=True)
         return 1
-    return status if isinstance(status, int) else 0
+    return status
+
+
+def _flush(status: int) -> None:
+    """Get everything printed; if it cannot be, a status that says something is kept all the same."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        _silence()
+        if status == 0:
+            raise
+
+
+def _silence() -> None:
+    """Nothing more to say, not even when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..catalog import lints, settings
+from ..catalog.loading import names_twice
 from ..errors import ERROR, Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files
@@ -36,14 +37,17 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     """
     problems: list[Problem] = []
     hooks: list[Hook] = []
+    named: list[Hook] = []
     if not paths:
         catalog = catalog_here()
         problems += catalog.problems
         hooks += [*catalog.hooks, *(each.hook for each in catalog.left_out)]
     for path in map(os.path.abspath, paths):
         for found, trouble in _read(path):
-            hooks += found
+            named += found
             problems += trouble
+    hooks += named
+    problems += names_twice(named)
     problems += [problem for hook in hooks for problem in lints.lint(hook)]
     if as_json:
         print_json({"schema": 1, "hooks": len(hooks), "problems": [problem.as_json() for problem in problems]})
@@ -76,7 +80,6 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
     elif os.path.isdir(path):
         rules, problems = settings.read(path, ())
         yield [], problems
-        seen: dict[str, str] = {}
         folders = [os.path.join(path, name) for name in sorted(os.listdir(path))]
         folders = [folder for folder in folders if os.path.lexists(os.path.join(folder, "HOOK.md"))]
         if not folders:
@@ -85,7 +88,7 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
             yield [], [Problem("no-hooks", path, None, None, message, remedy)]
         for folder in folders:
             read = folder_format.read(folder, "user", {"defaults": rules.defaults, "override": {}})
-            yield [read.hook] if read.hook else [], [*read.problems, *_twice(read.hook, seen)]
+            yield [read.hook] if read.hook else [], read.problems
     elif os.path.basename(path) == settings.FILE:
         yield [], settings.read(os.path.dirname(path), ())[1]
     else:
@@ -93,21 +96,12 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
         yield file.hooks, file.problems
 
 
-def _twice(hook: Hook | None, seen: dict[str, str]) -> list[Problem]:
-    if hook is None:
-        return []
-    first = seen.setdefault(hook.name, hook.source)
-    if first == hook.source:
-        return []
-    message = f"the name '{hook.name}' is used by {first} too"
-    return [Problem("name-twice", hook.source, None, "name", message, "give each hook a name of its own")]
-
-
 def _annotation(problem: Problem) -> str:
     """One line that a workflow run shows beside the file."""
-    place = f"file={_escaped(os.path.relpath(problem.file))}" + (f",line={problem.line}" if problem.line else "")
+    file = _escaped(os.path.relpath(problem.file)).replace(":", "%3A").replace(",", "%2C")
+    place = f"file={file}" + (f",line={problem.line}" if problem.line else "")
     text = _escaped(f"{problem.message}: {problem.remedy}")
-    return f"::{problem.severity} {place},title={_escaped(problem.code)}::{text}"
+    return f"::{problem.severity} {place},title={problem.code}::{text}"
 
 
 def _escaped(text: str) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import jsonable
 from ..events import spec_of
 from ..formats import folder as folder_format
-from ..matching import in_background
 from ..shown import visible
 from .loading import catalog_here, config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path
@@ -80,10 +80,12 @@ def _row(hook: Hook, catalog: Catalog) -> tuple[str, ...]:
 
 
 def mode(hook: Hook) -> str:
-    return "async" if in_background(hook) else "sync"
+    return "async" if hook.in_background else "sync"
 
 
 def trust_text(hook: Hook, catalog: Catalog) -> str:
+    if hook.replaced_by and catalog.trust.replaces(hook.replaced_by):
+        return "replaced by the project's hook of that name"
     if hook.folder is not None and folder_format.entry_point(hook.folder)[0] is None:
         return "no script: it will fail"
     return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
@@ -92,6 +94,7 @@ def trust_text(hook: Hook, catalog: Catalog) -> str:
 def hook_as_json(hook: Hook, catalog: Catalog, left_out: str | None = None) -> dict[str, Any]:
     """A hook as data."""
     standing = catalog.trust.standing(hook)
+    replaced = hook.replaced_by is not None and catalog.trust.replaces(hook.replaced_by)
     return {
         "name": hook.name,
         "event": hook.event,
@@ -106,9 +109,9 @@ def hook_as_json(hook: Hook, catalog: Catalog, left_out: str | None = None) -> d
         "matcher": {"tool": hook.tool, "pattern": hook.pattern, "target": hook.target, "dialect": hook.dialect},
         "command": hook.command,
         "description": hook.description,
-        "metadata": dict(hook.metadata),
+        "metadata": jsonable.plain(dict(hook.metadata)),
         "fail_closed": hook.fail_closed,
         "trust": str(standing.state),
-        "in_force": left_out is None and standing.runs,
-        "why_not": left_out or standing.why,
+        "in_force": left_out is None and standing.runs and not replaced,
+        "why_not": left_out or standing.why or ("replaced by the project's hook of that name" if replaced else None),
     }

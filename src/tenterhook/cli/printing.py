@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..model import Outcome
-from ..shown import visible
+from ..shown import one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ def short_path(path: str) -> str:
         path = path[len(here) + 1 :]
     elif path.startswith(home + "/"):
         path = "~" + path[len(home) :]
-    return visible(path)
+    return one_line(path)
 
 
 def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:

@@ -14,7 +14,7 @@ from ..model import Event, Hook
 from ..shown import visible
 from .list_hooks import hook_as_json, mode, trust_text
 from .loading import catalog_here, config_option, event_names, hook_names, json_option
-from .printing import matcher_text, print_json, short_path
+from .printing import matcher_text, print_json, print_problems, short_path
 
 if TYPE_CHECKING:
     from ..catalog.loading import Catalog
@@ -90,10 +90,13 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
     tenterhook show pre-tool-call
     """
     catalog = catalog_here(configs)
+    if not as_json:
+        print_problems(catalog.problems, err=True)
     hooks = [hook for hook in (*catalog.hooks, *(each.hook for each in catalog.left_out)) if hook.name == name]
     if hooks:
         if as_json:
-            print_json({"schema": 1, "hooks": [_details(hook, catalog) for hook in hooks]})
+            shown = [_details(hook, catalog) for hook in hooks]
+            print_json({"schema": 1, "hooks": shown, "problems": [problem.as_json() for problem in catalog.problems]})
             return
         for hook in hooks:
             _print_hook(hook, catalog)

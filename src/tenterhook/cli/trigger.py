@@ -15,7 +15,6 @@ from ..catalog import trust as trust_records
 from ..engine import Engine, untrusted_line
 from ..errors import Cancelled, HookError
 from ..explaining import Explanation, explain
-from ..matching import in_background
 from ..model import Event, Verdict
 from ..running import Cancel
 from ..sessions import Session, fresh_id
@@ -69,7 +68,7 @@ def trigger(
     """
     fired = _event(event, payload, tool=tool, tool_input=tool_input, prompt=prompt, session=session, cwd=cwd)
     lasting = bool(fired.session_id)
-    root = _root(fired, lasting=lasting)
+    root = _root(fired, lasting=lasting and not dry_run)
     if not lasting:
         fired = fired.replace(session_id=fresh_id())
     trust = trust_records.Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
@@ -82,8 +81,17 @@ def trigger(
     try:
         verdict = _decide(engine, fired)
     finally:
-        if not lasting and not any(in_background(hook) for hook in catalog.hooks):
+        if not lasting and not any(hook.in_background for hook in catalog.hooks):
             Session(fired.session_id).forget()  # nobody can come back to it
+    status = DENIED if verdict.denied else REFUSED_CONFIG if catalog.refused_configs else 0
+    try:
+        _print(verdict, as_json=as_json)
+    except OSError:  # nobody reads it, or it cannot be written: what was decided stands
+        pass
+    return status
+
+
+def _print(verdict: Verdict, *, as_json: bool) -> None:
     if as_json:
         print_json(verdict.as_json())
     else:
@@ -92,9 +100,6 @@ def trigger(
     untrusted = sum(run.why == "untrusted" for run in verdict.runs)
     if untrusted:
         click.echo(untrusted_line(untrusted), err=True)
-    if verdict.denied:
-        return DENIED
-    return REFUSED_CONFIG if catalog.refused_configs else 0
 
 
 def _event(
@@ -103,7 +108,7 @@ def _event(
     """The event that the options describe, on top of the payload."""
     given: dict[str, Any] = _json_object(_read(payload), "--payload") if payload else {}
     if tool_input is not None:
-        given["tool_input"] = _json_object(tool_input, "--input")
+        given["tool_input"] = _json(tool_input, "--input")
     if options.get("tool"):
         given["tool_name"] = options["tool"]
     if options.get("prompt") is not None:
@@ -111,8 +116,9 @@ def _event(
     given["session_id"] = session or given.get("session_id") or os.environ.get("TENTERHOOK_SESSION_ID") or ""
     given["work_dir"] = cwd or given.pop("cwd", None) or given.get("work_dir") or os.getcwd()
     given.pop("cwd", None)
-    if not isinstance(given["session_id"], str) or not isinstance(given["work_dir"], str):
-        raise click.UsageError("session_id and work_dir must be strings")
+    for key, kind in (("session_id", str), ("work_dir", str), ("timestamp", str), ("context", dict)):
+        if not isinstance(given.get(key) or kind(), kind):
+            raise click.UsageError(f"{key} must be {'a string' if kind is str else 'an object'}")
     if not os.path.isdir(given["work_dir"]):
         raise click.UsageError(f"no such directory: {given['work_dir']}")
     try:
@@ -133,11 +139,15 @@ def _read(payload: str) -> str:
         raise click.UsageError(f"--payload: not UTF-8: {error.reason}") from None
 
 
-def _json_object(text: str, option: str) -> dict[str, Any]:
+def _json(text: str, option: str) -> Any:
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"{option} is not JSON: {error}") from None
+
+
+def _json_object(text: str, option: str) -> dict[str, Any]:
+    value = _json(text, option)
     if not isinstance(value, dict):
         raise click.UsageError(f'{option} must be a JSON object, such as {{"command": "ls"}}')
     return value
@@ -146,7 +156,8 @@ def _json_object(text: str, option: str) -> dict[str, Any]:
 def _root(event: Event, *, lasting: bool) -> str:
     """The project of the session: where it began, wherever it is now."""
     found = roots.project_root(event.work_dir)
-    return Session(event.session_id).fix_root(found) if lasting else found
+    session = Session(event.session_id)
+    return session.fix_root(found) if lasting else (session.root() if event.session_id else None) or found
 
 
 def _decide(engine: Engine, event: Event) -> Verdict:

@@ -11,10 +11,11 @@ import click
 
 from .. import guarded
 from ..catalog import fingerprints, settings
+from ..catalog.trust import fingerprint_of
 from ..errors import HookError
-from ..shown import visible
+from ..shown import one_line, visible
 from .loading import catalog_here
-from .printing import short_path
+from .printing import print_problems, short_path
 
 if TYPE_CHECKING:
     from ..catalog.loading import Catalog
@@ -53,6 +54,7 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, replace: bool) ->
     trouble = catalog.trust.unreliable()
     if trouble:
         raise HookError(trouble, "use a state directory of your own, outside the project")
+    print_problems(catalog.problems, err=True)
     wanted = chosen(catalog, names)
     pending = [each for each in wanted if names or not catalog.trust.of(each.path).runs]
     if not pending:
@@ -114,13 +116,9 @@ def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Candidate]:
 
 def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -> bool:
     """Show one candidate, ask unless told not to, and trust it; False if it is not trusted now."""
-    click.echo(click.style(visible(each.name), bold=True) + f"  {short_path(each.path)}")
+    click.echo(click.style(one_line(each.name), bold=True) + f"  {short_path(each.path)}")
     try:
-        seen = (
-            fingerprints.of_file(each.path)
-            if os.path.basename(each.path) == settings.FILE
-            else fingerprints.of_folder(each.path)
-        )
+        seen = fingerprint_of(each.path)
     except fingerprints.Untrustable as error:
         click.echo(f"  cannot be trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
         return False
@@ -146,7 +144,7 @@ def _all_hooks(catalog: Catalog) -> list[Hook]:
 
 def _show(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:
     """The files as they are, or what has changed since they were trusted."""
-    changes = dict(catalog.trust.changes(each.path))
+    changes = dict(catalog.trust.changes(each.path, seen))
     known = catalog.trust.knows(each.path)
     base = os.path.dirname(each.path) if os.path.basename(each.path) == settings.FILE else each.path
     for entry in seen.entries:
@@ -154,15 +152,18 @@ def _show(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> 
             continue
         state = f" ({changes[entry.path]})" if known else ""
         executable = " executable" if entry.mode & 0o111 else ""
-        click.echo(click.style(f"  --- {visible(entry.path)}{executable}{state}", dim=True))
+        click.echo(click.style(f"  --- {one_line(entry.path)}{executable}{state}", dim=True))
         old = catalog.trust.trusted_text(each.path, entry.path) if known else None
         _show_text(os.path.join(base, entry.path), old)
     for path, what in changes.items():
         if known and what == "removed":
-            click.echo(click.style(f"  --- {visible(path)} (removed)", dim=True))
+            click.echo(click.style(f"  --- {one_line(path)} (removed)", dim=True))
 
 
 def _show_text(file: str, old: str | None) -> None:
+    if os.path.islink(file):
+        click.echo(f"  | a link to {one_line(os.readlink(file))}")
+        return
     with open(file, "rb") as stream:
         data = stream.read(1024 * 1024)
     try:

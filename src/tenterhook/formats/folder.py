@@ -33,28 +33,33 @@ class Look(NamedTuple):
 
     stats: Mapping[str, os.stat_result]
     script: str | None
+    links: tuple[str, ...] = ()
 
 
 def look(folder: str) -> Look | None:
     """Ask the file system once; None if the folder is no hook."""
     stats: dict[str, os.stat_result] = {}
+    links: list[str] = []
     script = None
-    for path in (f"{folder}/HOOK.md", folder, f"{folder}/scripts"):
+    for relative in ("HOOK.md", "", "scripts", *ENTRY_POINTS):
+        path = f"{folder}/{relative}" if relative else folder
         try:
-            stats[path] = os.stat(path)
+            found = os.lstat(path)
+            if stat.S_ISLNK(found.st_mode):
+                links.append(path)
+                found = os.stat(path)
         except OSError:
-            if path.endswith("HOOK.md") and not os.path.lexists(path):
+            if relative == "HOOK.md" and not links:
                 return None
-    for relative in ENTRY_POINTS:
-        path = f"{folder}/{relative}"
-        try:
-            found = os.stat(path)
-        except OSError:
             continue
-        if stat.S_ISREG(found.st_mode):
-            stats[path], script = found, path
+        if relative in ENTRY_POINTS:
+            if not stat.S_ISREG(found.st_mode):
+                continue
+            script = path
+        stats[path] = found
+        if script:
             break
-    return Look(stats, script)
+    return Look(stats, script, tuple(links))
 
 
 def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen: Look | None = None) -> Read:

@@ -15,6 +15,7 @@ from . import plain_yaml
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LONGEST_HEAD = 256 * 1024
 _MOST_VALUES = 10_000
+_DEEPEST = 50
 
 
 class FrontMatter(NamedTuple):
@@ -48,6 +49,9 @@ def read(file: str) -> FrontMatter | Problem:
         return FrontMatter(plain, head)
     warnings: list[Problem] = []
     text = "\n".join(head) + "\n"
+    oddity = _oddity(text)
+    if oddity:
+        return Problem("bad-yaml", file, oddity[1], oddity[2], *oddity[0])
     try:
         raw = yaml.load(text, _Loader)  # noqa: S506  # a safe loader, in C where there is one
     except yaml.YAMLError as error:
@@ -76,6 +80,37 @@ def read(file: str) -> FrontMatter | Problem:
     if not isinstance(raw, dict):
         return Problem("bad-yaml", file, 2, None, "the front matter is not a table of keys", "write 'key: value' lines")
     return FrontMatter(raw, head, tuple(warnings))
+
+
+def _oddity(text: str) -> tuple[tuple[str, str], int | None, str | None] | None:
+    """What YAML parsers let pass and should not: message and remedy, line, key.
+
+    A value that nests too deeply would crash the parser, which builds values by recursion in C. Of a key that is
+    there twice one would get lost.
+    """
+    tables: list[tuple[set[str], bool] | None] = []  # for each open one: its keys, and whether a key comes next
+    try:
+        for event in yaml.parse(text, _Loader):
+            inside = tables[-1] if tables else None
+            if isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
+                tables.pop()
+                continue
+            opens = isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent))
+            if inside is not None and (opens or isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))):
+                keys, is_key = inside
+                if is_key and isinstance(event, yaml.ScalarEvent):
+                    if event.value in keys:
+                        said = (f"'{event.value}' is there twice", "keep one of them")
+                        return said, event.start_mark.line + 2 if event.start_mark else None, event.value
+                    keys.add(event.value)
+                tables[-1] = (keys, not is_key)
+            if opens:
+                tables.append((set(), True) if isinstance(event, yaml.MappingStartEvent) else None)
+                if len(tables) > _DEEPEST:
+                    return ("it nests too deeply", "write it flat: a table in a table is enough"), None, None
+    except yaml.YAMLError:
+        pass  # not YAML: whoever reads it will say so
+    return None
 
 
 def _too_much(raw: Any) -> bool:

@@ -159,8 +159,11 @@ def _code(node: Node) -> str | None:
         if current.type == "heredoc_redirect":
             if any(part.type == "heredoc_start" and _text(part)[:1] in ("'", '"', "\\") for part in current.children):
                 return "a quoted here-document"
-            if _feeds_interpreter(current.parent):
+            inside = [part for part in current.children if part.type in ("pipeline", "command", "list")]
+            if _feeds_interpreter(current.parent) or any(_feeds_interpreter(part) for part in inside):
                 return "the input of an interpreter"
+            if b"|" in (current.text or b"").partition(b"\n")[0]:
+                return "a here-document in a pipe"
         if current.type == "herestring_redirect" and _feeds_interpreter(current.parent):
             return "the input of an interpreter"
         if current.type == "pipeline" and child is not None:
@@ -221,15 +224,24 @@ def _code_in_command(command: Node, child: Node) -> str | None:
     if not before:
         return "the name of a program to start"
     program, arguments = before[0], before[1:]
-    if program in _RUN_TEXT:
+    if program in _RUN_TEXT or program in _TAKES_CODE:
         return f"what {program} runs"
     if arguments and arguments[-1] in ("-exec", "-execdir", "-ok", "-okdir"):
         return "the name of a program to start"
-    if arguments and _CODE_OPTION.fullmatch(arguments[-1]) and (_INTERPRETER.fullmatch(program) or program == "script"):
-        return f"what {program} runs"
+    if arguments and _CODE_OPTION.fullmatch(arguments[-1]):
+        # Some programs start others, in more ways than can be listed: look for an interpreter anywhere before.
+        runner = next((word for word in before if _INTERPRETER.fullmatch(word) or not _LITERAL.fullmatch(word)), None)
+        if runner or program in _RUNNERS:
+            return f"what {runner or program} runs"
     if _INTERPRETER.fullmatch(program) and all(each.startswith("-") for each in arguments):
         return f"what {program} runs"
     return None
+
+
+# Commands of their own language can start programs; -c of these is a line for the shell.
+_TAKES_CODE = {"sqlite3", "psql", "mysql", "mariadb", "tmux", "screen", "gdb", "expect"}
+_RUNNERS = {"script", "git", "npx", "npm", "su", "flock", "watch"}
+_LITERAL = re.compile(r"[^$`\\]*")
 
 
 def _after_launcher(words: list[str]) -> list[str]:
@@ -240,8 +252,11 @@ def _after_launcher(words: list[str]) -> list[str]:
         word = left.pop(0)
         if word in ("-c", "--command"):
             return []  # a whole line to run
-        if word.startswith("-"):
-            if left and len(word) > 1 and word[-1] in valued and not word.startswith("--"):
+        if word.startswith("--"):
+            if left and "=" not in word:
+                left.pop(0)  # its value, perhaps
+        elif word.startswith("-"):
+            if left and len(word) > 1 and word[-1] in valued:
                 left.pop(0)
         elif "=" in word:
             continue
@@ -286,4 +301,5 @@ def _text(node: Node) -> str:
 
 def _bare(word: str) -> str:
     """A word without its quotes and, for a program, its directory."""
-    return word.strip("'\"").rsplit("/", 1)[-1] if not word.startswith("-") else word
+    bare = re.sub(r"['\"\\]", "", word) if not re.search(r"\s", word) else word.strip("'\"")
+    return bare if bare.startswith("-") else bare.rsplit("/", 1)[-1]
