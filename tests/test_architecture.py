@@ -14,7 +14,18 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenterhook"
 # Each layer may import itself and what stands above it.
 LAYERS = (
     {"values", "errors", "events", "jsonable", "model", "places", "processes", "shown", "shell_lines"},
-    {"expressions", "decisions", "verdicts", "running", "spawning", "bounded_search", "matching", "circles", "guarded"},
+    {
+        "expressions",
+        "decisions",
+        "verdicts",
+        "running",
+        "spawning",
+        "bounded_search",
+        "matching",
+        "circles",
+        "guarded",
+        "judging",
+    },
     {"formats", "sessions", "calling", "minding"},
     {"commands"},
     {"catalog", "turns"},

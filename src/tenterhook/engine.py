@@ -81,11 +81,11 @@ class Engine:
     def problems(self) -> tuple[Problem, ...]:
         return self.catalog.problems if self.catalog else ()
 
-    def decide(self, event: Event, *, cancel: Cancel | None = None) -> Verdict:
-        """Run the hooks an event reaches and say what to do. Blocks for as long as they take."""
-        return self._decide(event, cancel, None)
+    def decide(self, event: Event, *, cancel: Cancel | None = None, loop: AbstractEventLoop | None = None) -> Verdict:
+        """Run the hooks an event reaches and say what to do. Blocks for as long as they take.
 
-    def _decide(self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Verdict:
+        `cancel` ends it from elsewhere. `loop` is a running one, in another thread, for coroutine functions.
+        """
         plan = matching.plan(self._arranged, event)
         if not plan.stages and not plan.background:
             return verdicts.merge(event, (), None, self.problems)
@@ -111,7 +111,7 @@ class Engine:
 
         def work() -> None:
             try:
-                verdict = self._decide(event, cancel, loop)
+                verdict = self.decide(event, cancel=cancel, loop=loop)
             except BaseException as error:  # noqa: BLE001  # carried over to the awaiting task
                 loop.call_soon_threadsafe(done.set_exception, error)
             else:

@@ -12,7 +12,7 @@ import sys
 import time
 
 from . import circles, places, processes, shell_lines
-from .model import Failure
+from .model import Failure, Hook
 from .running import Command, Ended, run_stage
 from .values import NamedTuple
 
@@ -39,6 +39,22 @@ class Job(NamedTuple):
     cwd: str
     env: Mapping[str, str]
     timeout: float
+
+
+def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, bytes]) -> Job:
+    """A command as another process can be handed it; `base` is the environment that process has anyway."""
+    return Job(
+        name=hook.name,
+        source=hook.source,
+        event_name=hook.declared,
+        session_id=session_id,
+        identity=circles.identity(hook),
+        argv=command.argv,
+        payload=command.payload.decode("utf-8", "surrogateescape"),
+        cwd=command.cwd,
+        env={os.fsdecode(key): os.fsdecode(value) for key, value in command.env.items() if base.get(key) != value},
+        timeout=command.timeout,
+    )
 
 
 class Minders:

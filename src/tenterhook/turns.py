@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
-from . import calling, circles, commands, jsonable, matching, processes, running, verdicts
-from .decisions import read_decision
-from .events import Effect
-from .minding import Job, Minders
-from .model import SILENT, Action, Decision, Event, Failure, Hook, Run, Verdict
+from . import calling, circles, commands, jsonable, judging, matching, minding, processes, running, verdicts
+from .model import Action, Event, Failure, Hook, Run, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,8 +41,6 @@ class Turn:
         self._starter = processes.this()
         self._environment: commands.Environment | None = None
 
-    # ---- the stages
-
     def run(self, stage: matching.Stage) -> None:
         """Run what the event reaches of a stage, on the input as modified so far."""
         runs = self._run(self._sight.reached(self._standing(stage.hooks)))
@@ -58,10 +51,10 @@ class Turn:
         final = self.event.tool_input
         if self.blocked or self.event is self.arrived:
             return
-        self.runs = [_without_stale_consent(run, final) for run in self.runs]
+        self.runs = [judging.without_stale_consent(run, final) for run in self.runs]
         for stage in plan.stages:
-            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if self._decides(hook))
-            unseen = [each for each in reached if not self._has_seen(each.hook, final)]
+            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if judging.decides(hook))
+            unseen = [each for each in reached if not judging.has_seen(each.hook, final, self.runs)]
             self._run(unseen, again=True)
 
     def start_background(self, hooks: Sequence[Hook]) -> None:
@@ -71,7 +64,7 @@ class Turn:
         sight = matching.Sight(self.arrived, self._sight.limit)
         reached = [each.hook for each in sight.reached(self._standing(hooks))]
         payloads = commands.Payloads(self.arrived)
-        jobs: list[tuple[Run, Job]] = []
+        jobs: list[tuple[Run, minding.Job]] = []
         for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
             if hook is None:
                 continue
@@ -81,12 +74,13 @@ class Turn:
                 calling.start(hook, self.arrived)
                 self.runs.append(run)
                 continue
-            prepared = commands.prepare(hook, payloads, self._env(), self._starter)
+            prepared = self._prepare(hook, payloads)
             run = run._replace(notes=prepared.notes)
             if prepared.command is None:
                 self.runs.append(_not_started(run, prepared.why))
                 continue
-            jobs.append((run, self._job(hook, prepared.command)))
+            job = minding.job(hook, prepared.command, self.arrived.session_id, self._env().base)
+            jobs.append((run, job))
             self._say(f"[ASYNC] Hook '{hook.name}' fired (running in background)")
         if jobs:
             why = _MINDERS.start([job for _, job in jobs], self._env().base)
@@ -101,8 +95,6 @@ class Turn:
     def verdict(self, problems: Iterable[Problem]) -> Verdict:
         modified = None if jsonable.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
         return verdicts.merge(self.arrived, self.runs, modified, problems)
-
-    # ---- one stage
 
     def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
         runs: list[Run] = []
@@ -123,6 +115,12 @@ class Turn:
             run.decision.action is Action.DENY and run.decision.ignored is None for run in runs
         )
         return runs
+
+    def _judge(self, run: Run, surely: bool, again: bool) -> Run:
+        judged = judging.judge(run, self.event, surely=surely, earlier=self.runs if again else None)
+        if self.debug is not None:
+            self._say_completed(judged)
+        return judged
 
     def _refused(self, hook: Hook) -> Run | None:
         """A run that does not take place, and why."""
@@ -153,7 +151,7 @@ class Turn:
                 runs.append(None)
                 continue
             self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
-            prepared = commands.prepare(hook, payloads, self._env(), self._starter)
+            prepared = self._prepare(hook, payloads)
             run = Run(hook, notes=prepared.notes, saw=self.event.tool_input)
             if prepared.command is None:
                 run = run._replace(failure=Failure.CANNOT_START, why=prepared.why)
@@ -171,6 +169,12 @@ class Turn:
             self._collect(before, runs)
         return runs
 
+    def _prepare(self, hook: Hook, payloads: commands.Payloads) -> commands.Prepared:
+        try:
+            return commands.prepare(hook, payloads, self._env(), self._starter)
+        except Exception as error:  # noqa: BLE001  # one hook's trouble is never another's
+            return commands.Prepared(None, f"cannot start: {type(error).__name__}: {error}")
+
     def _collect(self, before: Before, runs: list[Run | None]) -> None:
         """Take over variables that pre-session hooks have set; what was refused is noted with the stage's last run."""
         notes = self.session.collect(before)
@@ -178,52 +182,6 @@ class Turn:
         if notes:
             number, last = [(number, run) for number, run in enumerate(runs) if run is not None][-1]
             runs[number] = last._replace(notes=(*last.notes, *notes))
-
-    def _judge(self, run: Run, surely: bool, again: bool) -> Run:
-        """What a run means here: some answers do not count at this event, or for this hook."""
-        decision = read_decision(run)
-        if decision is SILENT and surely and not again and self.debug is None:
-            return run  # as most are
-        hook = run.hook
-        notes: list[str] = []
-        if not surely:
-            notes.append("its matcher took too long: it ran, but may only deny or ask")
-            allows = decision.action in (Action.ALLOW, Action.APPROVE)
-            action = Action.NONE if allows else decision.action
-            decision = decision._replace(action=action, modified_input=None)
-        if decision.modified_input is not None and hook.event != "pre-tool-call":
-            decision = decision._replace(modified_input=None)
-            notes.append(f"the input cannot be modified at {hook.declared}")
-        if again and decision.modified_input and not jsonable.same(decision.modified_input, self.event.tool_input):
-            decision = Decision(Action.DENY, f"Hook '{hook.name}' would modify an input that others have modified")
-        if again:
-            notes.append("ran on the modified input")
-            decision = self._without_repetition(hook, decision)
-        if notes:
-            decision = decision._replace(notes=(*decision.notes, *notes))
-        ignored = self._ignored(hook, decision)
-        if ignored:
-            decision = decision._replace(ignored=ignored)
-        run = run._replace(decision=decision)
-        if self.debug is not None:
-            self._say_completed(run)
-        return run
-
-    def _ignored(self, hook: Hook, decision: Decision) -> str | None:
-        if decision.is_silent:
-            return None
-        if hook.spec.effect(hook.format) is not Effect.DECIDES:
-            return f"{hook.declared} hooks of this format observe: what it says changes nothing"
-        if (
-            hook.event == "pre-agent-turn-stop"
-            and hook.format == "array"
-            and decision.action is Action.DENY
-            and self.event.fields.get("stop_hook_active") is True
-        ):
-            return "the turn was continued once already (stop_hook_active): the block is ignored"
-        return None
-
-    # ---- the input
 
     def _take_over_input(self, runs: Sequence[Run]) -> None:
         if self.blocked:
@@ -234,49 +192,16 @@ class Turn:
         if self.event is not self._sight.event:
             self._sight = self._sight.with_input(self.event)
 
-    def _has_seen(self, hook: Hook, tool_input: object) -> bool:
-        """Whether a hook was sent this input, or made it."""
-        return any(_is_same(run.hook, hook) and (not run.started or _knows(run, tool_input)) for run in self.runs)
-
-    def _without_repetition(self, hook: Hook, decision: Decision) -> Decision:
-        """What a hook says on its second run, but for what it has said already."""
-        said = [run.decision for run in self.runs if _is_same(run.hook, hook)]
-        if any(decision.additional_context == each.additional_context for each in said):
-            decision = decision._replace(additional_context=None)
-        if any(decision.message == each.message for each in said):
-            decision = decision._replace(message=None)
-        return decision
-
-    # ---- odds and ends
-
     def _standing(self, hooks: Sequence[Hook]) -> list[Hook]:
         """Hooks that no other replaces: a replacement counts only while it is trusted, for exactly its bytes."""
         return [
             hook for hook in hooks if not (hook.replaced_by and self.trust and self.trust.replaces(hook.replaced_by))
         ]
 
-    def _decides(self, hook: Hook) -> bool:
-        return hook.spec.effect(hook.format) is Effect.DECIDES
-
     def _env(self) -> commands.Environment:
         if self._environment is None:
             self._environment = commands.Environment(self.event, self.session)
         return self._environment
-
-    def _job(self, hook: Hook, command: running.Command) -> Job:
-        base = self._env().base
-        return Job(
-            name=hook.name,
-            source=hook.source,
-            event_name=hook.declared,
-            session_id=self.arrived.session_id,
-            identity=circles.identity(hook),
-            argv=command.argv,
-            payload=command.payload.decode("utf-8", "surrogateescape"),
-            cwd=command.cwd,
-            env={os.fsdecode(key): os.fsdecode(value) for key, value in command.env.items() if base.get(key) != value},
-            timeout=command.timeout,
-        )
 
     def _say_completed(self, run: Run) -> None:
         self._say(
@@ -296,21 +221,11 @@ class Turn:
                 self.debug = None
 
 
-_MINDERS = Minders()
+_MINDERS = minding.Minders()
 
 
 def _not_started(run: Run, why: str | None) -> Run:
     return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
-
-
-def _is_same(one: Hook, other: Hook) -> bool:
-    """Whether two hooks run as one: equal commands of the array format do."""
-    return one is other or (one.format == other.format == "array" and one.command == other.command)
-
-
-def _knows(run: Run, tool_input: object) -> bool:
-    """Whether a run was sent an input, or made it."""
-    return jsonable.same(run.saw, tool_input) or jsonable.same(run.decision.modified_input, tool_input)
 
 
 def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
@@ -352,12 +267,3 @@ def _ran(run: Run, ended: running.Ended, never_began: str | None) -> Run:
         notes=notes,
         saw=run.saw,
     )
-
-
-def _without_stale_consent(run: Run, final: object) -> Run:
-    """Allow and approve are bound to the input they were given for."""
-    decision = run.decision
-    if decision.action not in (Action.ALLOW, Action.APPROVE) or _knows(run, final):
-        return run
-    note = f"its {decision.action} was for an input that has been modified since"
-    return run._replace(decision=decision._replace(action=Action.NONE, notes=(*decision.notes, note)))
