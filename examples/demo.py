@@ -29,6 +29,7 @@ class Scene(NamedTuple):
     event: str
     fields: dict[str, Any]
     decision: str
+    with_test: bool = False  # whether the agent has written one by now
 
 
 SCENES = (
@@ -76,7 +77,7 @@ SCENES = (
         "none",
     ),
     Scene("The agent wants to stop without a test: it is sent back to work.", "Stop", {"step_count": 3}, "deny"),
-    Scene("With a test it may stop.", "Stop", {"step_count": 5}, "none"),
+    Scene("With a test it may stop.", "Stop", {"step_count": 5}, "none", with_test=True),
 )
 
 
@@ -101,7 +102,7 @@ def play(project: Path) -> int:
     click.echo(f"{len(engine.hooks) - 1} hooks in three formats, and a Python function\n")
     wrong = 0
     for number, scene in enumerate(SCENES, start=1):
-        if scene.title.startswith("With a test"):
+        if scene.with_test:
             (project / "test_app.py").touch()
         click.echo(click.style(f"{number}. {scene.title}", fg="blue"))
         verdict = engine.decide(Event(scene.event, session_id="demo", work_dir=project, **scene.fields))

@@ -31,8 +31,8 @@ for dialect, expression, texts in questions:
 class Limit:
     """The time that all expressions of one event may take together; a context counts what is spent inside."""
 
-    def __init__(self, seconds: float = _SECONDS_PER_EVENT) -> None:
-        self._left = seconds
+    def __init__(self) -> None:
+        self._left = _SECONDS_PER_EVENT
         self._since = 0.0
 
     def left(self) -> float:

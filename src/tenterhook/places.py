@@ -66,7 +66,7 @@ def _escaped(char: str) -> str:
 
 
 def make_private(directory: str) -> None:
-    """Create a directory, and what is missing above it, for this account alone."""
+    """Create a directory for this account alone, and what is missing above it as the account usually does."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
 
 

@@ -1,6 +1,7 @@
 """`NamedTuple` without `typing`, whose import alone doubles the start of an interpreter.
 
-The classes below are what an agent waits for, so they take the light road; type checkers see the real thing.
+Events and verdicts are on the way that an agent waits for, so they take the light road; type checkers see the real
+thing.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def _speaks_utf8() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
-def coloured(word: str, width: int = 0) -> str:
-    return click.style(word.ljust(width), fg=COLOURS.get(word))
+def coloured(word: str) -> str:
+    return click.style(word, fg=COLOURS.get(word))
 
 
 def short_path(path: str) -> str:
@@ -66,12 +66,12 @@ def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
         click.echo(f"    {visible(problem.remedy)}", err=err)
 
 
-def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> None:
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as they need to be; the last may be as long as it likes."""
     widths = [max(len(row[number]) for row in (headers, *rows)) for number in range(len(headers))]
     for number, row in enumerate((headers, *rows)):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        line = (indent + "  ".join(cells)).rstrip()
+        line = ("  " + "  ".join(cells)).rstrip()
         click.echo(click.style(line, dim=True) if number == 0 else line)
 
 
