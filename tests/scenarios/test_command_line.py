@@ -340,6 +340,21 @@ class TestCheck:
     def test_what_is_legal_but_wrong_is_found(self, project: Path, text: str, code: str) -> None:
         assert code in self.codes(write_config(project / "c.toml", text))
 
+    def test_what_is_found_has_the_line_of_its_key(self, project: Path) -> None:
+        text = "[[hooks]]\nevent = 'PreToolUse'\n\nmatcher = '(a+)+$'\ncommand = 'if'\n"
+        found = json.loads(tenterhook("check", write_config(project / "c.toml", text), "--json").stdout)["problems"]
+        lines = {problem["code"]: (problem["line"], problem["key"]) for problem in found}
+        assert lines == {"can-run-away": (4, "matcher"), "script-syntax": (5, "command")}
+        made = folder_hook(project / "hooks", "guard", matcher={"tool": "x"})
+        head = "---\nname: guard\ndescription: d\ntrigger: PreToolUse\nmatcher:\n  tool: Shell\n"
+        (made / "HOOK.md").write_text(head + '  pattern: "\\.(a+)+$"\n---\n')
+        found = json.loads(tenterhook("check", made, "--json").stdout)["problems"]
+        assert {(problem["code"], problem["line"], problem["key"]) for problem in found} == {
+            ("can-run-away", 7, "pattern"),
+            ("escape-in-quotes", 7, "pattern"),
+        }
+        assert r"pattern: '\.(a+)+$'" in next(p["remedy"] for p in found if p["code"] == "escape-in-quotes")
+
     def test_folders_are_checked_for_their_scripts_names_and_length(self, project: Path) -> None:
         hooks = project / "hooks"
         folder_hook(hooks, "one")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .. import expressions, shell_lines
 from ..errors import Problem
 from ..formats import folder as folder_format
+from ..formats import front_matter, toml_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,11 +42,20 @@ def _expressions(hook: Hook) -> Iterator[Problem]:
         for construct, meaning in expressions.dialect_differences(hook.dialect, expression):
             message = f"{construct} in '{expression}' is {meaning}"
             remedy = f"this file's expressions are {hook.dialect.title()}; write it so that both mean the same"
-            yield Problem("dialect", hook.source, hook.line, shown, message, remedy)
+            yield Problem("dialect", hook.source, _line(hook, shown), shown, message, remedy)
         if expressions.can_run_away(expression):
             message = f"'{expression}' repeats something that repeats or branches: it can take for ever"
             remedy = "take out the inner or the outer repetition"
-            yield Problem("can-run-away", hook.source, hook.line, shown, message, remedy)
+            yield Problem("can-run-away", hook.source, _line(hook, shown), shown, message, remedy)
+
+
+def _line(hook: Hook, key: str) -> int | None:
+    """The line of a key of a hook; of the hook itself if it cannot be told."""
+    if hook.folder is not None:
+        front = front_matter.read(hook.source)
+        return hook.line if isinstance(front, Problem) else front.line_of(key)
+    loaded = toml_files.load(hook.source)
+    return hook.line if isinstance(loaded, Problem) or hook.line is None else loaded[1].below(hook.line, key)
 
 
 def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
@@ -76,12 +86,13 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
 
 
 def _command(hook: Hook, command: str) -> Iterator[Problem]:
-    yield from _refused_by("/bin/sh", ["-c", command], hook.source, hook.line)
+    line = _line(hook, "command")
+    yield from _refused_by("/bin/sh", ["-c", command], hook.source, line)
     missing = _missing_script(command)
     if missing:
         message = f"there is no {missing}"
-        yield Problem("missing-program", hook.source, hook.line, "command", message, "mend the path, or add the script")
-    yield from _programs(command, hook.source, hook.line, "command")
+        yield Problem("missing-program", hook.source, line, "command", message, "mend the path, or add the script")
+    yield from _programs(command, hook.source, line, "command")
 
 
 _RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "node")

@@ -62,17 +62,7 @@ def read(file: str) -> FrontMatter | Problem:
             raw = yaml.load(mended, _Loader)  # noqa: S506  # the same
         except yaml.YAMLError:
             return _bad_yaml(file, error)
-        mark = getattr(error, "problem_mark", None)
-        warnings.append(
-            Problem(
-                "escape-in-quotes",
-                file,
-                mark.line + 2 if mark else None,
-                None,
-                "YAML knows no such escape in double quotes; the backslash is kept",
-                "put the expression in single quotes: pattern: '\\.py$'",
-            )
-        )
+        warnings.append(_kept_backslash(file, head, error))
     except (ValueError, RecursionError, TypeError) as error:  # a date that is none, a loop of aliases, an odd key
         return Problem("bad-yaml", file, None, None, f"not valid YAML: {error}", "mend the front matter")
     if _too_much(raw):
@@ -148,6 +138,16 @@ def _head(file: str) -> list[str] | None:
             data += more
     finally:
         os.close(descriptor)
+
+
+def _kept_backslash(file: str, head: list[str], error: yaml.YAMLError) -> Problem:
+    mark = getattr(error, "problem_mark", None)
+    line = head[mark.line] if mark and mark.line < len(head) else ""
+    key = line.partition(":")[0].strip() or None
+    mended = re.sub(r'"([^"\']*)"', r"'\1'", line).strip()
+    message = "YAML knows no such escape in double quotes; the backslash is kept"
+    remedy = f"put the expression in single quotes: {mended}"
+    return Problem("escape-in-quotes", file, mark.line + 2 if mark else None, key, message, remedy)
 
 
 def _bad_yaml(file: str, error: yaml.YAMLError) -> Problem:

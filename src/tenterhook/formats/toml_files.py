@@ -38,7 +38,10 @@ class Lines:
         starts = self._headers.get(header, ())
         if number >= len(starts):
             return next((n for n, line in enumerate(self._lines, 1) if re.match(r"\s*hooks\b", line)), None)
-        start = starts[number]
+        return self.below(starts[number], key)
+
+    def below(self, start: int, key: str) -> int:
+        """The line of a key in the table that begins on a line; that line for an unknown key."""
         if key:
             spelt = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]|.*[{{,]\s*{re.escape(key)}\s*=")
             for line_number in range(start, len(self._lines)):
