@@ -78,6 +78,6 @@ def replace_file(path: str, data: bytes) -> None:
         with open(descriptor, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException:  # nothing half-written stays, whatever happened
         os.unlink(temporary)
         raise

@@ -154,7 +154,7 @@ class _Live:
                 os.close(self.stdin)
                 self.stdin = -1
             self.pid = spawner.spawn(command.argv, command.cwd, command.env, (stdin, stdout, stderr))
-        except BaseException:
+        except BaseException:  # no descriptor outlives a start that did not happen
             _close((self.stdin, self.out, self.err))
             raise
         finally:
@@ -306,7 +306,7 @@ def run_stage(
                 results[one.number] = one.ended()
                 if tell is not None:
                     tell(one.number, results[one.number])
-    except BaseException:
+    except BaseException:  # cancelled, interrupted: no process group outlives us
         _end_all(running)
         raise
 
