@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 
@@ -18,6 +17,7 @@ from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping, Sequence
 
 _LOG = "async.jsonl"
@@ -65,6 +65,8 @@ class Minders:
 
     def start(self, jobs: Sequence[Job], env: Mapping[bytes, bytes]) -> str | None:
         """Hand jobs to a minder without waiting for it; return why it could not be started."""
+        import subprocess
+
         self._started = [process for process in self._started if process.poll() is None]
         path = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
         data = json.dumps([job._asdict() for job in jobs]).encode()

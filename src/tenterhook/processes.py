@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 from .values import NamedTuple
 
@@ -74,6 +73,8 @@ def _look_up(pid: int) -> tuple[Process, int] | None:
 
 def _ask_ps(pid: int) -> tuple[Process, int] | None:
     """The same where there is no /proc."""
+    import subprocess
+
     asked = subprocess.run(
         ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)],
         capture_output=True,

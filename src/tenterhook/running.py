@@ -11,7 +11,6 @@ import fcntl
 import os
 import select
 import signal
-import subprocess
 import sys
 import termios
 import time
@@ -259,7 +258,7 @@ def run_stage(
                 begun = time.monotonic()
                 try:
                     one = _Live(number, commands[number], spawner)
-                except (OSError, ValueError, subprocess.SubprocessError) as error:
+                except (OSError, ValueError) as error:
                     if running and getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN):
                         waiting.appendleft(number)  # as soon as another one has ended
                         break

@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import re
-import shutil
 import stat
 import time
 from collections import Counter
@@ -90,6 +89,8 @@ class Session:
 
     def forget(self) -> None:
         """Remove what was kept."""
+        import shutil
+
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def root(self) -> str | None:
@@ -245,5 +246,8 @@ def _forget_old(directory: str) -> None:
             old = [each.path for each in entries if each.stat().st_mtime < time.time() - _KEPT_SECONDS]
     except OSError:
         return
-    for path in old:
-        shutil.rmtree(path, ignore_errors=True)
+    if old:
+        import shutil
+
+        for path in old:
+            shutil.rmtree(path, ignore_errors=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -47,6 +45,8 @@ def shell_of(script: str) -> str | None:
         first = file.readline(256)
     if not first.startswith(b"#!"):
         return "/bin/sh" if script.endswith(".sh") else None
+    import shutil
+
     words = first[2:].decode("utf-8", "replace").split()
     name = os.path.basename(words[-1]) if words else ""
     return {"sh": "/bin/sh", "dash": "/bin/sh", "bash": shutil.which("bash")}.get(name)
@@ -54,6 +54,8 @@ def shell_of(script: str) -> str | None:
 
 def refusal(shell: str, *arguments: str) -> str | None:
     """What a shell says of a script or line (`-c`) that it cannot parse; None if it can, or if it cannot be asked."""
+    import subprocess
+
     try:
         asked = subprocess.run(
             [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=5

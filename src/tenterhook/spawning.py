@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 
 TYPE_CHECKING = False
@@ -64,6 +63,8 @@ def _list_inheritable() -> list[int]:
 
 
 def _spawn_elsewhere(argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], pipes: Sequence[int]) -> int:
+    import subprocess
+
     process = subprocess.Popen(
         argv, stdin=pipes[0], stdout=pipes[1], stderr=pipes[2], cwd=cwd, env=env, process_group=0
     )

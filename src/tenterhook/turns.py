@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import calling, circles, commands, jsonable, judging, matching, minding, processes, running, verdicts
+from . import circles, commands, jsonable, judging, matching, minding, processes, running, verdicts
 from .model import Action, Event, Failure, Hook, Run, Verdict
 
 TYPE_CHECKING = False
@@ -71,6 +71,8 @@ class Turn:
             self._say(f"[ASYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
             run = Run(hook, background=True, saw=self.arrived.tool_input)
             if hook.function is not None:
+                from . import calling
+
                 calling.start(hook, self.arrived)
                 self.runs.append(run)
                 continue
@@ -140,6 +142,8 @@ class Turn:
         if not hooks:
             return []
         if hooks[0].function is not None:
+            from . import calling
+
             return [calling.call(hook, self.event, self.cancel, self.loop) for hook in hooks]
         before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
         payloads = commands.Payloads(self.event)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from typing import NamedTuple
 
 from ..errors import HookError
+from ..values import NamedTuple
 
 
 class Untrustable(HookError):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from .. import places
+from ..values import NamedTuple
 from . import roots
 
 MANAGED = "/etc/agents/hooks"

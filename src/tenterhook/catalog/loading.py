@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files
+from ..values import NamedTuple
 from . import ownership, settings
 from .layers import MANAGED, Layer, layers
 from .trust import Trust
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from ..model import Hook
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import Problem
 from ..formats import fields, toml_files
+from ..values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 FILE = "hooks.toml"
 _TOP = (fields.Field("enabled", bool, True), fields.Field("debug", bool, False))

@@ -8,13 +8,15 @@ import os
 import time
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import places
+from ..values import NamedTuple
 from . import fingerprints, ownership, roots
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from ..model import Hook
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from .. import expressions
 from ..errors import Problem
@@ -11,8 +10,10 @@ from ..events import BY_NAME, suggestion
 from ..model import Hook
 from . import fields
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from .toml_files import Lines
 

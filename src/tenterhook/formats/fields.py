@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from ..errors import Problem
+from ..values import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 
 class Field(NamedTuple):
@@ -78,6 +78,8 @@ def check(
     known = {field.key: field for field in fields}
     for key in raw:
         if key not in known:
+            from difflib import get_close_matches
+
             close = get_close_matches(str(key), known, n=1)
             remedy = f"did you mean '{close[0]}'?" if close else f"remove it; the keys are {', '.join(known)}"
             problems.append(Problem(extra, file, line_of(str(key)), str(key), f"unknown key '{key}'", remedy))

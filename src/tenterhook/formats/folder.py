@@ -8,15 +8,17 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
+from ..values import NamedTuple
 from . import fields, front_matter, matchers
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import Any, NamedTuple
-
-import yaml
 
 from ..errors import Problem
+from ..values import NamedTuple
 from . import plain_yaml
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _LONGEST_HEAD = 256 * 1024
 _MOST_VALUES = 10_000
 _DEEPEST = 50
@@ -47,19 +48,27 @@ def read(file: str) -> FrontMatter | Problem:
     plain = plain_yaml.read(head)
     if plain is not None:
         return FrontMatter(plain, head)
+    return _parse(file, head)
+
+
+def _parse(file: str, head: list[str]) -> FrontMatter | Problem:
+    """The same with a real parser, whose import takes longer than reading a hundred plain ones."""
+    import yaml
+
+    loader = _loader()
     warnings: list[Problem] = []
     text = "\n".join(head) + "\n"
     oddity = _oddity(text)
     if oddity:
         return Problem("bad-yaml", file, oddity[1], oddity[2], *oddity[0])
     try:
-        raw = yaml.load(text, _Loader)  # noqa: S506  # a safe loader, in C where there is one
+        raw = yaml.load(text, loader)  # noqa: S506  # a safe loader, in C where there is one
     except yaml.YAMLError as error:
         mended = _keep_backslashes(text)
         try:
             if mended == text:
                 raise error
-            raw = yaml.load(mended, _Loader)  # noqa: S506  # the same
+            raw = yaml.load(mended, loader)  # noqa: S506  # the same
         except yaml.YAMLError:
             return _bad_yaml(file, error)
         warnings.append(_kept_backslash(file, head, error))
@@ -78,9 +87,11 @@ def _oddity(text: str) -> tuple[tuple[str, str], int | None, str | None] | None:
     A value that nests too deeply would crash the parser, which builds values by recursion in C. Of a key that is
     there twice one would get lost.
     """
+    import yaml
+
     tables: list[tuple[set[str], bool] | None] = []  # for each open one: its keys, and whether a key comes next
     try:
-        for event in yaml.parse(text, _Loader):
+        for event in yaml.parse(text, _loader()):
             inside = tables[-1] if tables else None
             if isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
                 tables.pop()
@@ -140,7 +151,13 @@ def _head(file: str) -> list[str] | None:
         os.close(descriptor)
 
 
-def _kept_backslash(file: str, head: list[str], error: yaml.YAMLError) -> Problem:
+def _loader() -> Any:
+    import yaml
+
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _kept_backslash(file: str, head: list[str], error: Exception) -> Problem:
     mark = getattr(error, "problem_mark", None)
     line = head[mark.line] if mark and mark.line < len(head) else ""
     key = line.partition(":")[0].strip() or None
@@ -150,7 +167,7 @@ def _kept_backslash(file: str, head: list[str], error: yaml.YAMLError) -> Proble
     return Problem("escape-in-quotes", file, mark.line + 2 if mark else None, key, message, remedy)
 
 
-def _bad_yaml(file: str, error: yaml.YAMLError) -> Problem:
+def _bad_yaml(file: str, error: Exception) -> Problem:
     mark = getattr(error, "problem_mark", None)
     what = getattr(error, "problem", None) or str(error).splitlines()[0]
     line = mark.line + 2 if mark else None

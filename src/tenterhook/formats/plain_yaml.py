@@ -6,7 +6,10 @@ A parser takes longer than everything else about loading a hook.
 from __future__ import annotations
 
 import re
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # A key, then a number, a text that needs no quotes, or one in quotes without escapes. All of it ASCII.
 _LINE = re.compile(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
 from . import fields, matchers, placeholders
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .toml_files import Lines
 
 

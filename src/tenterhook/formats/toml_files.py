@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import Problem
+from ..values import NamedTuple
 from . import array, table
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..model import Hook
 
 
@@ -61,6 +63,8 @@ def _blank(found: re.Match[str]) -> str:
 
 def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
     """The document and its lines, or why there is none."""
+    import tomllib
+
     text = ""
     try:
         with open(file, "rb") as stream:
