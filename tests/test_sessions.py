@@ -191,6 +191,15 @@ def test_different_session_ids_have_different_files(project: Path) -> None:
     assert len({call(engine, each).reason for each in ids}) == len(ids)
 
 
+def test_a_variable_without_a_line_end_does_not_swallow_the_next(project: Path) -> None:
+    hooks = "".join(
+        table_hook(f'printf {name}=1 >> "$KIMI_ENV_FILE"', event="session_start") for name in ("ONE", "TWO")
+    )
+    engine = Engine.load(configs=[write_config(project / "hooks.toml", hooks)])
+    engine.decide(Event("pre-session", session_id="s"))
+    assert engine.session_variables("s") == {"ONE": "1", "TWO": "1"}
+
+
 @pytest.mark.parametrize("session", ["nul \0 inside", "lone \ud800 surrogate"])
 def test_an_odd_session_id_does_not_keep_a_guard_from_running(project: Path, session: str) -> None:
     assert call(engine_of(project, table_hook("exit 2")), session).denied

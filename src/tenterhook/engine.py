@@ -64,10 +64,8 @@ class Engine:
         if not os.path.isdir(project):
             raise HookError(f"no such directory: {os.fspath(project)}", "name the directory the agent works in")
         root = roots.project_root(os.fspath(project))
-        everything = trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root
-        catalog = loading.load(
-            root, [os.fspath(config) for config in configs], trust=trust.Trust(root, everything=everything)
-        )
+        named = [os.fspath(config) for config in configs]
+        catalog = loading.load(root, named, trust=trust.as_asked(root, trust_project))
         if debug is None and catalog.debug:
             debug = _say_on_stderr
         return cls(catalog.hooks, catalog=catalog, debug=debug)

@@ -96,6 +96,18 @@ def test_a_bad_override_leaves_the_hook_and_is_found_in_hooks_toml(home: Path, p
     assert (problem.code, problem.file, problem.line, problem.key) == ("bad-value", str(settings), 3, "timeout")
 
 
+def test_a_bad_override_of_one_file_does_not_spoil_a_good_one_of_another(
+    home: Path, project: Path, tmp_path: Path
+) -> None:
+    folder_hook(user_hooks(home), "in-a-folder", name="mine")
+    bad = write_config(user_hooks(home) / "hooks.toml", "[[hooks.override]]\nname = 'mine'\npriority = 5000\n")
+    write_config(tmp_path / "managed" / "hooks.toml", "[[hooks.override]]\nname = 'mine'\ntimeout = 7000\n")
+    catalog = load(project, tmp_path / "managed")
+    assert [(hook.timeout, hook.priority) for hook in catalog.hooks] == [(7.0, 100)]
+    problem = next(problem for problem in catalog.problems if problem.code == "bad-value")
+    assert (problem.file, problem.line) == (str(bad), 3)
+
+
 @pytest.mark.parametrize("text", ["[hooks]\ndisable = ['mine']\n", "[hooks.disable]\nname = 'mine'\n"])
 def test_settings_that_are_written_wrongly_are_told(home: Path, project: Path, text: str) -> None:
     folder_hook(user_hooks(home), "mine")

@@ -60,7 +60,7 @@ def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, 
         read, trouble = _read_layer(layer, rules, governing)
         hooks += read
         problems += trouble
-    in_force, left_out = _choose(hooks, governing, trust)
+    in_force, left_out = _choose(hooks, governing)
     problems += names_twice(hooks)
     problems += [problem for rules in governing for problem in _ungoverned(rules, hooks)]
     refused: list[str] = []
@@ -137,18 +137,19 @@ def _read_layer(
         changes: dict[str, Mapping[str, Any]] = {"defaults": own.defaults, "override": {}}
         read = folder_format.read(folder, layer.name, changes, seen)
         overrides = [
-            (rules, rules.overrides[read.hook.name])
+            (rules, read.hook.name)
             for rules in reversed(governing)
             if read.hook and layer.name in rules.governs and read.hook.name in rules.overrides
         ]
-        for rules, override in overrides:
-            changed = folder_format.read(folder, layer.name, {**changes, "override": override}, seen)
-            changes["override"] = {**changes["override"], **override}
-            if changed.hook is None:  # the settings are wrong, not the hook: it stays as it is
-                errors = [problem for problem in changed.problems if problem.severity == "error"]
-                problems += [problem._replace(file=rules.file, line=rules.line_of(name)) for problem in errors]
-            else:
-                read = folder_format.read(folder, layer.name, changes, seen)
+        for rules, hook_name in overrides:
+            wanted = {**changes, "override": {**changes["override"], **rules.overrides[hook_name]}}
+            changed = folder_format.read(folder, layer.name, wanted, seen)
+            if changed.hook is not None:
+                changes, read = wanted, changed
+                continue
+            # The settings are wrong, not the hook: it stays as it is.
+            errors = [problem for problem in changed.problems if problem.severity == "error"]
+            problems += [problem._replace(file=rules.file, line=rules.lines.get(hook_name)) for problem in errors]
         problems += read.problems
         if read.hook:
             hooks.append(read.hook)
@@ -168,10 +169,8 @@ def _culprit(folder: str, layer: Layer, seen: folder_format.Look) -> str | None:
     return next((path for path, found in seen.stats.items() if ownership.others_can_write(found, owners)), None)
 
 
-def _choose(
-    hooks: Sequence[Hook], governing: Sequence[settings.Settings], trust: Trust
-) -> tuple[list[Hook], list[LeftOut]]:
-    """Which hooks are in force: disabled ones are not, nor user hooks that another one replaces."""
+def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tuple[list[Hook], list[LeftOut]]:
+    """Those in force: disabled ones are not. Whether a project's replaces one is settled when it would run."""
     in_force: list[Hook] = []
     left_out: list[LeftOut] = []
     kept: dict[str, str] = {}  # a person's hooks by name, each with the directory it is in

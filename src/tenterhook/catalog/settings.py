@@ -30,9 +30,6 @@ class Settings(NamedTuple):
     overrides: Mapping[str, Mapping[str, Any]] = {}
     lines: Mapping[str, int | None] = {}  # of each override, by name
 
-    def line_of(self, name: str) -> int | None:
-        return self.lines.get(name)
-
 
 def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Problem]]:
     """The settings of a directory of hooks; without the file, or with a broken one, there are none."""
@@ -45,18 +42,12 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Probl
     document, lines = loaded
     hooks = document.get("hooks", {})
     if not isinstance(hooks, dict):
-        message, remedy = (
-            "'hooks' is not a table",
-            "write [hooks], [hooks.defaults], [[hooks.disable]], [[hooks.override]]",
-        )
-        return Settings(), [Problem("bad-hooks-section", file, None, "hooks", message, remedy)]
+        remedy = "write [hooks], [hooks.defaults], [[hooks.disable]], [[hooks.override]]"
+        return Settings(), [Problem("bad-hooks-section", file, None, "hooks", "'hooks' is not a table", remedy)]
 
     def line_of(key: str) -> int | None:
-        return (
-            lines.line_of("hooks.defaults", 0, key)
-            if key in _table(hooks, "defaults")
-            else lines.line_of("hooks", 0, key)
-        )
+        section = "hooks.defaults" if key in _table(hooks, "defaults") else "hooks"
+        return lines.line_of(section, 0, key)
 
     nested = ("defaults", "disable", "override")
     top, problems = fields.check(_TOP, {key: value for key, value in hooks.items() if key not in nested}, file, line_of)

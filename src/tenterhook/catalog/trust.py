@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from .. import places
 from ..values import NamedTuple
-from . import fingerprints, ownership, roots
+from . import fingerprints, ownership, roots, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from ..model import Hook
 
-SETTINGS = "hooks.toml"
 _LARGEST_KEPT = 256 * 1024
 
 
@@ -43,6 +42,11 @@ class Standing(NamedTuple):
     @property
     def runs(self) -> bool:
         return self.state in (State.TRUSTED, State.NOT_NEEDED)
+
+
+def as_asked(root: str, trust_project: bool) -> Trust:
+    """The records as a caller wants them: lifted by an argument, or by a variable that names exactly this root."""
+    return Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
 
 
 class Trust:
@@ -194,7 +198,7 @@ class Trust:
 
 
 def fingerprint_of(path: str) -> fingerprints.Fingerprint:
-    return fingerprints.of_file(path) if os.path.basename(path) == SETTINGS else fingerprints.of_folder(path)
+    return fingerprints.of_file(path) if os.path.basename(path) == settings.FILE else fingerprints.of_folder(path)
 
 
 def _load(file: str) -> dict[str, Any]:

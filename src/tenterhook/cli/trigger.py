@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..catalog import loading, roots
-from ..catalog import trust as trust_records
+from ..catalog.trust import as_asked
 from ..engine import Engine, untrusted_line
 from ..errors import Cancelled, HookError
 from ..explaining import Explanation, explain
@@ -71,8 +71,7 @@ def trigger(
     root = _root(fired, lasting=lasting and not dry_run)
     if not lasting:
         fired = fired.replace(session_id=fresh_id())
-    trust = trust_records.Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
-    catalog = loading.load(root, configs, trust=trust)
+    catalog = loading.load(root, configs, trust=as_asked(root, trust_project))
     if dry_run:
         _print_explanations(fired, explain(catalog.hooks, fired, catalog), catalog, as_json=as_json)
         return REFUSED_CONFIG if catalog.refused_configs else 0
