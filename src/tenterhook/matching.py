@@ -123,7 +123,7 @@ class Sight:
         return Sight(event, self.limit)
 
     def reached(self, hooks: Iterable[Hook]) -> list[Reached]:
-        """The hooks whose matchers find what they look for, in order."""
+        """Those of a plan's hooks whose matchers find what they look for, in order."""
         hooks = list(hooks)
         self._search(hooks)
         verdicts = [(hook, self._matches(hook)) for hook in hooks]
@@ -131,8 +131,6 @@ class Sight:
 
     def _matches(self, hook: Hook) -> bool | None:
         """None where an expression was cut off and no other rules the hook out."""
-        if hook.never_matches or not _tool_may_match(hook, self.event):
-            return False
         answers = [self._found[question] for question in self._questions(hook)]
         if False in answers:
             return False
