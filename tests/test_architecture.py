@@ -13,7 +13,20 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenterhook"
 
 # Each layer may import itself and what stands above it.
 LAYERS = (
-    {"values", "errors", "events", "jsonable", "model", "places", "processes", "shown", "shell_lines"},
+    {
+        "values",
+        "errors",
+        "events",
+        "jsonable",
+        "light_json",
+        "locks",
+        "model",
+        "places",
+        "processes",
+        "shown",
+        "shell_lines",
+        "words",
+    },
     {
         "expressions",
         "decisions",
@@ -30,6 +43,7 @@ LAYERS = (
     {"commands"},
     {"catalog", "turns"},
     {"engine", "explaining"},
+    {"hosts", "installing", "live"},
     {"cli"},
     {"__main__"},
 )
@@ -73,14 +87,23 @@ def test_imports_point_one_way(file: Path) -> None:
     assert not too_high
 
 
-def test_an_engine_starts_without_what_only_people_need() -> None:
-    code = "import sys; sys.path.append(sys.argv[1]); import tenterhook.engine, tenterhook.catalog.loading"
-    code += "; print(*sys.modules)"
+def modules_of(statement: str) -> set[str]:
+    """What a bare interpreter has loaded after a statement."""
+    code = f"import sys; sys.path.append(sys.argv[1]); {statement}; print(*sys.modules)"
     bare = [sys.executable, "-I", "-S", "-c", code, str(SOURCE.parent)]
-    loaded = set(subprocess.run(bare, capture_output=True, text=True, check=True).stdout.split())
+    return set(subprocess.run(bare, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_an_engine_starts_without_what_only_people_need() -> None:
+    loaded = modules_of("import tenterhook.engine, tenterhook.catalog.loading")
     for_people = {"click", "tree_sitter", "regress", "asyncio", "difflib", "shutil"}
     heavy = {"typing", "dataclasses", "inspect", "subprocess", "yaml", "tomllib", "pathlib"}
     assert not (for_people | heavy) & loaded
+
+
+def test_the_engine_alone_starts_without_expressions_json_and_enums() -> None:
+    loaded = modules_of("import tenterhook.engine")
+    assert not {"re", "json", "enum", "functools", "contextlib", "signal"} & loaded
 
 
 def test_every_problem_code_is_used_and_every_used_code_is_known() -> None:

@@ -21,7 +21,19 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from support import table_hook, write_config
-from tenterhook import Action, Decision, Engine, Event, Hook, Run, UnknownEvent, expressions, jsonable
+from tenterhook import (
+    Action,
+    Decision,
+    Engine,
+    Event,
+    Hook,
+    Run,
+    UnknownEvent,
+    expressions,
+    jsonable,
+    light_json,
+    words,
+)
 from tenterhook.decisions import read_decision
 from tenterhook.events import BY_NAME, EVENTS, spec_of
 from tenterhook.formats import placeholders
@@ -56,7 +68,7 @@ json_values = st.recursive(
 
 decisions = st.builds(
     Decision,
-    action=st.sampled_from(Action),
+    action=st.sampled_from(list(Action)),
     reason=st.none() | st.text(max_size=5),
     scope=st.sampled_from([None, "once", "session"]),
     ignored=st.sampled_from([None, None, None, "observer"]),
@@ -468,6 +480,41 @@ def test_a_literal_is_found_in_itself_in_both_dialects(text: str) -> None:
 @settings(max_examples=600, deadline=None, derandomize=True, database=None)
 @given(st.text("ab0.*+?|()[]{}^$\\dwsb -,:", max_size=16))
 def test_an_expression_taken_at_a_look_is_one_in_both_dialects(expression: str) -> None:
-    if expressions._SURELY(expression):
+    if re.fullmatch(expressions._SURELY, expression):
         for dialect in (expressions.PYTHON, expressions.JAVASCRIPT):
             expressions.search(dialect, expression)  # does not raise
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(JSON_VALUES, st.booleans(), st.booleans())
+def test_light_json_writes_what_json_writes(value: Any, ascii_only: bool, sort_keys: bool) -> None:
+    expected = json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys)
+    assert light_json.dumps(value, ascii_only=ascii_only, sort_keys=sort_keys) == expected
+
+
+@given(JSON_VALUES.map(lambda value: json.dumps(value, indent=1)) | st.text(alphabet='[]{}",:01e-.nulltrueNaN \\\n\t'))
+def test_light_json_reads_what_json_reads(text: str) -> None:
+    try:
+        expected = json.loads(text)
+    except (ValueError, RecursionError):
+        with pytest.raises((ValueError, RecursionError)):
+            light_json.loads(text)
+    else:
+        assert repr(light_json.loads(text)) == repr(expected)
+
+
+@given(
+    st.sampled_from(["python", "javascript"]),
+    st.text(alphabet="ab^$|( )_", max_size=8),
+    st.text(alphabet="ab \n_", max_size=6),
+)
+def test_words_are_found_where_the_expression_would_find_them(dialect: str, expression: str, text: str) -> None:
+    found = words.search(dialect, expression)
+    if found is not None:
+        assert found(text) == bool(expressions.search(dialect, expression)(text))

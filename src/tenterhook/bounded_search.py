@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
+
+from . import light_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def search(questions: Sequence[tuple[str, str, Sequence[str]]], limit: Limit) ->
     boot = f"import sys; sys.path += {here!r}\n{_HELPER}"
     helper = Command(
         argv=(sys.executable, "-I", "-S", "-c", boot),
-        payload=json.dumps(questions).encode(),
+        payload=light_json.dumps(questions).encode(),
         cwd="/",
         env={},
         timeout=limit.left(),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 
 from . import places, processes
 from .model import Hook
+from .values import remembered
 
 # Each link names the process that started a hook, and the hook. Only links to real ancestors count.
 CHAIN = b"TENTERHOOK_CHAIN"
@@ -17,7 +17,7 @@ def identity(hook: Hook) -> str:
     return _identity(hook.source, hook.name, hook.event)
 
 
-@lru_cache(maxsize=4096)
+@remembered(maxsize=4096)
 def _identity(*parts: str) -> str:
     return places.file_name("#".join(parts))
 

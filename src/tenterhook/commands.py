@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from functools import lru_cache
 
 from . import circles, jsonable, places, processes, shell_lines
-from .formats import folder as folder_format
-from .formats import payloads, placeholders
+from .formats import entry_points, payloads
 from .model import Event, Hook
 from .running import Command, Ended
-from .values import NamedTuple
+from .values import NamedTuple, remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +60,7 @@ class Environment:
         }
 
 
-@lru_cache(maxsize=4096)
+@remembered(maxsize=4096)
 def _state_dir(state: str, name: str) -> bytes:
     """A directory for a hook's own files, made when the hook first runs."""
     directory = os.path.join(state, "hooks", places.file_name(name))
@@ -101,6 +98,8 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
     else:
         line = hook.command or ""
         if hook.format == "table":
+            from .formats import placeholders
+
             filled = placeholders.fill(line, sent)
             line, notes = filled.line, filled.notes
             env.update((name.encode(), value.encode()) for name, value in filled.variables.items())
@@ -110,7 +109,7 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
 
 def _argv(folder: str) -> tuple[str, ...] | str:
     """How a folder's script is started, or why it cannot be."""
-    script, problem = folder_format.entry_point(folder)
+    script, problem = entry_points.entry_point(folder)
     if script is None:
         return "cannot start: no script"
     try:
@@ -140,34 +139,38 @@ def never_began(hook: Hook, event: Event, ended: Ended) -> str | None:
     `sh` exits with 2 on a line it cannot parse; `python`, `perl` and `sh` do on a script that is not there. Neither is
     a block, unless the line itself says `exit`.
     """
-    if ended.exit_code != 2:
+    if ended.exit_code != 2 or not ended.stderr:
         return None
+    said = ended.stderr.decode("utf-8", "replace").strip()
     if hook.folder is not None:
-        script, _ = folder_format.entry_point(hook.folder)
-        if script is None or not re.search(
-            rf"{re.escape(script)}: .*yntax error", ended.stderr.decode("utf-8", "replace")
-        ):
+        script, _ = entry_points.entry_point(hook.folder)
+        if script is None or not any(f"{script}: " in line and "yntax error" in line for line in said.splitlines()):
             return None
         return "the shell refuses the script" if _script_is_broken(script) else None
-    if hook.command is None or not _parses(hook.command):
+    if any(word in said for word in _REFUSALS) and not _parses(hook.command or ""):
         return "the shell refuses the command"
-    complaint = _NO_SCRIPT.fullmatch(ended.stderr.decode("utf-8", "replace").strip())
-    if complaint is None or re.search(r"\bexit\b", hook.command):
+    if "open" not in said:
+        return None
+    import re
+
+    complaint = re.fullmatch(_NO_SCRIPT, said)
+    if complaint is None or hook.command is None or re.search(r"\bexit\b", hook.command):
         return None
     script = os.path.join(event.work_dir, complaint[1] or complaint[2] or complaint[3])
-    named = os.path.basename(script) in hook.command and _RUNNER.search(hook.command)
+    named = os.path.basename(script) in hook.command and re.search(_RUNNER, hook.command)
     return None if os.path.exists(script) or not named else f"cannot start: no such script: {script}"
 
 
-_RUNNER = re.compile(r"(?:^|[\s/;&|(])(?:python|perl|sh|dash|ash)[\d.]*\s")
-_NO_SCRIPT = re.compile(
+_REFUSALS = ("yntax error", "nterminated", "unexpected EOF")
+_RUNNER = r"(?:^|[\s/;&|(])(?:python|perl|sh|dash|ash)[\d.]*\s"
+_NO_SCRIPT = (
     r"[^\n]*can't open file '([^\n]+)': \[Errno 2\][^\n]*"  # python
     r"|[^\n]*cannot open ([^\n]+): No such file"  # sh
     r"|Can't open perl script \"([^\n]+)\":[^\n]*"
 )
 
 
-@lru_cache(maxsize=1024)
+@remembered(maxsize=1024)
 def _parses(line: str) -> bool:
     """Whether `sh -n` takes a shell line."""
     return shell_lines.refusal("/bin/sh", "-c", line) is None

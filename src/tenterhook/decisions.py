@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from . import jsonable
+from . import jsonable, light_json
 from .errors import BadEvent
 from .model import PRECEDENCE, SILENT, Action, Decision, Run
 
@@ -71,7 +69,7 @@ def _parse(stdout: str) -> tuple[Any, str | None]:
     looks_like_json = stdout[:1] in ("{", "[")
     if looks_like_json:
         try:
-            return json.loads(stdout), None
+            return light_json.loads(stdout), None
         except (ValueError, RecursionError):
             pass
     before, newline, last = stdout.rpartition("\n")
@@ -81,7 +79,7 @@ def _parse(stdout: str) -> tuple[Any, str | None]:
         last = "{" + last
     if newline:
         try:
-            answer = json.loads(last)
+            answer = light_json.loads(last)
         except (ValueError, RecursionError):
             answer = None
         if isinstance(answer, dict):
@@ -180,6 +178,6 @@ def _short(value: Any) -> str:
 
 def _json(value: Any) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return light_json.dumps(value, ascii_only=False, default=str)
     except (ValueError, RecursionError):
         return "a value that JSON cannot hold"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from .errors import UnknownEvent
-from .values import NamedTuple
+from .values import NamedTuple, StrEnum
 
 
 class Effect(StrEnum):
     """What the answer of a hook of one format does at one event."""
 
     DECIDES = "decides"
+    INFORMS = "informs"  # its context and messages count, its decision does not
     OBSERVES = "observes"  # awaited, the answer changes nothing
     BACKGROUND = "background"  # started when the verdict is known, never waited for
 
@@ -50,10 +49,27 @@ class EventSpec(NamedTuple):
     def effect(self, family: str) -> Effect:
         if family == "array":
             return self.array
+        if family in AGENTS:
+            return _AGENT_EFFECTS.get((family, self.name)) or _AGENT_EFFECTS.get(("", self.name), self.array)
         return self.table if family == "table" else self.folder
 
 
 _D, _O, _B = Effect.DECIDES, Effect.OBSERVES, Effect.BACKGROUND
+
+# Agents whose own settings are read as they are; each is a format of that name.
+AGENTS = ("claude", "codex", "gemini", "qwen")
+
+# What their hooks' answers do where it is not what the array format's do; without an agent: all of them.
+_AGENT_EFFECTS = {
+    ("", "pre-session"): Effect.INFORMS,
+    ("", "post-tool-call"): _D,
+    ("", "post-tool-call-failure"): _D,
+    ("", "pre-subagent"): Effect.INFORMS,
+    ("", "post-subagent"): _D,
+    ("claude", "pre-context-compact"): _D,
+    ("codex", "pre-context-compact"): _D,
+    ("gemini", "pre-context-compact"): _B,
+}
 _OBSERVER = "nothing: observers change nothing"
 _TOOL = (
     Column("tool_name", ("tool_name",)),
@@ -301,10 +317,10 @@ TOOL_NAMES: tuple[tuple[str, ...], ...] = (
     ("Shell", "Bash", "run_shell_command", "exec_command", "local_shell", "bash", "shell"),
     ("WriteFile", "Write", "write_file"),
     ("ReadFile", "Read", "read_file"),
-    ("StrReplaceFile", "Edit", "replace", "str_replace_editor"),
+    ("StrReplaceFile", "Edit", "replace", "edit", "str_replace_editor"),
     ("Glob", "glob"),
     ("Grep", "grep", "grep_search", "search_file_content"),
-    ("Task", "Agent", "task"),
+    ("Task", "Agent", "task", "agent"),
     ("FetchURL", "WebFetch", "web_fetch"),
     ("SearchWeb", "WebSearch", "google_web_search", "web_search"),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from . import expressions, matching
 from .events import tool_names
-from .formats import folder as folder_format
+from .formats import entry_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Expla
 def _reached(each: matching.Reached, stage: int | None, background: bool, catalog: Catalog) -> Explanation:
     standing = catalog.trust.standing(each.hook)
     note = None if each.surely else "its expression takes too long: it counts as found, its allow does not count"
-    if each.hook.folder is not None and folder_format.entry_point(each.hook.folder)[0] is None:
+    if each.hook.folder is not None and entry_points.entry_point(each.hook.folder)[0] is None:
         note = "it will fail: no script"
     why = None if standing.runs else f"untrusted: {standing.why}"
     if each.hook.replaced_by and catalog.trust.replaces(each.hook.replaced_by):

@@ -6,11 +6,10 @@ Folder and table hooks speak Python's `re`, array hooks JavaScript (through `reg
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from . import jsonable
 from .errors import HookError
-from .values import NamedTuple
+from .values import NamedTuple, remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class BadExpression(HookError):
     """Not an expression of this dialect."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(maxsize=4096)
 def search(dialect: str, expression: str) -> Search:
     """A function that finds the expression in a text; raises `BadExpression`."""
     if dialect == PYTHON:
@@ -60,12 +59,12 @@ _ATOM = (
     r"|\[\^?(?:[A-Za-z0-9_./ ,](?!-)|a-z|A-Z|0-9)+\])(?:[*+?]\??)?|\\b|[\^$|]"
 )
 # Groups one deep, plain classes, single repetitions: what this finds whole is an expression, in either dialect.
-_SURELY = re.compile(rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*").fullmatch
+_SURELY = rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*"
 
 
 def check(dialect: str, expression: str) -> None:
     """Raise `BadExpression` if it is none. Compiles it only where a look does not tell: most are never searched."""
-    if len(expression) > _LOOKED_AT or not _SURELY(expression):
+    if len(expression) > _LOOKED_AT or not re.fullmatch(_SURELY, expression):
         search(dialect, expression)
 
 
@@ -87,7 +86,7 @@ class Branch(NamedTuple):
     repeated: tuple[str, ...]  # each atom that may repeat without a limit worth the name
 
 
-@lru_cache(maxsize=4096)
+@remembered(maxsize=4096)
 def shape(expression: str) -> Shape:
     """How an expression could grow with its text. Errs on the side of caution, for either dialect."""
     if re.search(r"\(\?(?:#|\(|[a-zA-Z]*x)", expression):  # comments, conditions, free layout: not read here
@@ -216,23 +215,25 @@ def _longest_run(atom: str, text: str) -> int:
 
 
 _PYTHON_ONLY = (
-    (re.compile(r"(?<!\\)(?:\\\\)*\\A"), r"\A", "the letter A"),
-    (re.compile(r"(?<!\\)(?:\\\\)*\\Z"), r"\Z", "the letter Z"),
-    (re.compile(r"\(\?P<"), "(?P<name>…)", "no expression"),
-    (re.compile(r"\(\?[aiLmsux]+\)"), "(?i) and the like", "no expression"),
+    (r"(?<!\\)(?:\\\\)*\\A", r"\A", "the letter A"),
+    (r"(?<!\\)(?:\\\\)*\\Z", r"\Z", "the letter Z"),
+    (r"\(\?P<", "(?P<name>…)", "no expression"),
+    (r"\(\?[aiLmsux]+\)", "(?i) and the like", "no expression"),
 )
 _JAVASCRIPT_ONLY = (
-    (re.compile(r"(?<!\\)(?:\\\\)*\\[pP]\{"), r"\p{…}", "no expression"),
-    (re.compile(r"\(\?<[A-Za-z_]"), "(?<name>…)", "no expression"),
-    (re.compile(r"\[\^?\]"), "[] and [^]", "the start of a longer class"),
-    (re.compile(r"(?<!\\)(?:\\\\)*\\u\{"), r"\u{…}", "no expression"),
-    (re.compile(r"(?<!\\)(?:\\\\)*\\c[A-Za-z]"), r"\cX", "no expression"),
+    (r"(?<!\\)(?:\\\\)*\\[pP]\{", r"\p{…}", "no expression"),
+    (r"\(\?<[A-Za-z_]", "(?<name>…)", "no expression"),
+    (r"\[\^?\]", "[] and [^]", "the start of a longer class"),
+    (r"(?<!\\)(?:\\\\)*\\u\{", r"\u{…}", "no expression"),
+    (r"(?<!\\)(?:\\\\)*\\c[A-Za-z]", r"\cX", "no expression"),
 )
 
 
 def dialect_differences(dialect: str, expression: str) -> list[tuple[str, str]]:
     """Constructs that mean something else in the other dialect, each with what the other makes of it."""
     own, foreign = (_PYTHON_ONLY, _JAVASCRIPT_ONLY) if dialect == PYTHON else (_JAVASCRIPT_ONLY, _PYTHON_ONLY)
-    found = [(shown, f"{other} in the other dialect") for pattern, shown, other in own if pattern.search(expression)]
-    found += [(shown, "meant for the other dialect") for pattern, shown, _ in foreign if pattern.search(expression)]
+    found = [
+        (shown, f"{other} in the other dialect") for pattern, shown, other in own if re.search(pattern, expression)
+    ]
+    found += [(shown, "meant for the other dialect") for pattern, shown, _ in foreign if re.search(pattern, expression)]
     return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from . import light_json
 from .errors import BadEvent
 
 TYPE_CHECKING = False
@@ -50,28 +49,27 @@ def plain(value: Any, depth: int = 0) -> Any:
 def _key(key: Any) -> str:
     if type(key) is str:
         return key
-    return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
+    return light_json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
 
 
 def same(one: Any, other: Any) -> bool:
     """Whether two plain values are the same JSON: unlike in Python, true is not 1."""
-    return one is other or (one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True))
-
-
-_write = json.JSONEncoder(ensure_ascii=False).encode
+    return one is other or (
+        one == other and light_json.dumps(one, sort_keys=True) == light_json.dumps(other, sort_keys=True)
+    )
 
 
 def encode(value: Any) -> bytes:
     """Plain JSON as one line of UTF-8, with a space after each colon and comma: scripts look for `"key": "`."""
     try:
-        return _write(value).encode()
+        return light_json.dumps(value, ascii_only=False).encode()
     except UnicodeEncodeError:  # a lone surrogate, such as an undecodable file name, has only its escaped form
-        return json.dumps(value).encode()
+        return light_json.dumps(value).encode()
 
 
 def text(value: Any) -> str:
     """A string as it is, any other plain value in its JSON form."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else light_json.dumps(value, ascii_only=False)
 
 
 def printable(value: str) -> str:

@@ -6,14 +6,14 @@ matched in a process that can be killed (`bounded_search`). Cut off, a hook coun
 
 from __future__ import annotations
 
-from . import bounded_search, expressions, jsonable
+from . import bounded_search, jsonable, words
 from .events import tool_names
 from .model import Event, Hook
 from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
 _REMEMBERED_TOOLS = 1024
@@ -91,15 +91,36 @@ def _tool_may_match(hook: Hook, event: Event) -> bool:
     names = tool_names(event.tool_name)
     if not _quick(hook.dialect, hook.tool, names):
         return True  # `Sight` will look, with a limit
-    found = expressions.search(hook.dialect, hook.tool)
+    found = _search(hook.dialect, hook.tool)
     return any(found(name) for name in names)
 
 
 def _quick(dialect: str, expression: str, texts: Sequence[str]) -> bool:
     """Whether an expression can be searched right here without a fear that it never ends."""
+    if words.words(expression) is not None:
+        return True
+    from . import expressions
+
     if expressions.on_the_spot(expression, max(map(len, texts), default=0)):
         return True
     return dialect == expressions.PYTHON and expressions.on_the_spot_in(expression, texts)
+
+
+def _is_linear(expression: str) -> bool:
+    if words.words(expression) is not None:
+        return True
+    from . import expressions
+
+    return expressions.is_linear(expression)
+
+
+def _search(dialect: str, expression: str) -> Callable[[str], object]:
+    found = words.search(dialect, expression)
+    if found is not None:
+        return found
+    from . import expressions
+
+    return expressions.search(dialect, expression)
 
 
 class Reached(NamedTuple):
@@ -145,9 +166,9 @@ class Sight:
                     continue
                 what, dialect, expression = question
                 texts = self.texts(what)
-                if _quick(dialect, expression, texts) and (self.limit.left() > 0 or expressions.is_linear(expression)):
+                if _quick(dialect, expression, texts) and (self.limit.left() > 0 or _is_linear(expression)):
                     with self.limit:
-                        found = expressions.search(dialect, expression)
+                        found = _search(dialect, expression)
                         self._found[question] = any(found(text) for text in texts)
                 else:
                     self._found[question] = None

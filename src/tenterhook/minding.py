@@ -92,6 +92,9 @@ class Minders:
         return None
 
 
+MINDERS = Minders()
+
+
 def _readable(data: bytes) -> int:
     """A descriptor with the data behind it, that nobody has to feed."""
     if hasattr(os, "memfd_create"):

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from enum import StrEnum
 
 from . import jsonable
 from .errors import Problem
-from .events import FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
-from .values import NamedTuple
+from .events import AGENTS, FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
+from .values import NamedTuple, StrEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,8 +96,8 @@ class Event:
                 given[FIELD_ALIASES.get(key, key)] = jsonable.plain(value)
         if not isinstance(given.get("tool_name", ""), str):
             given["tool_name"] = jsonable.text(given["tool_name"])
-        if "tool_call_id" in given:
-            given.setdefault("tool_use_id", given.pop("tool_call_id"))
+        if "tool_call_id" in given and "tool_use_id" not in given:  # some agents give both, and they differ
+            given["tool_use_id"] = given.pop("tool_call_id")
         put(self, "fields", given)
 
     @classmethod
@@ -153,7 +152,7 @@ class Hook(NamedTuple):
     name: str
     event: str  # canonical
     declared: str  # the name it declared itself, and is sent
-    format: str  # folder, table, array, function
+    format: str  # folder, table, array, function, or one of AGENTS
     layer: str = "python"  # managed, user, project, config, python
     source: str = ""
     line: int | None = None
@@ -176,6 +175,16 @@ class Hook(NamedTuple):
     @property
     def spec(self) -> EventSpec:
         return spec_of(self.event)
+
+    @property
+    def has_one_matcher(self) -> bool:
+        """Formats with a single matcher for whatever the event is about, instead of one for the tool and its input."""
+        return self.format == "array" or self.format in AGENTS
+
+    @property
+    def in_parallel(self) -> bool:
+        """Whether it runs beside its neighbours, and once with an equal command among them."""
+        return self.has_one_matcher and not self.metadata.get("sequential")
 
     @property
     def in_background(self) -> bool:

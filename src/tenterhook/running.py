@@ -7,15 +7,10 @@ process has exited, whoever still holds its pipes; at the latest 250 ms after it
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import select
-import signal
-import sys
-import termios
 import time
 from collections import deque
-from contextlib import contextmanager
 
 from .errors import Cancelled
 from .model import Failure
@@ -24,7 +19,7 @@ from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 KEPT_STDOUT = 1024 * 1024
 KEPT_STDERR = 64 * 1024
@@ -33,6 +28,7 @@ _AT_ONCE = 128  # processes of one stage; each needs four descriptors
 _PIPE = 65536
 _SURELY_FITS = 4096  # into an empty pipe, whatever the limits
 _WITHOUT_PIDFD = 0.005  # how often to ask for exits where the system cannot tell
+_SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` costs an import of `enum`
 _LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
 
 
@@ -171,7 +167,7 @@ class _Live:
     def feed(self) -> bool:
         """Write what the pipe takes; False when there is no more to write or nobody to read it."""
         try:
-            with _unharmed():
+            with _Unharmed():
                 self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
         except BlockingIOError:
             return True
@@ -188,11 +184,12 @@ class _Live:
 
     def read_rest(self, fd: int) -> None:
         """Take what is in the pipe now: the exit code outranks end-of-file, a child may hold the other end."""
-        left = int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)
-        while left > 0:
-            data = os.read(fd, min(left, _PIPE))
-            (self.stdout if fd == self.out else self.stderr).add(data)
-            left = left - len(data) if data else 0
+        os.set_blocking(fd, False)
+        try:
+            data = os.read(fd, _PIPE)  # a pipe holds no more, and one read takes all of it
+        except BlockingIOError:
+            return
+        (self.stdout if fd == self.out else self.stderr).add(data)
 
     def signal_group(self, number: int) -> None:
         # The leader is not reaped yet, so its process group cannot have become someone else's.
@@ -318,19 +315,24 @@ def _exit_descriptor(pid: int) -> int:
         return -1
 
 
-@contextmanager
-def _unharmed() -> Iterator[None]:
+class _Unharmed:
     """Write to a pipe that nobody may read any more, in a program that has not told SIGPIPE to be ignored."""
-    if signal.getsignal(signal.SIGPIPE) is not signal.SIG_DFL:
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        import signal
+
+        self._before: set[int] | None = None
+        if signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL:
+            self._before = set(signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE}))
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            return
+        import signal
+
         if signal.SIGPIPE in signal.sigpending():
             signal.sigwait({signal.SIGPIPE})
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
 
 def _watch(poll: select.poll, live: dict[int, _Live], one: _Live) -> None:
@@ -368,10 +370,10 @@ def _push(one: _Live, live: dict[int, _Live]) -> bool:
     if not one.timed_out:
         one.timed_out = True
         if one.grace:
-            one.signal_group(signal.SIGTERM)
+            one.signal_group(_SIGTERM)
             one.deadline = time.monotonic() + one.grace
             return False
-    one.signal_group(signal.SIGKILL)
+    one.signal_group(_SIGKILL)
     one.killed = True
     one.deadline = time.monotonic() + _LAST_WAIT
     return one.exit not in live if one.exit >= 0 else one.has_exited()
@@ -380,12 +382,12 @@ def _push(one: _Live, live: dict[int, _Live]) -> bool:
 def _end_all(running: set[_Live]) -> None:
     """SIGTERM to every group, SIGKILL 100 ms later, all reaped. A second Ctrl-C skips the wait."""
     for one in running:
-        one.signal_group(signal.SIGTERM)
+        one.signal_group(_SIGTERM)
     try:
         time.sleep(max((one.grace for one in running), default=0.0))
     finally:
         for one in running:
-            one.signal_group(signal.SIGKILL)
+            one.signal_group(_SIGKILL)
         last = time.monotonic() + _LAST_WAIT
         for one in running:
             while not one.has_exited() and time.monotonic() < last:

@@ -5,21 +5,18 @@ One private directory per session, shared by every process that serves it.
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import re
 import stat
 import time
 from collections import Counter
-from contextlib import contextmanager
 
-from . import places
+from . import light_json, places
+from .locks import Lock
 from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _KEPT_SECONDS = 30 * 86400
 _A_DAY = 86400 * 10**9  # ns
@@ -27,10 +24,8 @@ _CLOCK_TICK = 50_000_000  # ns, with room to spare
 _LONGEST_ENV_FILE = 1024 * 1024
 
 # What a hook may not set for those that come after it: it would decide what they run.
-_REFUSED = re.compile(
-    r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PYTHON.*|NODE_OPTIONS|GIT_.*|HOME|XDG_.*|TENTERHOOK_.*|KIMI_.*"
-)
-_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+_REFUSED = r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PYTHON.*|NODE_OPTIONS|GIT_.*|HOME|XDG_.*|TENTERHOOK_.*|KIMI_.*"
+_ASSIGNMENT = r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)"
 
 
 def fresh_id() -> str:
@@ -103,9 +98,12 @@ class Session:
 
     def fix_root(self, root: str) -> str:
         """The session's root: the one given, unless it has one already."""
-        with self._locked() as usable:
+        lock = self._lock()
+        if lock is None:
+            return self.root() or root
+        with lock:
             known = self.root()
-            if known is None and usable:
+            if known is None:
                 _write(os.path.join(self.directory, "root"), os.fsencode(root))
         return known or root
 
@@ -115,8 +113,8 @@ class Session:
 
     def _read_variables(self) -> None:
         try:
-            with open(self._file, "rb") as stream:
-                self._variables = json.load(stream)
+            with open(self._file, encoding="utf-8") as stream:
+                self._variables = light_json.loads(stream.read())
         except (OSError, ValueError):
             pass
 
@@ -141,28 +139,24 @@ class Session:
         return notes
 
     def _keep(self, accepted: Mapping[str, str]) -> None:
-        with self._locked() as usable:
-            if usable:
-                self._read_variables()
+        lock = self._lock()
+        if lock is None:
             self._variables = {**self._variables, **accepted}
-            if usable:
-                data = json.dumps(self._variables).encode()
-                _write(self._file, data)
+            return
+        with lock:
+            self._read_variables()
+            self._variables = {**self._variables, **accepted}
+            data = light_json.dumps(self._variables).encode()
+            _write(self._file, data)
 
-    @contextmanager
-    def _locked(self) -> Iterator[bool]:
-        """Hold the session's lock; False where there is no directory to hold it in."""
+    def _lock(self) -> Lock | None:
+        """The session's lock; None where there is no directory to hold it in."""
         try:
             places.make_private(self.directory)
-            descriptor = os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.close(os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         except OSError:
-            yield False
-            return
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield True
-        finally:
-            os.close(descriptor)
+            return None
+        return Lock(os.path.join(self.directory, "lock"))
 
 
 class Before(NamedTuple):
@@ -228,11 +222,13 @@ def _assignment(line: str) -> tuple[str | None, str, str | None]:
     line = line.strip()
     if not line or line.startswith("#"):
         return None, "", None
-    found = _ASSIGNMENT.fullmatch(line)
+    import re
+
+    found = re.fullmatch(_ASSIGNMENT, line)
     if not found or "\0" in line:
         return None, "", f"env file: not NAME=value: {line[:60]!r}"
     name, value = found[1], found[2]
-    if _REFUSED.fullmatch(name):
+    if re.fullmatch(_REFUSED, name):
         return None, "", f"env file: {name} may not be set by a hook"
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]

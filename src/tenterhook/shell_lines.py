@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-from functools import lru_cache
+
+from .values import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _BUILTINS = frozenset(
 )
 
 
-@lru_cache(maxsize=1)
+@remembered(maxsize=1)
 def _bash() -> Language:
     import tree_sitter
     import tree_sitter_bash
@@ -36,7 +36,8 @@ def interpreter(first: bytes) -> str | None:
     """The program that a script's first line names, as the system would look for it."""
     if not first.startswith(b"#!"):
         return None
-    return re.split(r"[ \t]", first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t"))[0]
+    words = first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t")
+    return words.replace("\t", " ").split(" ")[0]
 
 
 def shell_of(script: str) -> str | None:

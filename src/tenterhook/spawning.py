@@ -7,7 +7,7 @@ process is to start where we are. Either way a process that holds much memory is
 from __future__ import annotations
 
 import os
-import signal
+import sys
 import time
 
 TYPE_CHECKING = False
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 # What Python ignores and a program does not expect to be ignored.
-_RESTORED = [getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)]
+_SIGPIPE, _SIGXFSZ = 13, 25  # the same on Linux and macOS; `signal` costs an import of `enum`
+_RESTORED = [_SIGPIPE, _SIGXFSZ] if sys.platform in ("linux", "darwin") else [_SIGPIPE]
 _OPEN = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import circles, commands, jsonable, judging, matching, minding, processes, running, verdicts
+from . import circles, commands, jsonable, judging, matching, processes, running, verdicts
 from .model import Action, Event, Failure, Hook, Run, Verdict
 
 TYPE_CHECKING = False
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Iterable, Sequence
 
+    from . import minding
     from .catalog.trust import Trust
     from .errors import Problem
     from .sessions import Before, Session
@@ -61,6 +62,8 @@ class Turn:
         """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
         if not hooks:
             return
+        from . import minding
+
         sight = matching.Sight(self.arrived, self._sight.limit)
         reached = [each.hook for each in sight.reached(self._standing(hooks))]
         payloads = commands.Payloads(self.arrived)
@@ -85,7 +88,7 @@ class Turn:
             jobs.append((run, job))
             self._say(f"[ASYNC] Hook '{hook.name}' fired (running in background)")
         if jobs:
-            why = _MINDERS.start([job for _, job in jobs], self._env().base)
+            why = minding.MINDERS.start([job for _, job in jobs], self._env().base)
             self.runs += [run if why is None else _not_started(run, why) for run, _ in jobs]
 
     def _note_refusal(self, hook: Hook) -> bool:
@@ -223,9 +226,6 @@ class Turn:
                 self.debug(f"[HOOK DEBUG] {line}")
             except Exception:  # noqa: BLE001  # whoever listens must not cost anyone a verdict
                 self.debug = None
-
-
-_MINDERS = minding.Minders()
 
 
 def _not_started(run: Run, why: str | None) -> Run:

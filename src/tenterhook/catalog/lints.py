@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import expressions, shell_lines
 from ..errors import Problem
-from ..formats import folder as folder_format
-from ..formats import front_matter, toml_files
+from ..formats import entry_points, front_matter, toml_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +63,7 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         message = f"HOOK.md has about {length // 4} tokens"
         remedy = "keep it under 1,000: agents may read it; move the rest to a file beside it"
         yield Problem("long-body", hook.source, None, None, message, remedy)
-    script, _ = folder_format.entry_point(folder)
+    script, _ = entry_points.entry_point(folder)
     if script is None:
         return
     with open(script, "rb") as file:

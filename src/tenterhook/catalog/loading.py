@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from ..errors import Problem
+from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
-from ..formats import toml_files
 from ..values import NamedTuple
 from . import ownership, settings
 from .layers import MANAGED, Layer, layers
@@ -127,7 +127,7 @@ def _read_layer(
     problems: list[Problem] = []
     for name in names:
         folder = f"{layer.directory}/{name}"
-        seen = folder_format.look(folder)
+        seen = entry_points.look(folder)
         if seen is None:
             continue
         culprit = _culprit(folder, layer, seen)
@@ -156,7 +156,7 @@ def _read_layer(
     return hooks, problems
 
 
-def _culprit(folder: str, layer: Layer, seen: folder_format.Look) -> str | None:
+def _culprit(folder: str, layer: Layer, seen: entry_points.Look) -> str | None:
     """What of a hook another account could write; the layer's directory itself is known to be safe."""
     if layer.name == "project":
         return None  # trust decides

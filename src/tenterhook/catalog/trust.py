@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import time
-from contextlib import contextmanager
-from enum import StrEnum
 
-from .. import places
-from ..values import NamedTuple
+from .. import light_json, places
+from ..locks import Lock
+from ..values import NamedTuple, StrEnum
 from . import fingerprints, ownership, roots, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from typing import Any
 
     from ..model import Hook
@@ -139,13 +136,13 @@ class Trust:
             "replaces": replaces,
             "when": int(time.time()),
         }
-        with self._writing() as records:
-            records.setdefault(self._identity, {})[self.key(path)] = record
+        self._change(lambda records: records.update({self.key(path): record}))
 
     def revoke(self, path: str) -> bool:
         """Forget the trust in a folder or file, by its path or its key; False if there was none."""
-        with self._writing() as records:
-            return records.get(self._identity, {}).pop(self.key(path), None) is not None
+        removed: list[Any] = []
+        self._change(lambda records: removed.append(records.pop(self.key(path), None)))
+        return removed != [None]
 
     def knows(self, path: str) -> bool:
         """Whether it was trusted once, as it was then."""
@@ -181,20 +178,16 @@ class Trust:
         project = self._records.get(self._identity)
         return project if isinstance(project, dict) else {}
 
-    @contextmanager
-    def _writing(self) -> Iterator[dict[str, Any]]:
-        """The records of every project, to be changed and written back whole, one writer at a time."""
+    def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change this project's records and write those of every project back whole, one writer at a time."""
         places.make_private(os.path.dirname(self._file))
-        descriptor = os.open(self._file + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with Lock(self._file + ".lock"):
             records = _load(self._file)
             if not records and os.path.exists(self._file) and os.path.getsize(self._file):
                 os.replace(self._file, self._file + ".broken")  # not ours to throw away
-            yield records
-            places.replace_file(self._file, json.dumps({"schema": 1, "projects": records}, indent=1).encode())
-        finally:
-            os.close(descriptor)
+            change(records.setdefault(self._identity, {}))
+            data = light_json.dumps({"schema": 1, "projects": records})
+            places.replace_file(self._file, data.encode())
 
 
 def fingerprint_of(path: str) -> fingerprints.Fingerprint:
@@ -203,8 +196,8 @@ def fingerprint_of(path: str) -> fingerprints.Fingerprint:
 
 def _load(file: str) -> dict[str, Any]:
     try:
-        with open(file, "rb") as stream:
-            projects = json.load(stream)["projects"]
+        with open(file, encoding="utf-8") as stream:
+            projects = light_json.loads(stream.read())["projects"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return projects if isinstance(projects, dict) else {}

@@ -8,7 +8,7 @@ import click
 
 from .. import jsonable
 from ..events import spec_of
-from ..formats import folder as folder_format
+from ..formats import entry_points
 from ..shown import visible
 from .loading import catalog_here, config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path
@@ -86,7 +86,7 @@ def mode(hook: Hook) -> str:
 def trust_text(hook: Hook, catalog: Catalog) -> str:
     if hook.replaced_by and catalog.trust.replaces(hook.replaced_by):
         return "replaced by the project's hook of that name"
-    if hook.folder is not None and folder_format.entry_point(hook.folder)[0] is None:
+    if hook.folder is not None and entry_points.entry_point(hook.folder)[0] is None:
         return "no script: it will fail"
     return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
 

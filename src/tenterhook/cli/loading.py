@@ -18,7 +18,8 @@ config_option = click.option(
     multiple=True,
     metavar="FILE",
     type=click.Path(),
-    help="Read hooks from this TOML file too (array or table format). May be given more than once.",
+    help="Read hooks from this file too: TOML (array or table format), or the settings of Claude Code, Codex, "
+    "Gemini CLI or Qwen Code. May be given more than once.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of text.")
 

@@ -8,8 +8,8 @@ import click
 
 from ..errors import HookError
 from ..events import BY_NAME, suggestion
+from ..formats import entry_points, payloads
 from ..formats import folder as folder_format
-from ..formats import payloads
 from ..model import Event, Hook
 from ..shown import visible
 from .list_hooks import hook_as_json, mode, trust_text
@@ -119,7 +119,7 @@ def _details(hook: Hook, catalog: Catalog) -> dict[str, Any]:
 def _script(hook: Hook) -> tuple[str | None, str | None]:
     if hook.folder is None:
         return None, None
-    script, _ = folder_format.entry_point(hook.folder)
+    script, _ = entry_points.entry_point(hook.folder)
     if script is None:
         return None, None
     with open(script, encoding="utf-8", errors="replace") as file:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
 from ..values import NamedTuple
 from . import fields, front_matter, matchers
+from .entry_points import Look, entry_point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
 
 
 class Read(NamedTuple):
@@ -28,40 +26,6 @@ class Read(NamedTuple):
 
     hook: Hook | None
     problems: tuple[Problem, ...] = ()
-
-
-class Look(NamedTuple):
-    """What the file system says of a hook's folder: of it, HOOK.md, scripts and the entry point, as far as there."""
-
-    stats: Mapping[str, os.stat_result]
-    script: str | None
-    links: tuple[str, ...] = ()
-
-
-def look(folder: str) -> Look | None:
-    """Ask the file system once; None if the folder is no hook."""
-    stats: dict[str, os.stat_result] = {}
-    links: list[str] = []
-    script = None
-    for relative in ("HOOK.md", "", "scripts", *ENTRY_POINTS):
-        path = f"{folder}/{relative}" if relative else folder
-        try:
-            found = os.lstat(path)
-            if stat.S_ISLNK(found.st_mode):
-                links.append(path)
-                found = os.stat(path)
-        except OSError:
-            if relative == "HOOK.md" and not links:
-                return None
-            continue
-        if relative in ENTRY_POINTS:
-            if not stat.S_ISREG(found.st_mode):
-                continue
-            script = path
-        stats[path] = found
-        if script:
-            break
-    return Look(stats, script, tuple(links))
 
 
 def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen: Look | None = None) -> Read:
@@ -145,20 +109,6 @@ def _name_problems(name: str, folder: str, file: str, front: front_matter.FrontM
         message = f"the name is '{name}', the folder is '{os.path.basename(folder)}'"
         found.append(Problem("name-differs", file, line, "name", message, remedy))
     return found
-
-
-def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Problem | None]:
-    """The script a folder runs, first found, and what is odd about it."""
-    seen = seen or look(folder)
-    script = seen.script if seen else None
-    if seen is None or script is None:
-        message = "no scripts/run, scripts/run.sh or scripts/run.py"
-        remedy = "add one of them and make it executable"
-        return None, Problem("no-script", f"{folder}/HOOK.md", None, None, message, remedy)
-    if seen.stats[script].st_mode & 0o111:
-        return script, None
-    remedy = f"chmod +x {script}"
-    return script, Problem("not-executable", script, None, None, "the script has no exec bit", remedy)
 
 
 def body(folder: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import jsonable
-from ..events import EVENTS
+from ..events import AGENTS, EVENTS
 from ..matching import prompt_text
 from ..model import Event, Hook
 
@@ -22,6 +22,10 @@ _STAND_IN = {
 
 def payload(hook: Hook, event: Event) -> dict[str, Any]:
     """The event under the name the hook declared, with the fields of its format, and all that no format knows."""
+    if hook.format in AGENTS:
+        from . import agent_payloads
+
+        return agent_payloads.write(hook.format, hook.declared, event)
     return _array(hook.declared, event) if hook.format == "array" else _folder(hook.declared, event)
 
 

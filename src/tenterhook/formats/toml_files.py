@@ -1,4 +1,4 @@
-"""TOML files with hooks: read the file, tell the format by the shape of `hooks`, find the line of a key."""
+"""Named files with hooks: read the file, tell the format by the shape of `hooks`, find the line of a key."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ class Lines:
             return next((n for n, line in enumerate(self._lines, 1) if re.match(r"\s*hooks\b", line)), None)
         return self.below(starts[number], key)
 
+    def has(self, header: str) -> bool:
+        return header in self._headers
+
     def below(self, start: int, key: str) -> int:
         """The line of a key in the table that begins on a line; that line for an unknown key."""
         if key:
@@ -84,7 +87,11 @@ def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
 
 
 def read(file: str) -> Read:
-    """The hooks of a file in the array or the table format."""
+    """The hooks of a TOML file in the array or the table format, or of another agent's settings."""
+    if file.endswith((".json", ".jsonc")):
+        from . import settings
+
+        return Read(*settings.read_json(file))
     loaded = load(file)
     if isinstance(loaded, Problem):
         return Read((), (loaded,))
@@ -97,8 +104,22 @@ def read(file: str) -> Read:
     if isinstance(hooks, list) and all(isinstance(entry, dict) for entry in hooks):
         return Read(*array.read(hooks, file, lines))
     if isinstance(hooks, dict):
+        if _is_grouped(hooks):
+            from . import settings
+
+            return Read(*settings.read_toml(hooks, file, lines))
         return Read(*table.read(hooks, file, lines))
     line = lines.line_of("hooks", 0, "")
     message = f"'hooks' is {type(hooks).__name__}, neither an array of tables nor a table of events"
     remedy = "write [[hooks]] tables (array format) or [[hooks.<event>]] tables (table format)"
     return Read((), (Problem("bad-hooks-section", file, line, "hooks", message, remedy),))
+
+
+def _is_grouped(hooks: dict[str, Any]) -> bool:
+    """Whether these are Codex's: its `[[hooks.<event>]]` tables are groups, each with `hooks` of its own."""
+    return any(
+        isinstance(group, dict) and isinstance(group.get("hooks"), list)
+        for groups in hooks.values()
+        if isinstance(groups, list)
+        for group in groups
+    )

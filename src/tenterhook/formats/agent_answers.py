@@ -1,0 +1,121 @@
+"""What hooks of Claude Code, Codex, Gemini CLI and Qwen Code say, put into our words. Pure."""
+
+from __future__ import annotations
+
+from ..decisions import _parse
+from ..events import AGENTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model import Run
+
+# Where plain text on stdout is more than a log; elsewhere it says nothing.
+_TEXT_IS_CONTEXT = {
+    "claude": ("pre-session", "pre-agent-turn"),
+    "codex": ("pre-session", "pre-agent-turn", "pre-subagent"),
+    "qwen": ("pre-session", "pre-agent-turn"),
+}
+_STOPS = ("pre-agent-turn-stop", "post-subagent")
+
+# What an agent would do and we cannot: said in the log.
+_UNSUPPORTED = (
+    "updatedToolOutput",
+    "updatedMCPToolOutput",
+    "tool_output",
+    "tailToolCallRequest",
+    "clearContext",
+    "initialUserMessage",
+    "sessionTitle",
+    "watchPaths",
+    "retry",
+)
+
+
+def read(run: Run) -> Run:
+    """The run with what it said as `answer`, in our words. Runs of other formats, and failed ones, as they are."""
+    hook = run.hook
+    if hook.format not in AGENTS or run.failed or run.exit_code != 0 or not run.stdout.strip():
+        return run
+    said, note = _parse(run.stdout)
+    if isinstance(said, dict):
+        notes = (*run.notes, note) if note else run.notes
+        return run._replace(answer=answer(hook.format, hook.event, said, run.saw), notes=notes)
+    if said is not None or note:
+        return run  # no object, or one that does not parse: said where answers are read
+    if hook.format == "gemini":
+        return run._replace(answer={"message": run.stdout.strip()})
+    if hook.event in _TEXT_IS_CONTEXT[hook.format]:
+        return run._replace(answer={"additional_context": run.stdout.strip()})
+    return run
+
+
+def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) -> dict[str, Any]:
+    """An answer in the agent's words as one in ours; `current` is the tool's input that the hook was sent.
+
+    Nothing becomes an approval here that is none for the agent itself.
+    """
+    given = said.get("hookSpecificOutput")
+    specific: dict[str, Any] = given if isinstance(given, dict) else {}
+    ours = {key: value for key, value in said.items() if key not in ("decision", "hookSpecificOutput")}
+    inner: dict[str, Any] = {}
+    approves = agent == "claude" and event == "pre-tool-call"
+    for key, value in (("decision", said.get("decision")), ("permissionDecision", specific.get("permissionDecision"))):
+        if value is None:
+            continue
+        if value not in ("allow", "approve"):
+            (ours if key == "decision" else inner)[key] = value
+        elif approves and (key, value) != ("decision", "allow"):
+            inner.setdefault("permissionDecision", "allow")
+        elif event != "permission-request":  # there only `behavior` answers
+            ours.setdefault("decision", "allow")
+    reason = specific.get("permissionDecisionReason")
+    if event == "permission-request" and isinstance(specific.get("decision"), dict):
+        chosen = specific["decision"]
+        inner["permissionDecision"] = chosen.get("behavior")
+        if chosen.get("behavior") == "allow" and chosen.get("updatedInput") not in (None, {}, current):
+            inner["permissionDecision"] = "allow, with another input"  # not what would run: no approval
+        reason = chosen.get("message") or reason
+    if said.get("continue") is False:
+        stop = said.get("stopReason")
+        if event in _STOPS:  # the agent is to stop, whatever else was said
+            ours.pop("decision", None)
+            inner.pop("permissionDecision", None)
+            ours["message"] = _joined(said.get("message"), stop)
+        else:
+            ours["decision"] = "deny"
+            reason = stop or reason
+    if reason is not None:
+        inner["permissionDecisionReason"] = reason
+    modified = _modified(agent, event, specific, current)
+    if modified is not None:
+        ours["modified_input"] = modified
+    context = _joined(ours.get("additional_context"), specific.get("additionalContext") or said.get("additionalContext"))
+    if context:
+        ours["additional_context"] = context
+    if said.get("systemMessage"):
+        ours["message"] = _joined(said["systemMessage"], ours.get("message"))
+    left = [key for key in _UNSUPPORTED if key in specific]
+    if left:
+        ours["log"] = _joined(said.get("log"), f"not done here: hookSpecificOutput {', '.join(left)}")
+    if inner or (given is not None and not isinstance(given, dict)):
+        ours["hookSpecificOutput"] = inner or given
+    return ours
+
+
+def _modified(agent: str, event: str, specific: dict[str, Any], current: Any) -> Any:
+    if event != "pre-tool-call":
+        return None
+    if agent == "gemini":
+        changes = specific.get("tool_input")
+        return {**current, **changes} if isinstance(changes, dict) and isinstance(current, dict) else changes
+    if agent == "codex" and specific.get("permissionDecision") != "allow":
+        return None
+    return specific.get("updatedInput")
+
+
+def _joined(*texts: Any) -> Any:
+    """Texts below each other; a single value of any kind as it is."""
+    given = [text for text in texts if text]
+    return "\n".join(map(str, given)) if len(given) > 1 else given[0] if given else None
