@@ -25,6 +25,7 @@ LAYERS = (
         "processes",
         "shown",
         "shell_lines",
+        "texts",
         "words",
     },
     {
@@ -42,8 +43,10 @@ LAYERS = (
     {"formats", "sessions", "calling", "minding"},
     {"commands"},
     {"catalog", "turns"},
-    {"engine", "explaining"},
-    {"hosts", "installing", "live"},
+    {"engine", "explaining", "stopping"},
+    {"hosts"},
+    {"bridge", "dispatch", "installing", "live"},
+    {"answering"},
     {"cli"},
     {"__main__"},
 )

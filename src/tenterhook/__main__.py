@@ -1,4 +1,4 @@
-"""The `tenterhook` command."""
+"""The `tenterhook` command. What an agent waits for comes first and loads nothing else."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import sys
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["dispatch"]:
+        from . import dispatch
+
+        dispatch.main(sys.argv[2:])
     from .cli import run
 
     sys.exit(run(sys.argv[1:]))

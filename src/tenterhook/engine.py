@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from .catalog.loading import Catalog
+    from .catalog.contents import Catalog
     from .errors import Problem
     from .running import Cancel
 
@@ -79,15 +79,23 @@ class Engine:
     def problems(self) -> tuple[Problem, ...]:
         return self.catalog.problems if self.catalog else ()
 
-    def decide(self, event: Event, *, cancel: Cancel | None = None, loop: AbstractEventLoop | None = None) -> Verdict:
+    def decide(
+        self,
+        event: Event,
+        *,
+        cancel: Cancel | None = None,
+        loop: AbstractEventLoop | None = None,
+        deadline: float | None = None,
+    ) -> Verdict:
         """Run the hooks an event reaches and say what to do. Blocks for as long as they take.
 
-        `cancel` ends it from elsewhere. `loop` is a running one, in another thread, for coroutine functions.
+        `cancel` ends it from elsewhere. `loop` is a running one, in another thread, for coroutine functions. At the
+        `deadline`, a time of `time.monotonic`, what still runs has timed out and what has not begun has failed.
         """
         plan = matching.plan(self._arranged, event)
         if not plan.stages and not plan.background:
             return verdicts.merge(event, (), None, self.problems)
-        turn = self._turn(event, cancel, loop)
+        turn = self._turn(event, cancel, loop, deadline)
         for stage in plan.stages:
             turn.run(stage)
         turn.run_again(plan)
@@ -178,7 +186,9 @@ class Engine:
         session.open()
         return dict(session.variables())
 
-    def _turn(self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Turn:
+    def _turn(
+        self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None, deadline: float | None
+    ) -> Turn:
         if not event.session_id:
             event = event.replace(session_id=self.session_id)
         session = self._session(event.session_id)
@@ -186,7 +196,7 @@ class Engine:
         if trouble and self._debug:
             self._debug(f"[HOOK DEBUG] {trouble}")
         trust = self.catalog.trust if self.catalog else None
-        return Turn(event, session, trust, cancel=cancel, loop=loop, debug=self._debug)
+        return Turn(event, session, trust, cancel=cancel, loop=loop, deadline=deadline, debug=self._debug)
 
     def _session(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)

@@ -297,6 +297,7 @@ EVENTS: tuple[EventSpec, ...] = (
     _observer("task-started", "TaskStarted", "kind", "task_id", "kind", "description", "detached"),
     _observer("interrupt", "Interrupt", None, "reason"),
     _observer("session-heartbeat", "SessionHeartbeat", None, "uptime_ms"),
+    _observer("agent-event", "AgentEvent", "agent_event", "agent_event"),  # what an agent tells that is none of these
 )
 
 BY_NAME: dict[str, EventSpec] = {name: spec for spec in EVENTS for name in spec.names}
@@ -315,8 +316,8 @@ FIELD_DEFAULTS: dict[str, dict[str, object]] = {
 # Every name that some agent gives the same tool: a matcher that finds one of them finds the tool.
 TOOL_NAMES: tuple[tuple[str, ...], ...] = (
     ("Shell", "Bash", "run_shell_command", "exec_command", "local_shell", "bash", "shell"),
-    ("WriteFile", "Write", "write_file"),
-    ("ReadFile", "Read", "read_file"),
+    ("WriteFile", "Write", "write_file", "create"),
+    ("ReadFile", "Read", "read_file", "view"),
     ("StrReplaceFile", "Edit", "replace", "edit", "str_replace_editor"),
     ("Glob", "glob"),
     ("Grep", "grep", "grep_search", "search_file_content"),
@@ -325,6 +326,8 @@ TOOL_NAMES: tuple[tuple[str, ...], ...] = (
     ("SearchWeb", "WebSearch", "google_web_search", "web_search"),
 )
 _TOOL_NAMES_OF = {name: (name, *(n for n in names if n != name)) for names in TOOL_NAMES for name in names}
+# A patch writes files and changes them.
+_TOOL_NAMES_OF["apply_patch"] = ("apply_patch", *_TOOL_NAMES_OF["WriteFile"], *_TOOL_NAMES_OF["StrReplaceFile"])
 
 
 def spec_of(name: str) -> EventSpec:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import expressions, matching
 from .events import tool_names
 from .formats import entry_points
+from .texts import input_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .catalog.loading import Catalog
+    from .catalog.contents import Catalog
     from .model import Event, Hook
 
 _SHOWN = 60
@@ -72,7 +73,7 @@ def _why_not(hook: Hook, event: Event) -> str:
         if quick and not any(expressions.search(hook.dialect, hook.tool)(name) for name in names):
             return f"tool: '{hook.tool}' is not found in {_quoted(names)}"
     if hook.pattern is not None:
-        texts = matching.input_texts(event.tool_input)
+        texts = input_texts(event.tool_input)
         if not texts:
             return f"pattern: '{hook.pattern}' is set and the event has no input"
         return f"pattern: '{hook.pattern}' is not found in {_quoted(texts)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import light_json
 from .errors import BadEvent
+from .texts import text as text  # noqa: PLC0414  # exported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,11 +66,6 @@ def encode(value: Any) -> bytes:
         return light_json.dumps(value, ascii_only=False).encode()
     except UnicodeEncodeError:  # a lone surrogate, such as an undecodable file name, has only its escaped form
         return light_json.dumps(value).encode()
-
-
-def text(value: Any) -> str:
-    """A string as it is, any other plain value in its JSON form."""
-    return value if isinstance(value, str) else light_json.dumps(value, ascii_only=False)
 
 
 def printable(value: str) -> str:

@@ -6,15 +6,15 @@ matched in a process that can be killed (`bounded_search`). Cut off, a hook coun
 
 from __future__ import annotations
 
-from . import bounded_search, jsonable, words
+from . import bounded_search, words
 from .events import tool_names
 from .model import Event, Hook
+from .texts import input_texts, prompt_text, text
 from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
 _REMEMBERED_TOOLS = 1024
 
@@ -208,31 +208,4 @@ def target_text(event: Event) -> str | None:
     value = event.fields.get(event.spec.target)
     if value is None:
         return None
-    return prompt_text(value) if event.spec.target == "prompt" else jsonable.text(value)
-
-
-def prompt_text(prompt: Any) -> str:
-    """A prompt's text, given as a string or as a list of content parts."""
-    if isinstance(prompt, list):
-        parts = [part.get("text") if isinstance(part, dict) else part for part in prompt]
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return jsonable.text(prompt)
-
-
-def input_texts(value: Any) -> list[str]:
-    """Each string value of a tool's input, nested ones too; numbers and booleans in their JSON form."""
-    if value is None:
-        return []
-    if not isinstance(value, dict):
-        return [jsonable.text(value)]
-    found: list[str] = []
-    left: list[Any] = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, dict):
-            left.extend(reversed(item.values()))
-        elif isinstance(item, list):
-            left.extend(reversed(item))
-        elif item is not None:
-            found.append(jsonable.text(item))
-    return found
+    return prompt_text(value) if event.spec.target == "prompt" else text(value)

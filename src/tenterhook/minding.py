@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _LOG = "async.jsonl"
-_LARGEST_LOG = 8 * 1024 * 1024
 _LOGGED_OUTPUT = 4096
 _BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.minding import main; main()"
 
@@ -69,7 +68,7 @@ class Minders:
 
         self._started = [process for process in self._started if process.poll() is None]
         path = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
-        data = json.dumps([job._asdict() for job in jobs]).encode()
+        data = json.dumps({"places": places.FIXED, "jobs": [job._asdict() for job in jobs]}).encode()
         try:
             descriptor = _readable(data)
         except OSError as error:
@@ -112,7 +111,9 @@ def _readable(data: bytes) -> int:
 
 def main() -> None:
     """Run the jobs on stdin side by side; log each end."""
-    jobs = [Job(**job) for job in json.load(sys.stdin.buffer)]
+    handed = json.load(sys.stdin.buffer)
+    places.FIXED.update(handed["places"])
+    jobs = [Job(**job) for job in handed["jobs"]]
     starter = processes.this()
     base = dict(os.environb)
     links = os.fsdecode(base.get(circles.CHAIN, b""))
@@ -134,7 +135,7 @@ def main() -> None:
 
 
 def log(job: Job, ended: Ended) -> None:
-    """Append one line; a log that grew too large is begun anew, the last one kept beside it."""
+    """Write down how a job ended."""
     file = os.path.join(places.state(), _LOG)
     if ended.exit_code == 2 and tuple(job.argv[:2]) == ("/bin/sh", "-c"):
         said = shell_lines.refusal("/bin/sh", *job.argv[1:])
@@ -157,11 +158,6 @@ def log(job: Job, ended: Ended) -> None:
         }
     )
     try:
-        places.make_private(places.state())
-        if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
-            os.replace(file, file + ".1")
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "ab", buffering=0) as stream:
-            stream.write(line.encode() + b"\n")
+        places.append_line(file, line)
     except OSError:  # nobody to tell: the hooks ran, only the log is missing
         return

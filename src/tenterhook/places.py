@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 
+# What `install` wrote down, for a process whose environment somebody else may have set: kind of place to directory.
+FIXED: dict[str, str] = {}
+
 
 def home() -> str:
     """The person's home as their environment has it."""
-    return os.environ.get("HOME") or os.path.expanduser("~")
+    return FIXED.get("home") or os.environ.get("HOME") or os.path.expanduser("~")
 
 
 def account_home() -> str:
@@ -21,17 +24,17 @@ def account_home() -> str:
 
 
 def config_home() -> str:
-    return _xdg("XDG_CONFIG_HOME", ".config")
+    return FIXED.get("config") or _xdg("XDG_CONFIG_HOME", ".config")
 
 
 def state() -> str:
     """Our own directory for what must outlive a process."""
-    return _xdg("XDG_STATE_HOME", ".local/state") + "/tenterhook"
+    return FIXED.get("state") or _xdg("XDG_STATE_HOME", ".local/state") + "/tenterhook"
 
 
 def cache() -> str:
     """Our own directory for what can be made again."""
-    return _xdg("XDG_CACHE_HOME", ".cache") + "/tenterhook"
+    return FIXED.get("cache") or _xdg("XDG_CACHE_HOME", ".cache") + "/tenterhook"
 
 
 def _xdg(variable: str, default: str) -> str:
@@ -68,6 +71,21 @@ def _escaped(char: str) -> str:
 def make_private(directory: str) -> None:
     """Create a directory for this account alone, and what is missing above it as the account usually does."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
+
+
+_LARGEST_LOG = 8 * 1024 * 1024
+
+
+def append_line(file: str, line: str) -> None:
+    """Add a line to a private log; one that grew too large is begun anew, the last one kept beside it."""
+    make_private(os.path.dirname(file))
+    if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
+        os.replace(file, file + ".1")
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, line.encode() + b"\n")
+    finally:
+        os.close(descriptor)
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -107,6 +107,20 @@ class Session:
                 _write(os.path.join(self.directory, "root"), os.fsencode(root))
         return known or root
 
+    def stops(self) -> dict[str, int]:
+        """How often hooks of each family have sent the agent back in this turn."""
+        try:
+            with open(os.path.join(self.directory, "stops.json"), encoding="utf-8") as file:
+                counts = light_json.loads(file.read())
+        except (OSError, ValueError):
+            return {}
+        return (
+            {key: value for key, value in counts.items() if isinstance(value, int)} if isinstance(counts, dict) else {}
+        )
+
+    def keep_stops(self, counts: Mapping[str, int]) -> None:
+        _write(os.path.join(self.directory, "stops.json"), light_json.dumps(dict(counts)).encode())
+
     def variables(self) -> dict[str, str]:
         """What pre-session hooks have set, as of when the session was opened."""
         return self._variables

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from . import circles, commands, jsonable, judging, matching, processes, running, verdicts
 from .model import Action, Event, Failure, Hook, Run, Verdict
 
@@ -27,6 +29,7 @@ class Turn:
         *,
         cancel: running.Cancel | None = None,
         loop: AbstractEventLoop | None = None,
+        deadline: float | None = None,
         debug: Callable[[str], None] | None = None,
     ) -> None:
         self.arrived = event
@@ -35,6 +38,7 @@ class Turn:
         self.trust = trust
         self.cancel = cancel
         self.loop = loop
+        self.deadline = deadline
         self.debug = debug
         self.runs: list[Run] = []
         self.blocked = False
@@ -144,10 +148,14 @@ class Turn:
         """Run hooks side by side; None for an equal command that ran as another."""
         if not hooks:
             return []
+        left = self._time_left()
+        if left <= 0:
+            return [Run(hook, failure=Failure.TIMED_OUT, why="no time was left for it") for hook in hooks]
         if hooks[0].function is not None:
             from . import calling
 
-            return [calling.call(hook, self.event, self.cancel, self.loop) for hook in hooks]
+            timed = [hook if hook.timeout <= left else hook._replace(timeout=left) for hook in hooks]
+            return [calling.call(hook, self.event, self.cancel, self.loop) for hook in timed]
         before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
         payloads = commands.Payloads(self.event)
         runs: list[Run | None] = []
@@ -165,7 +173,8 @@ class Turn:
             else:
                 if self.debug is not None:
                     self._say(f"Input: {prepared.command.payload.decode('utf-8', 'replace')}")
-                pending.append(prepared.command)
+                command = prepared.command
+                pending.append(command if command.timeout <= left else command._replace(timeout=left))
                 numbers.append(number)
             runs.append(run)
         for number, ended in zip(numbers, running.run_stage(pending, self.cancel), strict=True):
@@ -175,6 +184,9 @@ class Turn:
         if before is not None:
             self._collect(before, runs)
         return runs
+
+    def _time_left(self) -> float:
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
 
     def _prepare(self, hook: Hook, payloads: commands.Payloads) -> commands.Prepared:
         try:

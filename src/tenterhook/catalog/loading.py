@@ -7,8 +7,8 @@ import os
 from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
-from ..values import NamedTuple
 from . import ownership, settings
+from .contents import Catalog, LeftOut
 from .layers import MANAGED, Layer, layers
 from .trust import Trust
 
@@ -20,26 +20,6 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 _GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
-
-
-class LeftOut(NamedTuple):
-    """A hook that is defined but not in force."""
-
-    hook: Hook
-    why: str  # disabled, replaced
-
-
-class Catalog(NamedTuple):
-    """What was found for one project."""
-
-    root: str
-    layers: tuple[Layer, ...]
-    hooks: tuple[Hook, ...]
-    problems: tuple[Problem, ...]
-    left_out: tuple[LeftOut, ...]
-    trust: Trust
-    debug: bool = False
-    refused_configs: tuple[str, ...] = ()
 
 
 def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, managed: str = MANAGED) -> Catalog:

@@ -8,7 +8,7 @@ import time
 from .. import light_json, places
 from ..locks import Lock
 from ..values import NamedTuple, StrEnum
-from . import fingerprints, ownership, roots, settings
+from . import ownership, roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..model import Hook
+    from . import fingerprints
 
 _LARGEST_KEPT = 256 * 1024
 
@@ -78,6 +79,8 @@ class Trust:
         record = self._of_project().get(self.key(path))
         if record is None:  # whatever is in it is not even looked at
             return Standing(State.TRUSTED) if self.everything else Standing(State.UNTRUSTED, "nobody has trusted it")
+        from . import fingerprints
+
         try:
             fingerprint = fingerprint_of(path)
         except (fingerprints.Untrustable, OSError) as error:
@@ -123,6 +126,8 @@ class Trust:
 
     def grant(self, path: str, *, replaces: bool = False, seen: fingerprints.Fingerprint | None = None) -> None:
         """Trust exactly the bytes that were seen; raises `Untrustable` if they are no longer those."""
+        from . import fingerprints
+
         fingerprint = fingerprint_of(path)
         if seen is not None and seen.hash != fingerprint.hash:
             raise fingerprints.Untrustable(f"{path} changed while it was being shown", "look at it again")
@@ -191,6 +196,8 @@ class Trust:
 
 
 def fingerprint_of(path: str) -> fingerprints.Fingerprint:
+    from . import fingerprints, settings
+
     return fingerprints.of_file(path) if os.path.basename(path) == settings.FILE else fingerprints.of_folder(path)
 
 

@@ -15,10 +15,12 @@ from .. import __version__
 from ..errors import HookError, UnknownEvent
 from ..shown import visible
 from .check import check
+from .install import install
 from .list_hooks import list_hooks
 from .show import show
 from .trigger import trigger
 from .trust import trust
+from .uninstall import uninstall
 from .untrust import untrust
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def tenterhook() -> None:
     """Run your hooks at every step of a coding agent's life: any hook format, any agent."""
 
 
-for command in (list_hooks, show, check, trigger, trust, untrust):
+for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall):
     tenterhook.add_command(command)
 
 

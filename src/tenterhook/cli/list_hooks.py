@@ -14,7 +14,7 @@ from .loading import catalog_here, config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path
 
 if TYPE_CHECKING:
-    from ..catalog.loading import Catalog
+    from ..catalog.contents import Catalog
     from ..model import Hook
 
 

@@ -12,6 +12,8 @@ from ..catalog import loading, roots, trust
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..catalog.contents import Catalog
+
 config_option = click.option(
     "--config",
     "configs",
@@ -24,7 +26,7 @@ config_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of text.")
 
 
-def catalog_here(configs: Sequence[str] = ()) -> loading.Catalog:
+def catalog_here(configs: Sequence[str] = ()) -> Catalog:
     """Everything in force for the current directory."""
     root = roots.project_root(os.getcwd())
     return loading.load(root, configs, trust=trust.Trust(root))
@@ -33,6 +35,13 @@ def catalog_here(configs: Sequence[str] = ()) -> loading.Catalog:
 def hook_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
     return sorted({hook.name for hook in catalog_here().hooks if hook.name.startswith(incomplete)})
+
+
+def agent_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    from ..hosts import HOSTS
+
+    return [name for name in HOSTS if name.startswith(incomplete)]
 
 
 def event_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

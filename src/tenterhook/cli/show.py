@@ -17,7 +17,7 @@ from .loading import catalog_here, config_option, event_names, hook_names, json_
 from .printing import matcher_text, print_json, print_problems, short_path
 
 if TYPE_CHECKING:
-    from ..catalog.loading import Catalog
+    from ..catalog.contents import Catalog
     from ..events import EventSpec
 
 _EXAMPLES: dict[str, Any] = {

@@ -25,6 +25,8 @@ from .printing import print_json, print_problems, print_verdict
 if TYPE_CHECKING:
     from types import FrameType
 
+    from ..catalog.contents import Catalog
+
 DENIED = 2
 REFUSED_CONFIG = 1
 
@@ -180,9 +182,7 @@ def _decide(engine: Engine, event: Event) -> Verdict:
         cancel.close()
 
 
-def _print_explanations(
-    event: Event, explanations: list[Explanation], catalog: loading.Catalog, *, as_json: bool
-) -> None:
+def _print_explanations(event: Event, explanations: list[Explanation], catalog: Catalog, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {

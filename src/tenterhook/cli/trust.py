@@ -18,7 +18,7 @@ from .loading import catalog_here
 from .printing import print_problems, short_path
 
 if TYPE_CHECKING:
-    from ..catalog.loading import Catalog
+    from ..catalog.contents import Catalog
     from ..model import Hook
 
 _LONGEST_SHOWN = 200  # lines of one file

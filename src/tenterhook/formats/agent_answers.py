@@ -91,7 +91,9 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
     modified = _modified(agent, event, specific, current)
     if modified is not None:
         ours["modified_input"] = modified
-    context = _joined(ours.get("additional_context"), specific.get("additionalContext") or said.get("additionalContext"))
+    context = _joined(
+        ours.get("additional_context"), specific.get("additionalContext") or said.get("additionalContext")
+    )
     if context:
         ours["additional_context"] = context
     if said.get("systemMessage"):

@@ -11,8 +11,8 @@ import os
 from .. import jsonable
 from ..errors import UnknownEvent
 from ..events import BY_NAME, EVENTS, tool_names
-from ..matching import prompt_text
 from ..model import Event
+from ..texts import prompt_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,10 +158,10 @@ def write(agent: str, declared: str, event: Event) -> dict[str, Any]:
     """The event as the agent would tell its own hooks of it.
 
     An event that came from this very agent (`context` holds `agent.name` and `agent.payload`) is sent as it came, with
-    the tool's input as it is by now.
+    the tool's input as it is by now. What a partial payload lacks is written as for any other event.
     """
     came = _as_it_came(agent, event)
-    if came is not None:
+    if "hook_event_name" in came:
         return came
     names = _fields(agent, event.canonical)
     sent: dict[str, Any] = {"session_id": event.session_id, "cwd": event.work_dir, "hook_event_name": declared}
@@ -179,13 +179,13 @@ def write(agent: str, declared: str, event: Event) -> dict[str, Any]:
         sent.setdefault("tool_call_id", sent["tool_use_id"])
     if "subagent_name" in names and "agent_type" not in sent and "subagent_type" in event.fields:
         sent["agent_type"] = event.fields["subagent_type"]
-    return sent
+    return {**sent, **came}
 
 
-def _as_it_came(agent: str, event: Event) -> dict[str, Any] | None:
+def _as_it_came(agent: str, event: Event) -> dict[str, Any]:
     origin = event.context.get("agent")
     if not isinstance(origin, dict) or origin.get("name") != agent or not isinstance(origin.get("payload"), dict):
-        return None
+        return {}
     came: dict[str, Any] = {**origin["payload"]}
     if "tool_input" in came and event.tool_input is not None:
         came["tool_input"] = event.tool_input
@@ -242,8 +242,8 @@ def _text(output: Any) -> str:
     return jsonable.text(output)
 
 
-def variables(hook: Hook, event: Event) -> dict[str, str]:
-    """What a hook of an agent's settings expects in its environment."""
+def variables(hook: Hook, event: Event, env_file: str = "") -> dict[str, str]:
+    """What a hook of an agent's settings expects in its environment; `env_file` is the session's."""
     root = event.work_dir
     found = {
         "claude": {"CLAUDE_PROJECT_DIR": root},
@@ -251,15 +251,14 @@ def variables(hook: Hook, event: Event) -> dict[str, str]:
         "gemini": {
             "GEMINI_PROJECT_DIR": root,
             "GEMINI_CWD": root,
-            "GEMINI_SESSION_ID": event.session_id,
+            "GEMINI_SESSION_ID": jsonable.printable(event.session_id).replace("\0", "\ufffd"),
             "CLAUDE_PROJECT_DIR": root,
         },
         "qwen": {"QWEN_PROJECT_DIR": root, "GEMINI_PROJECT_DIR": root, "CLAUDE_PROJECT_DIR": root},
     }.get(hook.format, {})
+    if hook.format == "claude" and hook.event == "pre-session" and env_file:
+        found["CLAUDE_ENV_FILE"] = env_file
     plugin, name = os.path.split(os.path.dirname(hook.source))
     if hook.format == "claude" and name == "hooks" and hook.source.endswith("/hooks.json"):
         found["CLAUDE_PLUGIN_ROOT"] = plugin
-    own = hook.metadata.get("env")
-    if isinstance(own, dict):
-        found = {**found, **{str(key): str(value) for key, value in own.items()}}
-    return found
+    return {**found, **hook.metadata.get("env", {})}

@@ -58,7 +58,13 @@ MATCHER = (
     Field("pattern", str, None, meaning="searched in each string value of the tool's input"),
 )
 
-_KINDS: dict[type, str] = {str: "a text", int: "a whole number", bool: "true or false", dict: "a table"}
+_KINDS: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "a table",
+    list: "an array",
+}
 
 
 def check(

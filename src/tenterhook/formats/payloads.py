@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .. import jsonable
 from ..events import AGENTS, EVENTS
-from ..matching import prompt_text
 from ..model import Event, Hook
+from ..texts import prompt_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

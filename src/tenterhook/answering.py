@@ -1,0 +1,114 @@
+"""One event of an agent, answered: read it, put it to the hooks, say the verdict in the agent's own form."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from . import guarded, places, stopping
+from .catalog import index, roots
+from .dispatch import agent_process
+from .engine import Engine
+from .hosts import codec
+from .sessions import Session, fresh_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .catalog.contents import Catalog
+    from .hosts.wire import Answer, Received
+    from .model import Verdict
+
+
+def answer(
+    host: str,
+    native: str,
+    payload: dict[str, Any],
+    record: dict[str, Any],
+    found: dict[str, Any] | None,
+    timeout: float,
+) -> Answer:
+    """The agent's answer to one event. `found` is the index, if it is known to be true."""
+    deadline = time.monotonic() + timeout - 1
+    spoken = codec(host)
+    received = spoken.read_event(payload, native)
+    _mark_agent()
+    received = _with_session(received)
+    root = _root(received)
+    if found is None or found["root"] != root:
+        found = index.read(root, record["configs"])
+    catalog = index.catalog(found) if found is not None else _loaded(root, record)
+    verdict = _decide(received, catalog, deadline)
+    answered = spoken.write_verdict(received, verdict)
+    if answered.lost or any(run.failed for run in verdict.runs):
+        _note(host, received, verdict, answered)
+    return answered
+
+
+def _with_session(received: Received) -> Received:
+    event = received.event
+    return received if event.session_id else received._replace(event=event.replace(session_id=fresh_id()))
+
+
+def _mark_agent() -> None:
+    """What runs below this agent may not widen what may run."""
+    agent = agent_process()
+    try:
+        if agent is not None:
+            guarded.mark(agent)
+    except OSError:  # no place to write: the verdict does not depend on it
+        pass
+
+
+def _root(received: Received) -> str:
+    """Where the session began, wherever it is now."""
+    work_dir = received.event.work_dir
+    try:
+        os.chdir(work_dir)  # where hooks start; they start quicker where we are
+    except OSError:
+        pass
+    return Session(received.event.session_id).fix_root(roots.project_root(work_dir))
+
+
+def _loaded(root: str, record: dict[str, Any]) -> Catalog:
+    """Load everything anew, and keep the agent's settings in step with the events that hooks are for."""
+    catalog = index.load(root, record["configs"])
+    from .installing import wiring
+
+    wiring.keep_in_step(record, codec(record["host"]).EVENTS, catalog.hooks)
+    return catalog
+
+
+def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
+    event = received.event
+    if event.canonical != stopping.STOP:
+        return Engine(catalog.hooks, catalog=catalog, tell_untrusted=False).decide(event, deadline=deadline)
+    session = Session(event.session_id)
+    gate = stopping.gate(session, event)
+    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False)
+    verdict, after = gate.settle(engine.decide(gate.told(event), deadline=deadline))
+    session.keep_stops(after.counts)
+    return verdict
+
+
+def _note(host: str, received: Received, verdict: Verdict, answered: Answer) -> None:
+    """Write down what the agent could not be told, and which hooks failed; `doctor` shows it."""
+    from . import light_json
+
+    line = light_json.dumps(
+        {
+            "schema": 1,
+            "time": time.time(),
+            "host": host,
+            "event": received.native,
+            "session_id": received.event.session_id,
+            "decision": str(verdict.decision),
+            "lost": list(answered.lost),
+            "failed": [{"hook": run.hook.name, "why": run.why} for run in verdict.runs if run.failed],
+        }
+    )
+    try:
+        places.append_line(os.path.join(places.state(), "dispatch.jsonl"), line)
+    except OSError:  # the verdict stands, only the note is missing
+        pass

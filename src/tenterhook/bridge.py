@@ -1,0 +1,13 @@
+"""What the line in an agent's settings runs: `python -I -S bridge.py --host NAME --event EVENT --record FILE`.
+
+It is a file of its own so that it can be started with no package on the path. Exit status 10 is a block, which the
+line's shell turns into 2: an interpreter that cannot begin exits with 2 as well, and that is no block.
+"""
+
+import sys
+
+if __name__ == "__main__":
+    sys.path.insert(0, __file__.rpartition("/tenterhook/")[0])
+    from tenterhook.dispatch import main
+
+    main(sys.argv[1:], block=10)

@@ -1,0 +1,32 @@
+"""What there is for one project: the hooks in force, those that are not, and everything that is wrong."""
+
+from __future__ import annotations
+
+from ..values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..errors import Problem
+    from ..model import Hook
+    from .layers import Layer
+    from .trust import Trust
+
+
+class LeftOut(NamedTuple):
+    """A hook that is defined but not in force."""
+
+    hook: Hook
+    why: str  # disabled, replaced
+
+
+class Catalog(NamedTuple):
+    """What was found for one project."""
+
+    root: str
+    layers: tuple[Layer, ...]
+    hooks: tuple[Hook, ...]
+    problems: tuple[Problem, ...]
+    left_out: tuple[LeftOut, ...]
+    trust: Trust
+    debug: bool = False
+    refused_configs: tuple[str, ...] = ()

@@ -1,0 +1,126 @@
+"""`tenterhook install`: put your hooks in force in the agents you use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ..catalog import roots
+from ..errors import HookError
+from ..installing import changes, wiring
+from ..installing.agents import AGENTS
+from ..installing.lasting import temporary
+from ..shown import visible
+from .loading import agent_names, catalog_here, json_option
+from .printing import print_json, short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..installing.agents import Agent
+    from ..model import Hook
+
+
+@click.command(short_help="Put your hooks in force in the agents you use.")
+@click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
+@click.option("--user/--project", "for_user", default=True, help="For every project (default), or for this one.")
+@click.option("--closed", is_flag=True, help="If Tenterhook cannot answer, refuse the tool call (default: go on).")
+@click.option("--config", "configs", multiple=True, metavar="FILE", help="Hooks of this file are in force there too.")
+@click.option("--dry-run", is_flag=True, help="Show the change and make none.")
+@json_option
+def install(
+    names: tuple[str, ...], for_user: bool, closed: bool, configs: tuple[str, ...], dry_run: bool, as_json: bool
+) -> int:
+    """Put your hooks in force in coding agents: one entry for each event that has hooks, in the agent's own settings.
+
+    Without AGENT it lists the agents found on this machine and asks. The change is shown; what else is in the file,
+    comments and order too, stays as it is; `tenterhook uninstall` takes it out without a trace.
+
+    \b
+    tenterhook install claude-code kimi-code
+    tenterhook install gemini --dry-run
+    """
+    agents = _chosen(names)
+    root = None if for_user else roots.project_root(os.getcwd())
+    catalog = catalog_here(configs)
+    if catalog.refused_configs:
+        raise HookError(f"{catalog.refused_configs[0]} cannot be used", "tenterhook check says what is wrong with it")
+    files = [os.path.abspath(config) for config in configs]
+    plans = [changes.plan(agent, root, catalog.hooks, closed=closed, configs=files) for agent in agents]
+    if not dry_run:
+        for plan in plans:
+            changes.apply(plan)
+    if as_json:
+        print_json({"schema": 1, "dry_run": dry_run, "installed": [_as_json(plan) for plan in plans]})
+        return 0
+    for plan in plans:
+        _print(plan, catalog.hooks, dry_run=dry_run)
+    _warn_if_temporary()
+    return 0
+
+
+def _chosen(names: Sequence[str]) -> list[Agent]:
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown:
+        raise click.UsageError(f"there is no agent {unknown[0]!r}; one of: {', '.join(AGENTS)}")
+    if names:
+        return [AGENTS[name] for name in dict.fromkeys(names)]
+    found = [agent for agent in AGENTS.values() if agent.is_present()]
+    if not found:
+        raise HookError("no agent was found on this machine", f"name one of: {', '.join(AGENTS)}")
+    click.echo("found on this machine:", err=True)
+    for agent in found:
+        click.echo(f"  {agent.name:<12} {short_path(agent.settings())}", err=True)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise HookError("which of them?", f"tenterhook install {' '.join(agent.name for agent in found)}")
+    return [agent for agent in found if click.confirm(f"install into {agent.title}?", default=True, err=True)]
+
+
+def _as_json(plan: changes.Plan) -> dict[str, object]:
+    return {
+        "agent": plan.agent.name,
+        "settings": plan.record["settings"],
+        "events": plan.record["events"],
+        "closed": plan.record["closed"],
+        "changes": [file.shown() for file in plan.files if file.changes],
+    }
+
+
+def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
+    agent = plan.agent
+    changed = [file for file in plan.files if file.changes]
+    for file in changed:
+        click.echo(_coloured(file.shown()), nl=False)
+    if dry_run:
+        click.echo(f"{agent.title}: {'this would be changed' if changed else 'nothing would change'}")
+        return
+    events = ", ".join(plan.record["events"])
+    state = "guarded" if changed else "already guarded, nothing changed"
+    click.echo(f"{click.style(agent.title, bold=True)}: {state}  ({events})")
+    for file in changed:
+        if file.before is not None:
+            click.echo(f"  as it was: {short_path(changes.backup_of(file.path))}")
+    if not any(hook.event == "pre-tool-call" for hook in hooks):
+        click.echo("  no hook on tool calls yet; its event is wired as soon as you add one")
+    for hook in wiring.without_event(agent.events, hooks):
+        click.echo(f"  {agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there")
+    if agent.name == "codex":
+        click.echo("  Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line")
+    if plan.record["closed"]:
+        click.echo("  if Tenterhook cannot answer, tool calls are refused")
+    click.echo(f"  restart {agent.title} if it is running; then: tenterhook doctor {agent.name} --live")
+
+
+def _coloured(diff: str) -> str:
+    colours = {"+": "green", "-": "red"}
+    return "".join(click.style(visible(line), fg=colours.get(line[:1])) for line in diff.splitlines(keepends=True))
+
+
+def _warn_if_temporary() -> None:
+    why = temporary()
+    if why:
+        click.echo(f"{click.style('this will not last', fg='yellow')}: {why}", err=True)
+        click.echo("  install Tenterhook for good, then again: pipx install tenterhook && tenterhook install", err=True)

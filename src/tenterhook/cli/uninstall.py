@@ -1,0 +1,55 @@
+"""`tenterhook uninstall`: take it out of an agent's settings, without a trace."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ..catalog import roots
+from ..errors import HookError
+from ..installing import changes, records
+from ..installing.agents import AGENTS
+from .loading import agent_names
+from .printing import short_path
+from .trust import need_terminal, refuse_below_agent
+
+
+@click.command(short_help="Take Tenterhook out of an agent's settings.")
+@click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
+@click.option("--user/--project", "for_user", default=True, help="From your own settings (default), or this project's.")
+@click.option("--dry-run", is_flag=True, help="Show the change and make none.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) -> int:
+    """Take our entries, and nothing else, out of the settings of AGENT (default: of every agent that has them).
+
+    The agent is not guarded any more. It needs a terminal or --yes, and does not work from within a guarded agent.
+    """
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown:
+        raise click.UsageError(f"there is no agent {unknown[0]!r}; one of: {', '.join(AGENTS)}")
+    if not dry_run:
+        refuse_below_agent("uninstall")
+        need_terminal("uninstall", yes=yes)
+    root = None if for_user else roots.project_root(os.getcwd())
+    chosen = names or [
+        record["host"] for record in records.all_records() if record["root"] == root and record["host"] in AGENTS
+    ]
+    if not chosen:
+        raise HookError("it is installed in no agent", "name the agent to look into its settings all the same")
+    plans = [changes.plan_removal(AGENTS[name], root) for name in dict.fromkeys(chosen)]
+    for plan in plans:
+        for file in plan.files:
+            if file.changes:
+                click.echo(file.shown(), nl=False)
+    if dry_run:
+        return 0
+    titles = ", ".join(plan.agent.title for plan in plans)
+    if not yes and not click.confirm(f"take it out of {titles}?", default=False):
+        return 1
+    for plan in plans:
+        changes.apply(plan, removal=True)
+        changed = [short_path(file.path) for file in plan.files if file.changes]
+        said = f"out of {', '.join(changed)}" if changed else "there was nothing of ours"
+        click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}; it is not guarded any more")
+    return 0

@@ -1,0 +1,180 @@
+"""`tenterhook dispatch`: what an agent runs for each event. stdin to verdict in the agent's own form.
+
+It starts light: an event that reaches no hook is answered from the index, with next to nothing imported. Where things
+are and what is trusted comes from what `install` wrote down, never from the environment, which a repository may set.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import light_json, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
+
+FAILED = 70  # never an accidental 2
+_LARGEST_PAYLOAD = 256 * 1024 * 1024
+_SHELLS = frozenset((b"sh", b"dash", b"bash", b"zsh", b"ash", b"ksh", b"fish", b"busybox"))
+_LONGEST = 600  # seconds
+_SPARE = 5  # seconds between our last moment and the agent's
+
+
+class Trouble(Exception):
+    """We cannot answer, and why."""
+
+
+def main(arguments: Sequence[str], *, block: int = 2) -> NoReturn:
+    """Answer one event and end. `block` is the exit status that says so."""
+    record: dict[str, Any] = {}
+    try:
+        status = block if _dispatch(arguments, record) else 0
+    except BaseException as error:  # noqa: BLE001  # whatever it is, the agent gets a valid answer
+        status = _failed(error, record, block)
+    # Ending here saves the interpreter's own goodbye; everything is written, nothing is buffered.
+    os._exit(status)
+
+
+def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
+    options = _options(arguments)
+    record.update(_record(options["record"]))
+    if record.get("host") != options["host"]:
+        raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
+    places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache")})
+    payload = _payload()
+    native = options["event"] or payload.get("hook_event_name")
+    if not isinstance(native, str):
+        raise Trouble("the agent named no event")
+    longest = record["timeouts"].get(native, _LONGEST)
+    timeout = longest - min(_SPARE, longest // 3)
+    _end_after(timeout)
+    root = _root(payload)
+    if root is not None and _is_known_agent() and native in record["events"]:
+        from .catalog import index
+
+        found = index.read(root, record["configs"])
+        if found is not None:
+            tool = payload.get("tool_name", payload.get("toolName"))
+            tool_input = payload.get("tool_input", payload.get("toolArgs"))
+            if index.reaches_nothing(found, record["events"][native], tool, tool_input):
+                return False
+    else:
+        found = None
+    sys.path += [path for path in record["path"] if path not in sys.path]
+    from . import answering
+
+    answer = answering.answer(options["host"], native, payload, record, found, timeout)
+    _write(1, answer.stdout)
+    _write(2, answer.stderr)
+    return answer.blocks
+
+
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    given = {"host": "", "event": "", "record": ""}
+    words = list(arguments)
+    while words:
+        name = words.pop(0).removeprefix("--")
+        if name not in given or not words:
+            raise Trouble("usage: tenterhook dispatch --host NAME --record FILE [--event EVENT]")
+        given[name] = words.pop(0)
+    if not given["host"] or not given["record"]:
+        raise Trouble("usage: tenterhook dispatch --host NAME --record FILE [--event EVENT]")
+    return given
+
+
+def _record(file: str) -> dict[str, Any]:
+    """What `install` wrote down; believed only if nobody else could have."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            found = os.fstat(descriptor)
+            if found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o022:
+                raise Trouble(f"another account could have written {file}")
+            text = os.read(descriptor, found.st_size + 1).decode()
+        finally:
+            os.close(descriptor)
+        record = light_json.loads(text)
+    except OSError as error:
+        raise Trouble(f"{error.strerror}: {file}; install again with: tenterhook install") from None
+    except ValueError:
+        raise Trouble(f"{file} is broken; install again with: tenterhook install") from None
+    if not isinstance(record, dict) or record.get("schema") != 1:
+        raise Trouble(f"{file} was written by another version; install again with: tenterhook install")
+    return record
+
+
+def _payload() -> dict[str, Any]:
+    data = b""
+    while piece := os.read(0, 1 << 20):
+        data += piece
+        if len(data) > _LARGEST_PAYLOAD:
+            raise Trouble("the agent sent more than 256 MiB")
+    try:
+        payload = light_json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        payload = None
+    if not isinstance(payload, dict):
+        raise Trouble("the agent sent no JSON object")
+    return payload
+
+
+def _end_after(seconds: int) -> None:
+    """Be ended by the system if we hang: a late answer counts as none, and every agent goes on without one."""
+    from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
+
+    alarm(seconds)
+
+
+def _root(payload: dict[str, Any]) -> str | None:
+    """The root that the session began with; None at its first event."""
+    session = payload.get("session_id", payload.get("sessionId"))
+    if not isinstance(session, str) or not session:
+        return None
+    try:
+        with open(f"{places.state()}/sessions/{places.file_name(session)}/root", "rb") as file:
+            return os.fsdecode(file.read()) or None
+    except OSError:
+        return None
+
+
+def _is_known_agent() -> bool:
+    """Whether the agent that runs us, the nearest ancestor that is no shell, is marked as guarded."""
+    agent = agent_process()
+    return agent is None or os.path.exists(f"{places.state()}/guarded/{agent}")
+
+
+def agent_process() -> str | None:
+    """The agent's process as `guarded` names it; None where the system does not tell."""
+    pid = os.getppid()
+    try:
+        while pid > 1:
+            with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+                head, _, tail = file.read().rpartition(b")")
+            fields = tail.split()
+            if head.partition(b"(")[2] not in _SHELLS:
+                return f"{pid}.{fields[19].decode()}"
+            pid = int(fields[1])
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:
+    """Say what went wrong. Inside the installed line its shell decides what follows; else the record does."""
+    said = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
+    try:
+        _write(2, f"tenterhook: cannot answer: {said}\n")
+    except OSError:
+        pass
+    if block != 2:
+        return FAILED
+    return block if record.get("closed") else 1
+
+
+def _write(descriptor: int, text: str) -> None:
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,402 @@
+"""The hooks in other agents' own settings: Claude Code's, Codex's, Gemini CLI's and Qwen Code's, in their form.
+
+Event names, each with groups, each with a matcher and handlers. Each handler stands alone: what is wrong with one, or
+means nothing here, is reported, and the others run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from .. import expressions
+from ..errors import Problem
+from ..events import AGENTS, BY_NAME
+from ..model import Hook
+from ..values import NamedTuple
+from . import fields
+from .agent_payloads import EVENTS_OF
+from .fields import Field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .toml_files import Lines
+
+    Place = Callable[[str, int, int | None, str], int | None]  # event, group (-1: none), handler, key to a line
+
+# A command with this in it is our own entry: to run it here would be to call ourselves.
+OURS = "tenterhook/bridge.py"
+
+GROUP = (
+    Field("matcher", str, "", meaning="what the event is about: a tool's name, a source …"),
+    Field("hooks", list, None, required=True, meaning="an array of handlers"),
+    Field("sequential", bool, False, meaning="Gemini CLI: one after another"),
+    Field("description", str, ""),
+)
+HANDLER = (
+    Field("type", str, None, required=True, meaning='"command"'),
+    Field("command", str, None, 1, required=True, meaning="a shell line"),
+    Field("args", list, None, meaning="Claude Code: the command's arguments, without a shell"),
+    Field("timeout", object, None, meaning="seconds; milliseconds for Gemini CLI"),
+    Field("async", bool, False),
+    Field("asyncRewake", bool, False),
+    Field("name", str, ""),
+    Field("description", str, ""),
+    Field("env", dict, {}),
+    Field("shell", str, "", choices=("bash", "sh"), meaning="the shell that runs the command"),
+    *(Field(key, object) for key in ("statusMessage", "visibilityHint", "commandWindows", "command_windows")),
+)
+_TIMEOUT = {"claude": 600.0, "codex": 600.0, "gemini": 60.0, "qwen": 600.0}
+_NOT_EVENTS = ("enabled", "disabled", "notifications", "state", "managed_dir", "windows_managed_dir")
+_MATCHER_IGNORED = ("pre-agent-turn", "pre-agent-turn-stop", "interrupt")
+
+
+def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
+    """The hooks of a settings file in JSON, comments and trailing commas allowed."""
+    try:
+        with open(file, "rb") as stream:
+            text = stream.read().decode("utf-8-sig")
+    except OSError as error:
+        remedy = "name a settings file that exists and is readable"
+        return (), (Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy),)
+    except UnicodeDecodeError as error:
+        return (), (Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8"),)
+    text = _without_comments(text)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        return (), (Problem("bad-json", file, line, None, f"not valid JSON: {error}", "mend it near that line"),)
+    lines = _lines(text)
+
+    def place(event: str, group: int, handler: int | None, key: str) -> int | None:
+        path = ("hooks", event, group) if handler is None else ("hooks", event, group, "hooks", handler)
+        return next((lines[each] for each in ((*path, key), path, ("hooks", event)) if each in lines), None)
+
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    if not isinstance(hooks, dict):
+        if isinstance(document, dict) and "hooks" not in document:
+            remedy = "add hooks to it, or do not name it"
+            return (), (Problem("no-hooks", file, None, "hooks", "no hooks in this file", remedy),)
+        remedy = 'write {"hooks": {"<event>": [{"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}]}}'
+        message = "'hooks' is not an object of event names"
+        return (), (Problem("bad-hooks-section", file, lines.get(("hooks",)), "hooks", message, remedy),)
+    off = _switched_off(document, hooks)
+    if off is True:
+        message = "the file switches all its hooks off"
+        remedy = "take the switch out of the file if they should run here"
+        return (), (Problem("switched-off", file, None, None, message, remedy),)
+    agent = _agent(file) or ("gemini" if _has_events_of("gemini", hooks) else "claude")
+    return _read(agent, hooks, file, place, off)
+
+
+def read_toml(hooks: dict[str, Any], file: str, lines: Lines) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
+    """The hooks of Codex's `config.toml`: `[[hooks.<event>]]` groups with `hooks` in them."""
+
+    def place(event: str, group: int, handler: int | None, key: str) -> int | None:
+        header = f"hooks.{event}"
+        if handler is not None and lines.has(f"{header}.hooks"):
+            before = sum(len(_handlers(each)) for each in hooks[event][:group])
+            return lines.line_of(f"{header}.hooks", before + handler, key)
+        return lines.line_of(header, max(group, 0), key)
+
+    return _read(_agent(file) or "codex", hooks, file, place, ())
+
+
+def _agent(file: str) -> str | None:
+    """Whose settings a path says it is: the innermost folder counts."""
+    parts = reversed(os.path.abspath(file).split("/"))
+    return next((part[1:] for part in parts if part[:1] == "." and part[1:] in AGENTS), None)
+
+
+def _has_events_of(agent: str, hooks: dict[str, Any]) -> bool:
+    others = {name for each in AGENTS if each != agent for name in EVENTS_OF[each]}
+    return any(name in EVENTS_OF[agent] and name not in others for name in hooks)
+
+
+def _switched_off(document: dict[str, Any], hooks: dict[str, Any]) -> bool | tuple[str, ...]:
+    """True for all of them, or the names of those that are."""
+    if document.get("disableAllHooks") is True:
+        return True
+    named: list[str] = []
+    config = document.get("hooksConfig")
+    for section in (config if isinstance(config, dict) else {}, hooks):
+        if section.get("enabled") is False:
+            return True
+        disabled = section.get("disabled")
+        named += [name for name in disabled if isinstance(name, str)] if isinstance(disabled, list) else []
+    return tuple(named)
+
+
+def _read(
+    agent: str, events: dict[str, Any], file: str, place: Place, off: bool | tuple[str, ...]
+) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
+    hooks: list[Hook] = []
+    problems: list[Problem] = []
+    for event, groups in events.items():
+        if event in _NOT_EVENTS:
+            continue
+        if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+            message = f"'hooks.{event}' is not an array of groups"
+            remedy = 'write [{"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}]'
+            problems.append(Problem("bad-hooks-section", file, place(event, -1, None, ""), event, message, remedy))
+            continue
+        if event not in EVENTS_OF[agent]:
+            if any(not _is_ours(handler) for group in groups for handler in _handlers(group)):
+                problems.append(_foreign_event(agent, event, file, place(event, -1, None, "")))
+            continue
+        number = 0
+        for index, group in enumerate(groups):
+            read = _Group(agent, event, index, group, file, place)
+            problems += read.problems
+            for position, handler in enumerate(_handlers(group)):
+                if _is_ours(handler):
+                    continue
+                hook, found = _read_one(read, position, handler, number)
+                number += 1
+                problems += found
+                if hook is None:
+                    continue
+                if isinstance(off, tuple) and {hook.name, hook.command} & set(off):
+                    message = f"the settings switch '{hook.name}' off"
+                    remedy = "take it out of 'disabled' if it should run here"
+                    problems.append(Problem("switched-off", file, hook.line, None, message, remedy))
+                else:
+                    hooks.append(hook)
+    return tuple(_with_own_names(hooks)), tuple(problems)
+
+
+def _handlers(group: dict[str, Any]) -> list[Any]:
+    handlers = group.get("hooks")
+    return handlers if isinstance(handlers, list) else []
+
+
+def _is_ours(handler: Any) -> bool:
+    return isinstance(handler, dict) and OURS in str(handler.get("command"))
+
+
+def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Problem:
+    from difflib import get_close_matches
+
+    close = get_close_matches(event, EVENTS_OF[agent], n=1, cutoff=0.85)
+    remedy = f"did you mean '{close[0]}'?" if close else "nothing to mend: it runs in that agent only"
+    return Problem(
+        "foreign-event", file, line, event, f"'{event}' has no counterpart here; its hooks do not run", remedy
+    )
+
+
+def _with_own_names(hooks: list[Hook]) -> Iterator[Hook]:
+    """The names their authors gave them, as long as these are not given twice."""
+    taken: set[str] = set()
+    for hook in hooks:
+        if hook.name in taken:
+            hook = hook._replace(name=f"{hook.declared}[{hook.metadata['number']}]")  # noqa: PLW2901  # one name for it
+        taken.add(hook.name)
+        yield hook
+
+
+class _Group:
+    """One matcher and what it is for, checked."""
+
+    def __init__(self, agent: str, event: str, index: int, group: dict[str, Any], file: str, place: Place) -> None:
+        self.agent = agent
+        self.event = event
+        self.file = file
+        self.spec = BY_NAME[EVENTS_OF[agent][event]]
+
+        def line_of(key: str) -> int | None:
+            return place(event, index, None, key)
+
+        def line_in(handler: int, key: str) -> int | None:
+            return place(event, index, handler, key)
+
+        self.line_in = line_in
+        values, self.problems = fields.check(GROUP, group, file, line_of)
+        self.sequential = values["sequential"] is True
+        given = values["matcher"]
+        self.matcher = Matcher(None)
+        if isinstance(given, str):
+            self.matcher = matcher(agent, self.spec.name, given)
+        else:
+            self.matcher = Matcher(None, never=True)  # reported with the other fields
+        if self.matcher.never and isinstance(given, str):
+            message = f"'{given}' is no expression; the hooks of this group match nothing"
+            self.problems.append(
+                Problem("never-matches-expression", file, line_of("matcher"), "matcher", message, "mend the expression")
+            )
+        if self.matcher.ignored:
+            message = f"a matcher does nothing at {event}"
+            self.problems.append(
+                Problem("ignored-key", file, line_of("matcher"), "matcher", message, "remove the matcher")
+            )
+
+
+class Matcher(NamedTuple):
+    """What a matcher of an agent means: an expression to be searched for, or all, or nothing."""
+
+    expression: str | None
+    dialect: str = expressions.JAVASCRIPT
+    never: bool = False
+    ignored: bool = False
+
+
+def matcher(agent: str, event: str, given: str) -> Matcher:
+    """A matcher in its agent's reading.
+
+    Claude Code and Codex take names for whole names and anything else for an expression, Gemini CLI and Qwen Code
+    search; on events without a tool Gemini CLI compares.
+    """
+    if agent in ("gemini", "qwen"):
+        given = given.strip()
+    if given in ("", "*") or (agent == "qwen" and given == ".*"):
+        return Matcher(None)
+    if event in _MATCHER_IGNORED:
+        return Matcher(None, ignored=True)
+    if agent == "gemini" and not BY_NAME[event].has_tool:
+        return Matcher(f"^({re.escape(given)})$")
+    names = re.fullmatch(r"[\w, |-]+" if agent == "claude" else r"[\w|]+", given, re.ASCII)
+    if agent in ("claude", "codex") and names:
+        found = [name.strip() for name in re.split(r"[|,]", given)]
+        return Matcher(f"^({'|'.join(filter(None, found))})$") if any(found) else Matcher(None, never=True)
+    if agent == "qwen" and "|" in given and given[0] not in "^(":
+        found = [part for part in map(str.strip, re.split(r"(?<!\\)\|", given)) if part]
+        if {"*", ".*"} & set(found):
+            return Matcher(None)
+        given = "|".join(found)
+        if not found:
+            return Matcher(None, never=True)
+    dialect = expressions.PYTHON if agent == "codex" else expressions.JAVASCRIPT
+    try:
+        expressions.check(dialect, given)
+    except expressions.BadExpression:
+        # Gemini CLI then compares the text
+        return Matcher(f"^({re.escape(given)})$") if agent == "gemini" else Matcher(None, never=True)
+    return Matcher(given, dialect)
+
+
+def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[Hook | None, list[Problem]]:
+    def line_of(key: str) -> int | None:
+        return group.line_in(position, key)
+
+    def foreign(key: str, message: str, remedy: str) -> tuple[None, list[Problem]]:
+        return None, [Problem("foreign-handler", group.file, line_of(key), key or None, message, remedy)]
+
+    if not isinstance(handler, dict):
+        return foreign("", f"a handler of {group.event} is not an object", 'write {"type": "command", "command": "…"}')
+    kind = handler.get("type")
+    if isinstance(kind, str) and kind != "command":
+        return foreign("type", f"a handler of type '{kind}' does not run here", "only commands do")
+    if "if" in handler:
+        # without its condition it would run, and perhaps block, where nobody wants it to
+        message = "a handler with a condition ('if') does not run here"
+        return foreign("if", message, "use a matcher, or look at the input in the command")
+    if handler.get("shell") == "powershell":
+        return foreign("shell", "a handler for PowerShell does not run here", "write it for sh or bash")
+    values, problems = fields.check(HANDLER, handler, group.file, line_of)
+    timeout, wrong = _timeout(group.agent, values["timeout"])
+    if wrong:
+        remedy = f"make it a number above 0 ({'milli' if group.agent == 'gemini' else ''}seconds)"
+        problems.append(Problem("bad-value", group.file, line_of("timeout"), "timeout", wrong, remedy))
+    if any(problem.severity == "error" for problem in problems):
+        return None, problems
+    spec, found = group.spec, group.matcher
+    metadata: dict[str, Any] = {"number": number}
+    for name, value in values["env"].items():
+        if name.isidentifier() and name.isascii() and isinstance(value, (str, int, float)) and "\0" not in str(value):
+            metadata.setdefault("env", {})[name] = str(value)
+        else:
+            remedy = "use a name of letters, digits and _, and a text"
+            problems.append(
+                Problem("ignored-key", group.file, line_of("env"), "env", f"'{name}' is no variable", remedy)
+            )
+    if group.sequential:
+        metadata["sequential"] = True
+    hook = Hook(
+        name=values["name"].strip() or f"{group.event}[{number}]",
+        event=spec.name,
+        declared=group.event,
+        format=group.agent,
+        layer="config",
+        source=group.file,
+        line=line_of(""),
+        command=_command(values),
+        tool=found.expression if spec.has_tool else None,
+        target=found.expression if not spec.has_tool else None,
+        dialect=found.dialect,
+        timeout=timeout,
+        async_=values["async"] or values["asyncRewake"],
+        description=values["description"],
+        metadata=metadata,
+        never_matches=found.never,
+    )
+    return hook, problems
+
+
+def _command(values: dict[str, Any]) -> str:
+    command = str(values["command"])
+    if values["args"] is None and values["shell"] != "bash":
+        return command
+    import shlex
+
+    if values["args"] is not None:
+        return "exec " + shlex.join([command, *map(str, values["args"])])
+    return "exec bash -c " + shlex.quote(command)
+
+
+def _timeout(agent: str, given: Any) -> tuple[float, str | None]:
+    """In seconds, and what is wrong with it."""
+    if given is None:
+        return _TIMEOUT[agent], None
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given < 10**9:
+        return _TIMEOUT[agent], f"'timeout' is {given!r}"
+    # Qwen Code's were milliseconds once, and from 1000 on they still are
+    in_milliseconds = agent == "gemini" or (agent == "qwen" and given >= 1000)
+    return given / 1000 if in_milliseconds else float(given), None
+
+
+_STRING = r'"(?:\\.|[^"\\\n])*"'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
+
+
+def _without_comments(text: str) -> str:
+    """The text as plain JSON, each line where it was."""
+    text = _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
+    return _LAST_COMMA.sub(lambda found: found[1] or "", text)
+
+
+_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],\n]")
+
+
+def _lines(text: str) -> dict[tuple[str | int, ...], int]:
+    """The line of each key, object and array of a JSON text, by its path."""
+    lines: dict[tuple[str | int, ...], int] = {}
+    path: list[str | int] = []
+    line, awaits_key = 1, False
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        if part == "\n":
+            line += 1
+        elif part in ("{", "["):
+            lines.setdefault(tuple(path), line)
+            path.append("" if part == "{" else 0)
+            awaits_key = part == "{"
+        elif part in ("}", "]"):
+            if path:
+                path.pop()
+            awaits_key = False
+        elif part == ",":
+            last = path[-1] if path else ""
+            if isinstance(last, int):
+                path[-1] = last + 1
+            else:
+                awaits_key = True
+        elif awaits_key:
+            path[-1] = json.loads(part)
+            lines[tuple(path)] = line
+            awaits_key = False
+    return lines

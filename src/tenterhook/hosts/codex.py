@@ -1,0 +1,37 @@
+"""Codex."""
+
+from __future__ import annotations
+
+from ..formats import agent_payloads
+from . import claude_words, wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model import Verdict
+
+EVENTS = agent_payloads.EVENTS_OF["codex"]
+MANNERS = wire.Manners(
+    "Codex",
+    blocks=frozenset(("pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")),
+    context=frozenset(("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call", "pre-subagent")),
+    modifies=True,
+    answers_permission=True,
+)
+
+
+def read_event(payload: dict[str, Any], native: str) -> wire.Received:
+    return wire.read("codex", payload, native, EVENTS)
+
+
+def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
+    return wire.write(MANNERS, received, verdict, _body)
+
+
+def _body(said: wire.Said) -> dict[str, Any] | None:
+    told = claude_words.body(said)
+    if told and said.tool_input is not None:
+        # A changed input counts only beside an `allow`, which skips no question here.
+        told["hookSpecificOutput"]["permissionDecision"] = "allow"
+    return told

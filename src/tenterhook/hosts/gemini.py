@@ -1,0 +1,45 @@
+"""Gemini CLI. Its `ask` hangs a headless run for ever, so it is never said."""
+
+from __future__ import annotations
+
+from ..formats import agent_payloads
+from . import wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model import Verdict
+
+EVENTS = agent_payloads.EVENTS_OF["gemini"]
+MANNERS = wire.Manners(
+    "Gemini CLI",
+    blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")),
+    context=frozenset(("pre-session", "pre-agent-turn", "post-tool-call")),
+    modifies=True,
+    messages=True,
+)
+
+
+def read_event(payload: dict[str, Any], native: str) -> wire.Received:
+    return wire.read("gemini", payload, native, EVENTS)
+
+
+def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
+    return wire.write(MANNERS, received, verdict, _body)
+
+
+def _body(said: wire.Said) -> dict[str, Any] | None:
+    if said.deny is not None:
+        return None
+    specific: dict[str, Any] = {}
+    if said.tool_input is not None:
+        specific["tool_input"] = said.tool_input
+    if said.context is not None:
+        specific["additionalContext"] = said.context
+    told: dict[str, Any] = {}
+    if said.message is not None:
+        told["systemMessage"] = said.message
+    if specific:
+        told["hookSpecificOutput"] = {"hookEventName": said.native, **specific}
+    return told

@@ -1,0 +1,27 @@
+"""Kimi Code: it sends what the array format sends, and takes exit status 2 as a block. JSON it would show as text."""
+
+from __future__ import annotations
+
+from ..events import EVENTS as ALL_EVENTS
+from . import wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model import Verdict
+
+EVENTS = {spec.array_name: spec.name for spec in ALL_EVENTS if spec.array_name}
+MANNERS = wire.Manners(
+    "Kimi Code",
+    blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")),
+    context=frozenset(("pre-agent-turn",)),
+)
+
+
+def read_event(payload: dict[str, Any], native: str) -> wire.Received:
+    return wire.read_array("kimi-code", payload, native, EVENTS)
+
+
+def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
+    return wire.write(MANNERS, received, verdict, wire.plain_text)

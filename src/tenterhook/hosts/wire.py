@@ -1,0 +1,238 @@
+"""What all agents' languages have in common: an event with its payload whole, a verdict as far as it can be said."""
+
+from __future__ import annotations
+
+from .. import jsonable
+from ..events import tool_names
+from ..model import Action, Event
+from ..values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from ..model import Verdict
+
+
+class Received(NamedTuple):
+    """An event as an agent told it. `payload` is what it sent, whole; `renamed` maps keys we added to its own."""
+
+    event: Event
+    native: str
+    payload: dict[str, Any]
+    renamed: Mapping[str, str] = {}
+
+
+class Answer(NamedTuple):
+    """What the agent is told; `lost` says what of the verdict it could not be told, or only in another way."""
+
+    stdout: str = ""
+    stderr: str = ""
+    blocks: bool = False  # exit status 2, else 0
+    lost: tuple[str, ...] = ()
+
+
+class Said(NamedTuple):
+    """A verdict in the words that every agent has some of: what is None is not said."""
+
+    event: str
+    native: str
+    deny: str | None = None
+    ask: str | None = None
+    approve: str | None = None
+    tool_input: dict[str, Any] | None = None
+    context: str | None = None
+    message: str | None = None
+
+
+class Manners(NamedTuple):
+    """What an agent understands, as observed on the released program (docs/agents.md)."""
+
+    title: str
+    blocks: frozenset[str]  # the events at which a block is honoured
+    context: frozenset[str]  # the events at which text of a hook reaches the model
+    asks: bool = False  # it has a question of its own that a hook can force
+    approves: bool = False  # a hook can skip its question
+    modifies: bool = False  # a hook can change a tool's input
+    answers_permission: bool = False  # a hook can answer its permission request
+    messages: bool = False  # a hook's message reaches the person
+
+
+def read(agent: str, payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Received:
+    """An event of an agent whose settings are a format of ours: the same codec reads it."""
+    from ..formats import agent_payloads
+
+    if native in events:
+        event = agent_payloads.read(agent, {**payload, "hook_event_name": native})
+    else:
+        event = _unknown(native, payload)
+    return received(native, event, payload, agent)
+
+
+def read_array(agent: str, payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Received:
+    """An event of an agent that sends what the array format sends."""
+    if native not in events:
+        return received(native, _unknown(native, payload), payload, agent)
+    fields = {key: value for key, value in payload.items() if key not in _OF_EVENT}
+    return received(native, Event(events[native], **_whose(payload), **fields), payload, agent)
+
+
+def _unknown(native: str, payload: dict[str, Any]) -> Event:
+    """An event that nothing here corresponds to: hooks on `agent-event` see it, whole."""
+    return Event("agent-event", **_whose(payload), agent_event=native)
+
+
+def _whose(payload: dict[str, Any]) -> dict[str, Any]:
+    session, cwd = payload.get("session_id") or payload.get("sessionId"), payload.get("cwd")
+    return {
+        "session_id": session if isinstance(session, str) else "",
+        "work_dir": cwd if isinstance(cwd, str) and cwd else ".",
+    }
+
+
+_OF_EVENT = ("hook_event_name", "session_id", "cwd", "name", "self", "work_dir", "context", "timestamp", "event_type")
+
+
+def plain_text(said: Said) -> str | None:
+    """Exit status 2 for a block, else text alone."""
+    return None if said.deny is not None else said.context or ""
+
+
+def received(native: str, event: Event, payload: dict[str, Any], agent: str) -> Received:
+    """Add the keys that hooks expect, and what else the agent sent as the event's context."""
+    tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input)
+    whole = event.canonical == "agent-event"
+    rest = {key: value for key, value in payload.items() if whole or key not in _CARRIED}
+    context = {"agent": {"name": agent, "event": native, "payload": rest}}
+    changes: dict[str, Any] = {"context": context}
+    if renamed:
+        changes["tool_input"] = tool_input
+    if event.canonical == "permission-request":
+        changes["display"] = event.fields.get("display") or _display(tool_input, event.work_dir)
+        changes["action"] = event.fields.get("action") or f"run {event.tool_name}"
+    return Received(event.replace(**changes), native, payload, renamed)
+
+
+# What the event itself carries; the rest of a payload is its context.
+_CARRIED = frozenset(
+    (
+        *("tool_input", "toolArgs", "tool_response", "toolResult", "tool_output", "prompt", "session_id", "sessionId"),
+        *("cwd", "hook_event_name", "tool_name", "toolName", "last_assistant_message", "prompt_response"),
+    )
+)
+
+# The keys hooks expect, each with what agents call it instead.
+_KEYS: dict[str, tuple[str, ...]] = {
+    "command": ("cmd", "script"),
+    "file_path": ("path", "filePath", "absolute_path", "target_file", "filename", "notebook_path"),
+    "content": ("file_text", "contents", "new_content"),
+}
+_EXPECTED = {"Shell": ("command",), "WriteFile": ("file_path", "content")}
+_EXPECTED |= dict.fromkeys(("ReadFile", "StrReplaceFile"), ("file_path",))
+_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
+
+
+def with_canonical_keys(tool: str | None, tool_input: Any) -> tuple[Any, dict[str, str]]:
+    """A tool's input in its native shape plus the keys hooks expect; and which key each of those stands for."""
+    if not tool or not isinstance(tool_input, dict):
+        return tool_input, {}
+    expected = next((keys for name in tool_names(tool) if (keys := _EXPECTED.get(name))), ())
+    renamed = {
+        key: native
+        for key in expected
+        if key not in tool_input
+        for native in _KEYS[key]
+        if isinstance(tool_input.get(native), str)
+    }
+    added = {key: tool_input[native] for key, native in renamed.items()}
+    if tool == "apply_patch" and "file_path" not in tool_input:
+        path = _patched_path(tool_input)
+        if path:
+            added["file_path"], renamed["file_path"] = path, ""
+    return {**tool_input, **added}, renamed
+
+
+def _patched_path(tool_input: dict[str, Any]) -> str | None:
+    for value in tool_input.values():
+        for line in value.splitlines() if isinstance(value, str) else ():
+            for start in _PATCHED:
+                if line.startswith(start):
+                    return str(line[len(start) :].strip())
+    return None
+
+
+def native_input(received: Received, changed: dict[str, Any]) -> dict[str, Any]:
+    """A modified input in the agent's own keys."""
+    native = dict(changed)
+    seen = received.event.tool_input
+    for key, stands_for in received.renamed.items():
+        value = native.pop(key, None)
+        is_new = value is not None and value != seen.get(key)
+        if stands_for and (is_new or stands_for not in native):
+            native[stands_for] = value
+    return native
+
+
+def _display(tool_input: Any, work_dir: str) -> dict[str, Any]:
+    shown = tool_input if isinstance(tool_input, dict) else {}
+    what = {key: shown[key] for key in ("command", "file_path") if key in shown}
+    return {**what, "cwd": work_dir}
+
+
+def said(manners: Manners, received: Received, verdict: Verdict) -> tuple[Said, list[str]]:
+    """The verdict as far as an agent can be told it, and what was lost or said in another way."""
+    event, lost = received.event.canonical, []
+    context = "\n\n".join(verdict.additional_context) or None
+    message = "\n".join(verdict.messages) or None
+    deny = ask = approve = None
+    changed = None
+    reason = verdict.reason or f"Blocked by {received.native} hook"
+    if verdict.decision is Action.DENY:
+        deny = reason
+    elif event == "pre-tool-call" and verdict.decision is Action.ASK:
+        ask = reason
+    elif event in ("pre-tool-call", "permission-request") and verdict.decision is Action.APPROVE:
+        approve = verdict.reason or "approved by a hook"
+    if verdict.modified_input is not None and deny is None:
+        changed = native_input(received, verdict.modified_input)
+    if changed is not None and not manners.modifies:
+        deny = f"{manners.title} cannot change a tool's input. A hook wants it to be: {_one_line(changed)}"
+        changed = ask = approve = None
+        lost.append("modified input: denied, the reason names it")
+    if ask is not None and not manners.asks:
+        deny, ask = f"{reason} (a hook wants a person to be asked, and {manners.title} has no way to do so)", None
+        lost.append("ask: denied")
+    if approve is not None and not (manners.approves if event == "pre-tool-call" else manners.answers_permission):
+        approve = None
+        lost.append("approve: no decision")
+    if deny is not None and event not in manners.blocks:
+        lost.append("block: nothing follows from it")
+        context = "\n\n".join(filter(None, (deny, context)))
+        deny = None
+    if context is not None and deny is not None:
+        deny, context = f"{deny}\n\n{context}", None
+    if context is not None and event not in manners.context:
+        lost.append("context: the model does not see it")
+        context = None
+    if message is not None and not manners.messages:
+        lost.append("message: nobody sees it")
+        message = None
+    return Said(event, received.native, deny, ask, approve, changed, context, message), lost
+
+
+def write(
+    manners: Manners, received: Received, verdict: Verdict, body: Callable[[Said], dict[str, Any] | str | None]
+) -> Answer:
+    """An answer: exit status 2 with the reason on stderr where `body` is None for a block, else what `body` makes."""
+    told, lost = said(manners, received, verdict)
+    content = body(told)
+    if content is None and told.deny is not None:
+        return Answer(stderr=told.deny + "\n", blocks=True, lost=tuple(lost))
+    if isinstance(content, dict):
+        content = jsonable.encode(content).decode() if content else ""
+    return Answer(stdout=content or "", lost=tuple(lost))
+
+
+def _one_line(value: Any) -> str:
+    return jsonable.encode(value).decode("utf-8", "replace")

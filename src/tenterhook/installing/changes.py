@@ -1,0 +1,230 @@
+"""A change to an agent's settings: planned, shown, made, and taken back without a trace."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import places
+from ..errors import HookError
+from ..locks import Lock
+from . import codex_trust, json_text, lines, records, wiring
+from .agents import AGENTS
+from .shown_diff import diff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..model import Hook
+    from .agents import Agent
+
+
+class FileChange(NamedTuple):
+    """One file, as it is and as it will be; None: there is no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    created: frozenset[str] = frozenset()
+
+    @property
+    def changes(self) -> bool:
+        return self.before != self.after
+
+    def shown(self) -> str:
+        return diff(self.before or b"", self.after or b"", self.path)
+
+
+class Plan(NamedTuple):
+    """Everything that an installation, or its end, changes."""
+
+    agent: Agent
+    root: str | None
+    record: dict[str, Any]
+    files: tuple[FileChange, ...]
+
+    @property
+    def changes(self) -> bool:
+        known = records.read(records.file(self.agent, self.root))
+        return any(file.changes for file in self.files) or known != self.record
+
+
+def plan(
+    agent: Agent, root: str | None, hooks: Iterable[Hook], *, closed: bool = False, configs: Sequence[str] = ()
+) -> Plan:
+    """What installing now would change. Events that were wired for other projects stay wired."""
+    hooks = list(hooks)
+    before = records.read(records.file(agent, root)) or {}
+    events = {**wiring.needed(agent.events, hooks)}
+    events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
+    events = {native: ours for native, ours in agent.events.items() if native in events}
+    closed = closed or wiring.must_close(hooks) or bool(before.get("closed"))
+    configs = list(dict.fromkeys([*before.get("configs", ()), *configs]))
+    record = records.made(agent, root, events, closed=closed, configs=configs)
+    wanted = {
+        native: lines.line(
+            agent.name,
+            native,
+            records.file(agent, root),
+            closed=wiring.closes(ours, closed),
+            open_status=agent.open_status,
+        )
+        for native, ours in events.items()
+    }
+    path = agent.settings(root)
+    text = _read(path)
+    edited = _refusing(path, lambda: agent.with_entries(text or b"", wanted, _created(before, path)))
+    files = [FileChange(path, text, edited.text, edited.created)]
+    if agent.name == "codex":
+        record["trusted"] = list(codex_trust.wanted(path, edited.text))
+        files += _codex_trust(agent, path, edited.text, before)
+    record["files"] = [_note(change, before) for change in files]
+    return Plan(agent, root, record, tuple(files))
+
+
+def plan_removal(agent: Agent, root: str | None) -> Plan:
+    """What taking it back would change, whatever has become of the files since."""
+    path = agent.settings(root)
+    record = records.read(records.file(agent, root)) or {}
+    text = _read(path)
+    files = []
+    if text is not None:
+        created = _created(record, path)
+        after: bytes | None = _refusing(path, lambda: agent.without_entries(text, created))
+        if json_text.FILE in created and not after:
+            after = None
+        files.append(FileChange(path, text, after))
+    if agent.name == "codex":
+        config = os.path.join(agent.home(), "config.toml")
+        config_text = _read(config)
+        if config_text is not None:
+            left: bytes | None = _refusing(config, lambda: codex_trust.without(config_text, record.get("trusted", ())))
+            if not left and json_text.FILE in _created(record, config):
+                left = None
+            files.append(FileChange(config, config_text, left))
+    return Plan(agent, root, {}, tuple(files))
+
+
+def _codex_trust(agent: Agent, path: str, text: bytes, before: dict[str, Any]) -> list[FileChange]:
+    """Codex skips hooks in silence until its own settings say that they are trusted, for exactly these words."""
+    config = os.path.join(agent.home(), "config.toml")
+    config_text = _read(config)
+    old = before.get("trusted", ())
+    trusted = _refusing(config, lambda: codex_trust.with_trust(config_text or b"", path, text, old))
+    created = frozenset({json_text.FILE}) if config_text is None else _created(before, config)
+    return [FileChange(config, config_text, trusted, created)]
+
+
+def apply(change: Plan, *, removal: bool = False) -> None:
+    """Write every file, and the record; nothing is written if one of the files has changed since it was planned."""
+    path = records.file(change.agent, change.root)
+    places.make_private(records.directory())
+    with Lock(os.path.join(records.directory(), "lock")):
+        for file in change.files:
+            if file.changes:
+                _check_writable(file)
+        if not removal:
+            # First: a line that finds no record does not answer.
+            records.write(path, change.record)
+        for file in change.files:
+            if file.changes:
+                _keep_backup(file)
+                _write(file)
+        if removal:
+            _remove(path)
+
+
+def sync(record: dict[str, Any]) -> None:
+    """Wire what has become necessary since `record` was written; in a process that nobody waits for."""
+    from ..catalog import loading, trust
+
+    agent = AGENTS[record["host"]]
+    root = record["root"]
+    catalog = loading.load(root or os.getcwd(), record["configs"], trust=trust.Trust(root or os.getcwd()))
+    wanted = plan(agent, root, catalog.hooks)
+    if wanted.changes:
+        apply(wanted)
+
+
+def _note(change: FileChange, before: dict[str, Any]) -> dict[str, Any]:
+    return {"path": change.path, "created": sorted(change.created | _created(before, change.path))}
+
+
+def _created(record: dict[str, Any], path: str) -> frozenset[str]:
+    return frozenset(
+        name for file in record.get("files", ()) if file.get("path") == path for name in file.get("created", ())
+    )
+
+
+def _refusing(path: str, edit: Any) -> Any:
+    """Do an edit; a refusal says which file it is about."""
+    try:
+        return edit()
+    except json_text.Refused as error:
+        raise HookError(f"{path}: {error.message}; nothing was changed", error.remedy) from None
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise HookError(f"{path} is a link that leads nowhere", "mend or remove it") from None
+        return None
+    except OSError as error:
+        raise HookError(f"cannot read {path}: {error.strerror}", "make it a readable file") from None
+
+
+def _check_writable(change: FileChange) -> None:
+    if _read(change.path) != change.before:
+        raise HookError(f"{change.path} was changed meanwhile; nothing was written", "try again")
+    target = os.path.realpath(change.path)
+    if change.before is not None and not os.stat(target).st_mode & stat.S_IWUSR:
+        raise HookError(f"{change.path} is read-only; nothing was changed", f"chmod u+w {change.path}")
+    directory = os.path.dirname(target)
+    while not os.path.isdir(directory):
+        directory = os.path.dirname(directory)
+    if not os.access(directory, os.W_OK):
+        raise HookError(f"cannot write to {directory}; nothing was changed", "make it writable")
+
+
+def _keep_backup(change: FileChange) -> None:
+    """The file as it was, where a person finds it again."""
+    if change.before is not None:
+        backups = os.path.join(records.directory(), "backups")
+        places.make_private(backups)
+        places.replace_file(backup_of(change.path), change.before)
+
+
+def backup_of(path: str) -> str:
+    """Where a file's last content before our change is kept."""
+    return os.path.join(records.directory(), "backups", places.file_name(path))
+
+
+def _write(change: FileChange) -> None:
+    """Replace the file behind a link, not the link; keep its mode. What became unnecessary is removed."""
+    target = os.path.realpath(change.path)
+    if change.after is None:
+        os.unlink(target)
+        return
+    mode = stat.S_IMODE(os.stat(target).st_mode) if change.before is not None else 0o600
+    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    temporary = f"{target}.{os.getpid()}.tenterhook"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with open(descriptor, "wb") as file:
+            file.write(change.after)
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:  # nothing half-written stays, whatever happened
+        _remove(temporary)
+        raise
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

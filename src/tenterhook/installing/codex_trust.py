@@ -1,0 +1,115 @@
+"""Codex runs a hook only if its own `config.toml` holds the hook's hash; else it skips it without a word.
+
+The key names the file, the event and the place of the entry in it, so an entry put before ours takes our trust away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from . import json_text, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_WITHOUT_MATCHER = ("PreModelRequest", "UserPromptSubmit", "Stop", "Interrupt")
+
+
+def wanted(settings: str, text: bytes) -> dict[str, str]:
+    """The hash of each entry of ours, by the key that Codex looks it up under."""
+    found: dict[str, str] = {}
+    for event, groups in json_text.hooks_of(text).items():
+        for number, group in enumerate(groups):
+            if not lines.is_ours(group):
+                continue
+            for place, handler in enumerate(group["hooks"]):
+                for spelling in dict.fromkeys((settings, _resolved(settings))):
+                    found[f"{spelling}:{_snake(event)}:{number}:{place}"] = _hash(event, group, handler)
+    return found
+
+
+def given(config: bytes) -> dict[str, str]:
+    """The hashes that a `config.toml` holds."""
+    state = _parsed(config).get("hooks", {}).get("state", {})
+    return {key: str(value.get("trusted_hash")) for key, value in state.items() if isinstance(value, dict)}
+
+
+def with_trust(config: bytes, settings: str, text: bytes, old: Iterable[str] = ()) -> bytes:
+    """The `config.toml` that trusts our entries as they are, and no `old` ones."""
+    asked = wanted(settings, text)
+    config = without(config, [key for key in old if key not in asked])
+    known = given(config)
+    bom, body = json_text.decoded(config)
+    newline = json_text.newline_of(body)
+    for key, digest in asked.items():
+        if known.get(key) == digest:
+            continue
+        body = _without(body, key)
+        block = f'{newline}[hooks.state.{json.dumps(key)}]{newline}trusted_hash = "{digest}"'
+        body += block + (newline if not body or body.endswith("\n") else "")
+    edited = json_text.encoded(bom, body)
+    if any(given(edited).get(key) != digest for key, digest in asked.items()):
+        raise json_text.Refused("no place for [hooks.state] here", 1, "trust our hooks in Codex: start it, then /hooks")
+    return edited
+
+
+def without(config: bytes, keys: Iterable[str]) -> bytes:
+    """The `config.toml` without the trust that we gave."""
+    bom, body = json_text.decoded(config)
+    for key in keys:
+        body = _without(body, key)
+    edited = json_text.encoded(bom, body)
+    _parsed(edited)
+    return edited
+
+
+def _without(body: str, key: str) -> str:
+    header = re.escape(f"[hooks.state.{json.dumps(key)}]")
+    found = re.search(rf'(\r?\n)?{header}\r?\ntrusted_hash = "[^"\n]*"', body)
+    if found is None:
+        return body
+    start, end = found.span()
+    if body[:start].endswith("\n") or not start:
+        end += len(re.match(r"(\r?\n)?", body[end:])[0])  # type: ignore[index]  # it always matches
+    return body[:start] + body[end:]
+
+
+def _parsed(config: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(json_text.decoded(config)[1])
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"at line (\d+)", str(error))
+        line = int(found[1]) if found else 1
+        raise json_text.Refused(f"not TOML: {error}", line, "mend it; Codex cannot read it") from None
+
+
+def _hash(event: str, group: Mapping[str, Any], handler: Mapping[str, Any]) -> str:
+    hashed: dict[str, Any] = {
+        "event_name": _snake(event),
+        "hooks": [
+            {
+                "type": "command",
+                "command": handler["command"],
+                "timeout": handler["timeout"],
+                "async": False,
+            }
+        ],
+    }
+    if group.get("matcher") is not None and event not in _WITHOUT_MATCHER:
+        hashed["matcher"] = group["matcher"]
+    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _snake(event: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+
+
+def _resolved(settings: str) -> str:
+    """The folder as Codex spells it when `CODEX_HOME` names it."""
+    return os.path.join(os.path.realpath(os.path.dirname(settings)), os.path.basename(settings))

@@ -1,0 +1,24 @@
+"""Whether the environment we run from will still be there tomorrow."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+
+from .. import bridge
+
+_PASSING = ("/uv/archive-v", "/uv/environments-v", "/uv/builds-v", "/pipx/.cache/", "/build/", "/.tox/", "/.nox/")
+
+
+def temporary() -> str | None:
+    """Why the line that `install` writes would soon lead nowhere; None if nothing speaks for that."""
+    for path in (sys.executable, bridge.__file__):
+        real = os.path.realpath(os.path.dirname(path))
+        for part in _PASSING:
+            if part in path or part in real:
+                return f"{path} belongs to an environment that is thrown away"
+        for place in dict.fromkeys(("/tmp", "/var/tmp", tempfile.gettempdir())):  # noqa: S108  # where things do not last
+            if (path + "/").startswith(place.rstrip("/") + "/"):
+                return f"{path} is in a temporary directory"
+    return None

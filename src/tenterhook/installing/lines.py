@@ -1,0 +1,52 @@
+"""The line that `install` writes into an agent's settings, and how it is known again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .. import bridge, places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What a shell does when Tenterhook is gone, was killed or crashed. The interpreter's own exit status 2 is no block, so
+# a block comes as 10. Some agents run hooks in the person's own shell, which may be none that reads this: hence `sh`.
+_SCRIPT = (
+    '"$1" -I -S "$2" --host "$3" --event "$4" --record "$5"; s=$?; case $s in 0) exit 0;; 10) exit 2;; esac; '
+    '{{ echo "$(date +%s) $3 $4 $s" >>"$6"; }} 2>/dev/null; '
+    'echo "Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor $3; '
+    'take it out of the settings with: tenterhook uninstall $3" >&2; exit {status}'
+)
+_MARK = "/tenterhook/bridge.py"
+
+
+def line(host: str, event: str, record: str, *, closed: bool, open_status: int) -> str:
+    """One command for `sh`, `bash`, `zsh` and `fish` alike, with absolute paths only."""
+    consequence = "this is refused" if closed else "hooks did not run"
+    script = _SCRIPT.format(consequence=consequence, status=2 if closed else open_status)
+    arguments = (sys.executable, bridge.__file__, host, event, record, log())
+    return f"exec /bin/sh -c '{script}' tenterhook {' '.join(map(shlex.quote, arguments))}"
+
+
+def log() -> str:
+    """Where the line writes down that nobody answered."""
+    return os.path.join(places.state(), "bridge.log")
+
+
+def is_ours(entry: Any) -> bool:
+    """Whether an entry of an agent's settings, or a group of them, is one that we wrote."""
+    if not isinstance(entry, dict):
+        return False
+    inner = entry.get("hooks")
+    if isinstance(inner, list):
+        return bool(inner) and all(is_ours(each) for each in inner)
+    return any(_MARK in command for key in ("command", "bash") if isinstance(command := entry.get(key), str))
+
+
+def command_of(entry: Mapping[str, Any]) -> str:
+    """The command in an entry of ours."""
+    inner = entry["hooks"][0] if "hooks" in entry else entry
+    return str(inner.get("command") or inner.get("bash"))

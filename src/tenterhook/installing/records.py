@@ -1,0 +1,88 @@
+"""What `install` wrote down: where things are, what was chosen, and how to take it back.
+
+`dispatch` believes this and nothing else, so that no environment and no repository can lead it elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__, bridge, places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .agents import Agent
+
+
+def directory() -> str:
+    return os.path.join(places.state(), "installed")
+
+
+def file(agent: Agent, root: str | None) -> str:
+    """The record of one agent: the person's, or that of a project."""
+    name = agent.name if root is None else f"{agent.name}@{places.file_name(root)}"
+    return os.path.join(directory(), name + ".json")
+
+
+def read(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            record = json.load(stream)
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) and record.get("schema") == 1 else None
+
+
+def all_records() -> list[dict[str, Any]]:
+    """Every installation of this person, in order of their names."""
+    try:
+        names = sorted(os.listdir(directory()))
+    except OSError:
+        return []
+    found = [read(os.path.join(directory(), name)) for name in names if name.endswith(".json")]
+    return [record for record in found if record is not None]
+
+
+def made(
+    agent: Agent, root: str | None, events: Mapping[str, str], *, closed: bool, configs: Sequence[str]
+) -> dict[str, Any]:
+    """A new record; which files were changed is added when they are."""
+    return {
+        "schema": 1,
+        "version": __version__,
+        "host": agent.name,
+        "root": root,
+        "settings": agent.settings(root),
+        "python": sys.executable,
+        "bridge": bridge.__file__,
+        "path": _path(),
+        "home": places.home(),
+        "config": places.config_home(),
+        "state": places.state(),
+        "cache": places.cache(),
+        "configs": list(configs),
+        "closed": closed,
+        "timeouts": {event: agent.seconds(event) for event in events},
+        "events": dict(events),
+        "files": [],
+    }
+
+
+def _path() -> list[str]:
+    """Where the interpreter finds what we need, started without its own idea of that."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(bridge.__file__)))
+    return list(dict.fromkeys([package, *(entry for entry in sys.path if entry.endswith("-packages"))]))
+
+
+def write(path: str, record: Mapping[str, Any]) -> None:
+    places.make_private(os.path.dirname(path))
+    places.replace_file(path, json.dumps(record, indent=1).encode() + b"\n")
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,72 @@
+"""Which events of an agent must lead to us: those that have hooks, and those that carry a session's state."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from ..model import Hook
+
+_STATE = ("pre-session",)
+_CLOSED = "pre-tool-call"
+_SYNC = "import sys; sys.path[:0] = {path!r}; from tenterhook.installing import changes; changes.sync({record!r})"
+
+
+def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
+    """The agent's events that must be wired, each with ours."""
+    wanted = {*_STATE, *(hook.event for hook in hooks)}
+    return {native: ours for native, ours in events.items() if ours in wanted}
+
+
+def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook]:
+    """Hooks on events that the agent does not have."""
+    return [hook for hook in hooks if hook.event not in events.values() and hook.event != "agent-event"]
+
+
+def must_close(hooks: Iterable[Hook]) -> bool:
+    """Whether a guard is in force that would rather block than be absent."""
+    return any(hook.fail_closed and hook.event == _CLOSED for hook in hooks)
+
+
+def closes(event: str, closed: bool) -> bool:
+    """Whether the line of an event blocks when nobody answers. At a stop that would keep the agent from ever ending."""
+    return closed and event in (_CLOSED, "permission-request")
+
+
+def missing(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook]) -> list[str]:
+    """The agent's events that have hooks and are not wired."""
+    return [native for native in needed(events, hooks) if native not in record["events"]]
+
+
+def keep_in_step(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook]) -> list[str]:
+    """Have what is missing wired, by a process that the agent does not wait for; return what was missing."""
+    hooks = list(hooks)
+    absent = missing(record, events, hooks)
+    if not absent and (record["closed"] or not must_close(hooks)):
+        return []
+    import subprocess
+
+    code = _SYNC.format(path=record["path"], record=dict(record))
+    environment = {"HOME": record["home"], "PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+    environment |= {"XDG_CONFIG_HOME": record["config"], "XDG_STATE_HOME": os.path.dirname(record["state"])}
+    environment |= {"XDG_CACHE_HOME": os.path.dirname(record["cache"])}
+    try:
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        places.append_line(os.path.join(places.state(), "bridge.log"), f"wiring: {error}")
+    return absent

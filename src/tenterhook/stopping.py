@@ -1,0 +1,59 @@
+"""How often hooks may send an agent back to work before it may stop (PROTOCOL 8).
+
+Folder and table hooks may do so three times in a turn; at the fourth stop they are not asked. Array hooks may do so
+once; then they are asked again, told so, and a block is ignored. Each family counts for itself.
+"""
+
+from __future__ import annotations
+
+from .model import Action
+from .values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .model import Event, Hook, Run, Verdict
+    from .sessions import Session
+
+STOP = "pre-agent-turn-stop"
+_MOST = {"folder": 3, "array": 1}
+
+
+class Gate(NamedTuple):
+    """The continuations of one turn so far, by family."""
+
+    counts: dict[str, int]
+
+    def asked(self, hooks: Iterable[Hook]) -> list[Hook]:
+        """The hooks without those that have had their say."""
+        exhausted = self.counts["folder"] >= _MOST["folder"]
+        return [hook for hook in hooks if hook.event != STOP or not exhausted or _family(hook) == "array"]
+
+    def told(self, event: Event) -> Event:
+        """The event as hooks are sent it: whether the agent was sent back before."""
+        return event.replace(stop_hook_active=any(self.counts.values()))
+
+    def settle(self, verdict: Verdict) -> tuple[Verdict, Gate]:
+        """The verdict without blocks that come too late, and the counts after it."""
+        blocking = {_family(run.hook) for run in verdict.runs if _blocks(run)}
+        if blocking == {"array"} and self.counts["array"] >= _MOST["array"]:
+            return verdict._replace(decision=Action.NONE, reason=None), self
+        counts = {family: count + (family in blocking) for family, count in self.counts.items()}
+        return verdict, Gate(counts)
+
+
+def gate(session: Session, event: Event) -> Gate:
+    """Where a turn stands; one that was not sent back yet begins anew."""
+    counts = dict.fromkeys(_MOST, 0)
+    if event.fields.get("stop_hook_active"):
+        counts |= {family: count for family, count in session.stops().items() if family in counts}
+    return Gate(counts)
+
+
+def _family(hook: Hook) -> str:
+    return "folder" if hook.format in ("folder", "table", "function") else "array"
+
+
+def _blocks(run: Run) -> bool:
+    return run.decision.action is Action.DENY and run.decision.ignored is None
