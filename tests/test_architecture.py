@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenterhook"
 LAYERS = (
     {
         "values",
+        "callers",
         "errors",
         "events",
         "jsonable",
@@ -45,10 +46,10 @@ LAYERS = (
     {"catalog", "turns"},
     {"engine", "explaining", "stopping"},
     {"hosts"},
-    {"bridge", "dispatch", "installing", "live"},
-    {"answering"},
+    {"installing", "live"},
+    {"answering", "dispatch"},
     {"cli"},
-    {"__main__"},
+    {"__main__", "bridge"},
 )
 LAYER_OF = {module: number for number, layer in enumerate(LAYERS) for module in layer}
 

@@ -173,6 +173,7 @@ COLUMNS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("TaskStarted", {"task_id": "1", "kind": "k", "detached": True}, {"task_id": "1", "kind": "k", "detached": True}),
     ("Interrupt", {"reason": "key"}, {"reason": "key"}),
     ("SessionHeartbeat", {"uptime_ms": 60000}, {"uptime_ms": 60000}),
+    ("AgentEvent", {"agent_event": "PostToolBatch"}, {"agent_event": "PostToolBatch"}),
 ]
 
 

@@ -37,8 +37,8 @@ from tenterhook import (
 from tenterhook.decisions import read_decision
 from tenterhook.events import BY_NAME, EVENTS, spec_of
 from tenterhook.formats import placeholders
-from tenterhook.matching import input_texts
 from tenterhook.model import PRECEDENCE, Failure
+from tenterhook.texts import input_texts
 from tenterhook.verdicts import merge
 
 if TYPE_CHECKING:

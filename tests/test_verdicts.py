@@ -188,6 +188,7 @@ HEARD = {  # folder, table, array
     "task-started": "oob",
     "interrupt": "oob",
     "session-heartbeat": "oob",
+    "agent-event": "oob",
 }
 FORMATS = ("folder", "table", "array")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from . import guarded, places, stopping
+from . import callers, guarded, places, stopping
 from .catalog import index, roots
-from .dispatch import agent_process
 from .engine import Engine
 from .hosts import codec
 from .sessions import Session, fresh_id
@@ -53,7 +52,7 @@ def _with_session(received: Received) -> Received:
 
 def _mark_agent() -> None:
     """What runs below this agent may not widen what may run."""
-    agent = agent_process()
+    agent = callers.agent()
     try:
         if agent is not None:
             guarded.mark(agent)

@@ -6,6 +6,7 @@ import os
 import sys
 
 from . import circles, jsonable, places, processes, shell_lines
+from .events import AGENTS
 from .formats import entry_points, payloads
 from .model import Event, Hook
 from .running import Command, Ended
@@ -49,12 +50,20 @@ class Environment:
         if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
         self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
+        self._event = event
+        self._env_file = session.env_file
         self._state = places.state()
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
         name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
+        theirs: dict[str, str] = {}
+        if hook.format in AGENTS:
+            from .formats import agent_payloads
+
+            theirs = agent_payloads.variables(hook, self._event, self._env_file)
         return {
             **self.base,
+            **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()},
             b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
             circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
         }
@@ -76,10 +85,10 @@ class Payloads:
 
     def __init__(self, event: Event) -> None:
         self.event = event
-        self._written: dict[tuple[bool, str], tuple[dict[str, Any], bytes]] = {}
+        self._written: dict[tuple[str, str], tuple[dict[str, Any], bytes]] = {}
 
     def of(self, hook: Hook) -> tuple[dict[str, Any], bytes]:
-        key = (hook.format == "array", hook.declared)
+        key = (hook.format if hook.has_one_matcher else "", hook.declared)
         if key not in self._written:
             sent = payloads.payload(hook, self.event)
             self._written[key] = (sent, jsonable.encode(sent))

@@ -31,7 +31,7 @@ def _read(run: Run) -> Decision:
         if hook.fail_closed:
             return Decision(Action.DENY, f"Hook '{hook.name}' failed ({run.why}) and is set to block when it fails")
         return SILENT
-    if hook.function is not None:
+    if hook.function is not None or run.answer is not None:
         return run.answer if isinstance(run.answer, Decision) else _read_answer(run, run.answer, ())
     if run.exit_code == 2:
         return Decision(Action.DENY, _blocking_reason(run))
@@ -41,7 +41,7 @@ def _read(run: Run) -> Decision:
 def _blocking_reason(run: Run) -> str:
     reason = run.stderr.strip()
     if not reason:
-        answer, _ = _parse(run.stdout)
+        answer, _ = parse(run.stdout)
         if isinstance(answer, dict):
             reason = _stated_reason(answer) or ""
     return reason or _default_reason(run)
@@ -54,7 +54,7 @@ def _default_reason(run: Run) -> str:
 def _read_stdout(run: Run) -> Decision:
     if not run.stdout.strip():
         return SILENT
-    answer, note = _parse(run.stdout)
+    answer, note = parse(run.stdout)
     notes = (note,) if note else ()
     if answer is not None:
         return _read_answer(run, answer, notes)
@@ -63,7 +63,7 @@ def _read_stdout(run: Run) -> Decision:
     return Decision(notes=notes, unreadable=bool(notes))
 
 
-def _parse(stdout: str) -> tuple[Any, str | None]:
+def parse(stdout: str) -> tuple[Any, str | None]:
     """The JSON in what a hook printed, if it is meant as such, and what is odd about it."""
     stdout = stdout.removeprefix("\ufeff").strip()
     looks_like_json = stdout[:1] in ("{", "[")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import light_json, places
+from . import callers, light_json, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 FAILED = 70  # never an accidental 2
 _LARGEST_PAYLOAD = 256 * 1024 * 1024
-_SHELLS = frozenset((b"sh", b"dash", b"bash", b"zsh", b"ash", b"ksh", b"fish", b"busybox"))
 _LONGEST = 600  # seconds
 _SPARE = 5  # seconds between our last moment and the agent's
 
@@ -141,25 +140,9 @@ def _root(payload: dict[str, Any]) -> str | None:
 
 
 def _is_known_agent() -> bool:
-    """Whether the agent that runs us, the nearest ancestor that is no shell, is marked as guarded."""
-    agent = agent_process()
+    """Whether the agent that runs us is marked as guarded."""
+    agent = callers.agent()
     return agent is None or os.path.exists(f"{places.state()}/guarded/{agent}")
-
-
-def agent_process() -> str | None:
-    """The agent's process as `guarded` names it; None where the system does not tell."""
-    pid = os.getppid()
-    try:
-        while pid > 1:
-            with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-                head, _, tail = file.read().rpartition(b")")
-            fields = tail.split()
-            if head.partition(b"(")[2] not in _SHELLS:
-                return f"{pid}.{fields[19].decode()}"
-            pid = int(fields[1])
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
 
 
 def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:

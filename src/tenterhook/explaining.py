@@ -63,7 +63,7 @@ def _why_not(hook: Hook, event: Event) -> str:
         return f"event: it is for {hook.declared}"
     if hook.never_matches:
         return "matcher: not a valid expression, so that it matches nothing"
-    if not event.spec.has_tool and hook.format != "array":
+    if not event.spec.has_tool and not hook.has_one_matcher:
         return f"matcher: {hook.declared} has no tool, so that a matcher never matches"
     if hook.tool is not None:
         if event.tool_name is None:

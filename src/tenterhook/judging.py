@@ -27,6 +27,10 @@ def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run]
         notes.append("its matcher took too long: it ran, but may only deny or ask")
         allows = decision.action in (Action.ALLOW, Action.APPROVE)
         decision = decision._replace(action=Action.NONE if allows else decision.action, modified_input=None)
+    if decision.action is not Action.NONE and hook.spec.effect(hook.format) is Effect.INFORMS:
+        notes.append(f"nothing can be blocked at {hook.declared}: its reason is shown")
+        shown = decision.message or (decision.reason if decision.action is Action.DENY else None)
+        decision = decision._replace(action=Action.NONE, reason=None, message=shown)
     if decision.modified_input is not None and hook.event != "pre-tool-call":
         decision = decision._replace(modified_input=None)
         notes.append(f"the input cannot be modified at {hook.declared}")
@@ -44,7 +48,7 @@ def _ignored(hook: Hook, decision: Decision, event: Event) -> str | None:
     """Why what a hook says changes nothing."""
     if decision.is_silent:
         return None
-    if not decides(hook):
+    if not decides(hook) and hook.spec.effect(hook.format) is not Effect.INFORMS:
         return f"{hook.declared} hooks of this format observe: what it says changes nothing"
     continued = event.fields.get("stop_hook_active") is True
     if continued and hook.event == "pre-agent-turn-stop" and hook.format == "array" and decision.action is Action.DENY:
@@ -81,7 +85,7 @@ def decides(hook: Hook) -> bool:
 
 def is_same(one: Hook, other: Hook) -> bool:
     """Whether two hooks run as one: equal commands of the array format do."""
-    return one is other or (one.format == other.format == "array" and one.command == other.command)
+    return one is other or (one.in_parallel and one.format == other.format and one.command == other.command)
 
 
 def _knows(run: Run, tool_input: object) -> bool:

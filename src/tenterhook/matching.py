@@ -72,18 +72,18 @@ def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
         if hook.in_background:
             background.append(hook)
             continue
-        if hook.format == previous == "array":
+        if hook.in_parallel and previous == hook.format:
             stages[-1].append(hook)
         else:
             stages.append([hook])
-        previous = hook.format
+        previous = hook.format if hook.in_parallel else ""
     return Plan(tuple(Stage(tuple(stage)) for stage in stages), tuple(background))
 
 
 def _tool_may_match(hook: Hook, event: Event) -> bool:
     """False only if the tool's name rules the hook out for certain."""
     if not event.spec.has_tool:
-        return hook.format == "array" or not (hook.tool or hook.pattern)
+        return hook.has_one_matcher or not (hook.tool or hook.pattern)
     if hook.tool is None:
         return True
     if event.tool_name is None:

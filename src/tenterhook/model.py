@@ -228,7 +228,7 @@ class Run(NamedTuple):
     stdout: str = ""
     stderr: str = ""
     notes: tuple[str, ...] = ()
-    answer: Any = None  # what a Python function returned
+    answer: Any = None  # what a Python function returned, or another agent's hook said, in our words
     saw: Any = None  # the tool's input as this run was sent it
     decision: Decision = SILENT
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from . import circles, commands, jsonable, judging, matching, processes, running, verdicts
+from .formats import agent_answers
 from .model import Action, Event, Failure, Hook, Run, Verdict
 
 TYPE_CHECKING = False
@@ -126,6 +127,7 @@ class Turn:
         return runs
 
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
+        run = agent_answers.read(run)
         judged = judging.judge(run, self.event, surely=surely, earlier=self.runs if again else None)
         if self.debug is not None:
             self._say_completed(judged)
@@ -249,12 +251,13 @@ def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
     if len(hooks) == 1:
         return list(hooks)
     joined: list[Hook | None] = []
-    first: dict[str, int] = {}
+    first: dict[tuple[str, str], int] = {}
     for hook in hooks:
-        number = first.get(hook.command or "") if hook.format == "array" else None
+        key = (hook.format, hook.command or "")
+        number = first.get(key) if hook.in_parallel else None
         if number is None:
-            if hook.format == "array":
-                first[hook.command or ""] = len(joined)
+            if hook.in_parallel:
+                first[key] = len(joined)
             joined.append(hook)
             continue
         other = joined[number]

@@ -10,22 +10,23 @@ import pytest
 from support import array_hook, folder_hook, project_hooks, shell_call, user_hooks, write_config
 from tenterhook import Engine
 from tenterhook.catalog import loading, roots
+from tenterhook.catalog.contents import Catalog
 from tenterhook.catalog.trust import Trust
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def load(root: Path, managed: Path | None = None, **options: object) -> loading.Catalog:
+def load(root: Path, managed: Path | None = None, **options: object) -> Catalog:
     trust = Trust(str(root), everything=bool(options.get("everything")))
     return loading.load(str(root), trust=trust, managed=str(managed or root / "no-managed"))
 
 
-def names(catalog: loading.Catalog) -> list[str]:
+def names(catalog: Catalog) -> list[str]:
     return [hook.name for hook in catalog.hooks]
 
 
-def codes(catalog: loading.Catalog) -> list[str]:
+def codes(catalog: Catalog) -> list[str]:
     return [problem.code for problem in catalog.problems]
 
 

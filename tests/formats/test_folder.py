@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support import folder_hook, user_hooks
-from tenterhook.formats import folder
+from tenterhook.formats import entry_points, folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -197,7 +197,7 @@ def test_the_entry_point_is_the_first_found(tmp_path: Path, files: list[str], ch
     for name in files:
         (scripts / name).write_text("")
         (scripts / name).chmod(0o755)
-    script, problem = folder.entry_point(str(tmp_path / "guard"))
+    script, problem = entry_points.entry_point(str(tmp_path / "guard"))
     assert script == (str(scripts / chosen) if chosen else None)
     assert (problem is None) == bool(chosen)
 

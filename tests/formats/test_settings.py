@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support import decide, shell_call, until
-from tenterhook import Engine, Event, turns
+from tenterhook import Engine, Event
 from tenterhook.errors import UnknownEvent
 from tenterhook.events import AGENTS
 from tenterhook.formats import agent_answers, agent_payloads, settings, toml_files
@@ -25,10 +25,8 @@ NAMES = {
 }
 SAVE = "cat > part; mv part sent"
 
+
 # Needs what is said in turns.py and commands.py for these formats.
-answers_are_read = pytest.mark.skipif(not hasattr(turns, "agent_answers"), reason="turns does not read these answers")
-
-
 def write(folder: Path, agent: str, hooks: dict[str, Any], **beside: Any) -> Path:
     """An agent's settings with these hooks: event to groups, or to a command that runs for all."""
     events = {
@@ -409,7 +407,6 @@ def test_an_event_nobody_knows_is_no_event() -> None:
             agent_payloads.read("claude", payload)
 
 
-@answers_are_read
 def test_hooks_find_the_agents_variables(project: Path) -> None:
     show = 'printf "%s %s %s" "$CLAUDE_PROJECT_DIR" "$GEMINI_PROJECT_DIR" "$OWN"'
     for agent, event, known in (("claude", "PreToolUse", 1), ("gemini", "BeforeTool", 2)):
@@ -417,7 +414,6 @@ def test_hooks_find_the_agents_variables(project: Path) -> None:
         assert verdict.runs[0].stdout.split() == [str(project)] * known + ["mine"]
 
 
-@answers_are_read
 def test_what_a_claude_hook_exports_at_the_start_is_in_the_session(project: Path) -> None:
     line = 'echo "export FOUND=it" >> "$CLAUDE_ENV_FILE"'
     engine = Engine.load(configs=[write(project, "claude", {"SessionStart": line})])
@@ -472,7 +468,6 @@ def claude(event: str, said: dict[str, Any], **more: Any) -> dict[str, Any]:
         ("claude", {"continue": True}, "none"),
     ],
 )
-@answers_are_read
 def test_only_what_skips_the_question_for_the_agent_does_so_here(
     project: Path, agent: str, said: dict[str, Any], action: str
 ) -> None:
@@ -482,7 +477,6 @@ def test_only_what_skips_the_question_for_the_agent_does_so_here(
     assert verdict.runs[0].decision.notes == ()
 
 
-@answers_are_read
 @pytest.mark.parametrize(
     ("agent", "said", "becomes"),
     [
@@ -499,7 +493,6 @@ def test_the_input_is_modified_in_the_agents_way(project: Path, agent: str, said
     assert verdict.modified_input == becomes
 
 
-@answers_are_read
 def test_context_and_messages_of_every_event_reach_the_verdict(project: Path) -> None:
     said = {"systemMessage": "for you", "hookSpecificOutput": {"additionalContext": "for the model"}}
     for agent, names in {
@@ -513,7 +506,6 @@ def test_context_and_messages_of_every_event_reach_the_verdict(project: Path) ->
             assert verdict.decision == "none"
 
 
-@answers_are_read
 @pytest.mark.parametrize(
     ("agent", "declared", "contexts", "messages"),
     [
@@ -532,21 +524,18 @@ def test_plain_text_goes_where_the_agent_puts_it(
     assert (verdict.additional_context, verdict.messages) == (contexts, messages)
 
 
-@answers_are_read
 def test_a_start_cannot_be_blocked_but_the_reason_is_shown(project: Path) -> None:
     file = write(project, "claude", {"SessionStart": "echo no >&2; exit 2"})
     verdict = decide(file, Event("pre-session"))
     assert (verdict.decision, verdict.messages) == ("none", ("no",))
 
 
-@answers_are_read
 def test_a_hook_that_wants_the_agent_to_stop_does_not_keep_it_going(project: Path) -> None:
     said = {"decision": "block", "reason": "go on", "continue": False, "stopReason": "enough"}
     verdict = decide(write(project, "claude", {"Stop": says(said)}), Event("pre-agent-turn-stop"))
     assert (verdict.decision, verdict.messages) == ("none", ("enough",))
 
 
-@answers_are_read
 @pytest.mark.parametrize(
     ("decision", "action"),
     [
@@ -581,7 +570,6 @@ def test_our_own_words_are_understood_too() -> None:
     assert claude("pre-tool-call", said) == said
 
 
-@answers_are_read
 def test_hooks_of_one_event_run_beside_each_other_and_equal_commands_once(project: Path) -> None:
     line = "echo x >> ran; echo no >&2; exit 2"
     wait = "while [ ! -e other ]; do sleep 0.01; done"
@@ -591,7 +579,6 @@ def test_hooks_of_one_event_run_beside_each_other_and_equal_commands_once(projec
     assert [str(run.outcome) for run in verdict.runs] == ["blocked", "ok", "ok"]
 
 
-@answers_are_read
 def test_sequential_groups_run_one_after_another(project: Path) -> None:
     first = says({"hookSpecificOutput": {"tool_input": {"command": "changed"}}})
     file = write(project, "gemini", {"BeforeTool": group(command(first), command(SAVE), sequential=True)})
@@ -599,7 +586,6 @@ def test_sequential_groups_run_one_after_another(project: Path) -> None:
     assert json.loads((project / "sent").read_text())["tool_input"] == {"command": "changed"}
 
 
-@answers_are_read
 def test_two_agents_hooks_of_one_name_are_each_sent_their_own(project: Path) -> None:
     files = [
         write(project, agent, {"Notification": f"cat > {agent}.part; mv {agent}.part {agent}.sent"}) for agent in AGENTS

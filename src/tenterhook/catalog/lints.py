@@ -37,7 +37,7 @@ def _expressions(hook: Hook) -> Iterator[Problem]:
     for key, expression in (("tool", hook.tool), ("pattern", hook.pattern), ("matcher", hook.target)):
         if expression is None:
             continue
-        shown = "matcher" if hook.format == "array" else key
+        shown = "matcher" if hook.has_one_matcher else key
         for construct, meaning in expressions.dialect_differences(hook.dialect, expression):
             message = f"{construct} in '{expression}' is {meaning}"
             remedy = f"this file's expressions are {hook.dialect.title()}; write it so that both mean the same"

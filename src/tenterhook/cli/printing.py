@@ -77,7 +77,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def matcher_text(hook: Hook) -> str:
     """A hook's matchers in one cell."""
-    if hook.format == "array":
+    if hook.has_one_matcher:
         return visible(hook.tool or hook.target or "")
     parts = [f"{key}={value}" for key, value in (("tool", hook.tool), ("pattern", hook.pattern)) if value]
     return visible(" ".join(parts))

@@ -71,6 +71,7 @@ _EXAMPLES: dict[str, Any] = {
     "description": "Review the login module",
     "detached": True,
     "uptime_ms": 60000,
+    "agent_event": "PostToolBatch",
 }
 
 

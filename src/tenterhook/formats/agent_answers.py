@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..decisions import _parse
+from ..decisions import parse
 from ..events import AGENTS
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def read(run: Run) -> Run:
     hook = run.hook
     if hook.format not in AGENTS or run.failed or run.exit_code != 0 or not run.stdout.strip():
         return run
-    said, note = _parse(run.stdout)
+    said, note = parse(run.stdout)
     if isinstance(said, dict):
         notes = (*run.notes, note) if note else run.notes
         return run._replace(answer=answer(hook.format, hook.event, said, run.saw), notes=notes)

@@ -1,4 +1,4 @@
-"""Claude Code."""
+"""Claude Code. It puts the whole command line before the reason of an exit status 2, so blocks are said in JSON."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MANNERS = wire.Manners(
     "Claude Code",
     blocks=frozenset(
         (
-            *("pre-tool-call", "permission-request", "post-tool-call", "post-tool-call-failure", "pre-agent-turn"),
-            *("pre-agent-turn-stop", "post-subagent", "pre-context-compact"),
+            *("pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent"),
+            "pre-context-compact",
         )
     ),
     context=frozenset(
@@ -36,4 +36,14 @@ def read_event(payload: dict[str, Any], native: str) -> wire.Received:
 
 
 def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, lambda said: claude_words.body(said, beside_result=True))
+    return wire.write(MANNERS, received, verdict, _body)
+
+
+def _body(said: wire.Said) -> dict[str, Any] | None:
+    if said.deny is None or said.event == "permission-request":
+        return claude_words.body(said)
+    message = {"systemMessage": said.message} if said.message is not None else {}
+    if said.event != "pre-tool-call":
+        return {"decision": "block", "reason": said.deny, **message}
+    specific = {"permissionDecision": "deny", "permissionDecisionReason": said.deny}
+    return {"hookSpecificOutput": {"hookEventName": said.native, **specific}, **message}

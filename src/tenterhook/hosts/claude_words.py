@@ -12,16 +12,11 @@ if TYPE_CHECKING:
     from .wire import Said
 
 
-def body(said: Said, *, beside_result: bool = False) -> dict[str, Any] | None:
-    """The JSON for what is said; None where exit status 2 says it.
-
-    `beside_result`: whether `decision: block` after a tool puts the reason beside its result, not in its place.
-    """
+def body(said: Said) -> dict[str, Any] | None:
+    """The JSON for what is said; None where exit status 2 says it."""
     if said.event == "permission-request":
         return _permission(said)
     if said.deny is not None:
-        if beside_result and said.event in ("post-tool-call", "post-tool-call-failure"):
-            return {"decision": "block", "reason": said.deny}
         return None
     specific: dict[str, Any] = {}
     if said.ask is not None:

@@ -14,10 +14,16 @@ if TYPE_CHECKING:
 EVENTS = agent_payloads.EVENTS_OF["codex"]
 MANNERS = wire.Manners(
     "Codex",
-    blocks=frozenset(("pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")),
+    blocks=frozenset(
+        (
+            *("pre-session", "pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop"),
+            "post-subagent",
+        )
+    ),
     context=frozenset(("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call", "pre-subagent")),
     modifies=True,
     answers_permission=True,
+    messages=True,
 )
 
 
@@ -30,6 +36,8 @@ def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
 
 
 def _body(said: wire.Said) -> dict[str, Any] | None:
+    if said.event == "pre-session" and said.deny is not None:
+        return {"continue": False, "stopReason": said.deny}
     told = claude_words.body(said)
     if told and said.tool_input is not None:
         # A changed input counts only beside an `allow`, which skips no question here.

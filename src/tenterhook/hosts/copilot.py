@@ -30,7 +30,9 @@ EVENTS = {
 MANNERS = wire.Manners(
     "Copilot CLI",
     blocks=frozenset(("pre-tool-call", "permission-request", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")),
-    context=frozenset(("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call", "pre-subagent")),
+    context=frozenset(
+        ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call", "post-tool-call-failure", "pre-subagent")
+    ),
     asks=True,
     approves=True,
     modifies=True,
@@ -63,10 +65,13 @@ def read_event(payload: dict[str, Any], native: str) -> wire.Received:
         except (ValueError, RecursionError):
             pass
     session = payload.get("sessionId")
-    if native not in EVENTS:
+    ours = EVENTS.get(native, "agent-event")
+    if native == "agentStop" and payload.get("agentId"):  # a subagent's: its own event follows
+        ours = "agent-event"
+    if ours == "agent-event":
         fields["agent_event"] = native
     event = Event(
-        EVENTS.get(native, "agent-event"),
+        ours,
         session_id=session if isinstance(session, str) else "",
         work_dir=cwd if isinstance(cwd, str) and cwd else ".",
         **{str(key): value for key, value in fields.items()},

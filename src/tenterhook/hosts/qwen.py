@@ -15,7 +15,9 @@ EVENTS = agent_payloads.EVENTS_OF["qwen"]
 MANNERS = wire.Manners(
     "Qwen Code",
     blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")),
-    context=frozenset(("pre-session", "pre-agent-turn", "post-tool-call", "post-tool-call-failure", "pre-subagent")),
+    context=frozenset(
+        ("pre-session", "pre-agent-turn", "post-tool-call", "post-tool-call-failure", "pre-context-compact")
+    ),
     asks=True,
 )
 

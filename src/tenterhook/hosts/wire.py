@@ -180,6 +180,9 @@ def _display(tool_input: Any, work_dir: str) -> dict[str, Any]:
     return {**what, "cwd": work_dir}
 
 
+_BESIDE_RESULT = ("post-tool-call", "post-tool-call-failure")
+
+
 def said(manners: Manners, received: Received, verdict: Verdict) -> tuple[Said, list[str]]:
     """The verdict as far as an agent can be told it, and what was lost or said in another way."""
     event, lost = received.event.canonical, []
@@ -206,6 +209,8 @@ def said(manners: Manners, received: Received, verdict: Verdict) -> tuple[Said, 
     if approve is not None and not (manners.approves if event == "pre-tool-call" else manners.answers_permission):
         approve = None
         lost.append("approve: no decision")
+    if deny is not None and event in _BESIDE_RESULT and event in manners.context:
+        context, deny = "\n\n".join(filter(None, (deny, context))), None  # which is what a block means there
     if deny is not None and event not in manners.blocks:
         lost.append("block: nothing follows from it")
         context = "\n\n".join(filter(None, (deny, context)))

@@ -6,14 +6,14 @@ import os
 import sys
 import tempfile
 
-from .. import bridge
+from .lines import BRIDGE
 
 _PASSING = ("/uv/archive-v", "/uv/environments-v", "/uv/builds-v", "/pipx/.cache/", "/build/", "/.tox/", "/.nox/")
 
 
 def temporary() -> str | None:
     """Why the line that `install` writes would soon lead nowhere; None if nothing speaks for that."""
-    for path in (sys.executable, bridge.__file__):
+    for path in (sys.executable, BRIDGE):
         real = os.path.realpath(os.path.dirname(path))
         for part in _PASSING:
             if part in path or part in real:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .. import bridge, places
+from .. import places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,13 +21,14 @@ _SCRIPT = (
     'take it out of the settings with: tenterhook uninstall $3" >&2; exit {status}'
 )
 _MARK = "/tenterhook/bridge.py"
+BRIDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bridge.py")
 
 
 def line(host: str, event: str, record: str, *, closed: bool, open_status: int) -> str:
     """One command for `sh`, `bash`, `zsh` and `fish` alike, with absolute paths only."""
     consequence = "this is refused" if closed else "hooks did not run"
     script = _SCRIPT.format(consequence=consequence, status=2 if closed else open_status)
-    arguments = (sys.executable, bridge.__file__, host, event, record, log())
+    arguments = (sys.executable, BRIDGE, host, event, record, log())
     return f"exec /bin/sh -c '{script}' tenterhook {' '.join(map(shlex.quote, arguments))}"
 
 

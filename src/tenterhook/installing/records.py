@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__, bridge, places
+from .. import __version__, places
+from .lines import BRIDGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def made(
         "root": root,
         "settings": agent.settings(root),
         "python": sys.executable,
-        "bridge": bridge.__file__,
+        "bridge": BRIDGE,
         "path": _path(),
         "home": places.home(),
         "config": places.config_home(),
@@ -75,14 +75,10 @@ def made(
 
 def _path() -> list[str]:
     """Where the interpreter finds what we need, started without its own idea of that."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(bridge.__file__)))
+    package = os.path.dirname(os.path.dirname(BRIDGE))
     return list(dict.fromkeys([package, *(entry for entry in sys.path if entry.endswith("-packages"))]))
 
 
 def write(path: str, record: Mapping[str, Any]) -> None:
     places.make_private(os.path.dirname(path))
     places.replace_file(path, json.dumps(record, indent=1).encode() + b"\n")
-
-
-def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -109,7 +109,7 @@ class _Kimi(LiveAgent):
 
     def prepare(self, home: Path, url: str) -> None:
         with edited_toml(home / self.settings) as settings:
-            drop(settings, "services", "mcp", "loop_control")
+            drop(settings, "services", "mcp")
             settings["default_model"] = _OURS
             settings["telemetry"] = False
             model: dict[str, Any] = {"provider": _OURS, "model": MODEL, "max_context_size": 200_000}
@@ -166,9 +166,9 @@ class ClaudeCode(LiveAgent):
 
     def prepare(self, home: Path, url: str) -> None:
         with edited_json(home / self.settings) as settings:
-            # its settings may hold an environment, which outranks ours
             drop(settings, "model", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper")
-            drop(settings, "forceLoginMethod", "forceLoginOrgUUID", "env", "availableModels")
+            drop(settings, "forceLoginMethod", "forceLoginOrgUUID", "availableModels")
+            _drop_credentials(settings)
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
         return {
@@ -199,9 +199,7 @@ class Codex(LiveAgent):
 
     def prepare(self, home: Path, url: str) -> None:
         with edited_toml(home / self.settings) as settings:
-            drop(
-                settings, "profile", "profiles", "mcp_servers", "otel", "notify", "openai_base_url", "chatgpt_base_url"
-            )
+            drop(settings, "profile", "profiles", "mcp_servers", "otel", "openai_base_url", "chatgpt_base_url")
             drop(settings, "forced_login_method", "forced_chatgpt_workspace_id", "oss_provider")
             settings["model"] = _CODEX_MODEL
             settings["model_provider"] = _OURS
@@ -254,7 +252,8 @@ class _GeminiLike(LiveAgent):
 
     def prepare(self, home: Path, url: str) -> None:
         with edited_json(home / self.settings) as settings:
-            drop(settings, "mcpServers", "modelProviders", "env")
+            drop(settings, "mcpServers", "modelProviders")
+            _drop_credentials(settings)
             auth = table(settings, "security", "auth")
             auth.clear()
             auth["selectedType"] = self.auth_type
@@ -371,6 +370,19 @@ class Copilot(LiveAgent):
         return Call(
             "task", {"name": "scripted", "description": "scripted", "prompt": TASK, "agent_type": "general-purpose"}
         )
+
+
+_OTHER_MODELS = ("ANTHROPIC_", "CLAUDE_", "OPENAI_", "GEMINI_", "GOOGLE_", "QWEN_", "AWS_", "VERTEX_", "OTEL_")
+_CREDENTIALS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PROXY")
+
+
+def _drop_credentials(settings: dict[str, Any]) -> None:
+    """Settings may hold an environment, which outranks ours; hooks may need the rest of it."""
+    for name in list(table(settings, "env")):
+        if name.startswith(_OTHER_MODELS) or name.upper().endswith(_CREDENTIALS):
+            del settings["env"][name]
+    if not settings["env"]:
+        del settings["env"]
 
 
 _ALL = (KimiCli(), KimiCode(), ClaudeCode(), Codex(), Gemini(), Qwen(), Copilot())
