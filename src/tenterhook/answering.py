@@ -7,7 +7,7 @@ import time
 
 from . import callers, guarded, places, stopping
 from .catalog import index, roots
-from .engine import Engine
+from .engine import Engine, untrusted_line
 from .hosts import codec
 from .sessions import Session, fresh_id
 
@@ -37,11 +37,18 @@ def answer(
     root = _root(received)
     if found is None or found["root"] != root:
         found = index.read(root, record["configs"])
-    catalog = index.catalog(found) if found is not None else _loaded(root, record)
+    unwired: list[str] = []
+    if found is not None:
+        catalog = index.catalog(found)
+    else:
+        catalog = index.load(root, record["configs"])
+        unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline)
+    if received.event.canonical == "pre-session":
+        verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
     answered = spoken.write_verdict(received, verdict)
-    if answered.lost or any(run.failed for run in verdict.runs):
-        _note(host, received, verdict, answered)
+    if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
+        _note(host, received, verdict, answered, unwired)
     return answered
 
 
@@ -70,13 +77,20 @@ def _root(received: Received) -> str:
     return Session(received.event.session_id).fix_root(roots.project_root(work_dir))
 
 
-def _loaded(root: str, record: dict[str, Any]) -> Catalog:
-    """Load everything anew, and keep the agent's settings in step with the events that hooks are for."""
-    catalog = index.load(root, record["configs"])
+def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
+    """Have the agent's settings lead to us at every event that hooks are for; return those that do not yet."""
     from .installing import wiring
 
-    wiring.keep_in_step(record, codec(record["host"]).EVENTS, catalog.hooks)
-    return catalog
+    return wiring.keep_in_step(record, codec(record["host"]).EVENTS, catalog.hooks)
+
+
+def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
+    """What a person should hear when a session begins: guards that are not in force."""
+    untrusted = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
+    news = [untrusted_line(untrusted)] if untrusted else []
+    if unwired:
+        news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
+    return news
 
 
 def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
@@ -91,8 +105,8 @@ def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     return verdict
 
 
-def _note(host: str, received: Received, verdict: Verdict, answered: Answer) -> None:
-    """Write down what the agent could not be told, and which hooks failed; `doctor` shows it."""
+def _note(host: str, received: Received, verdict: Verdict, answered: Answer, unwired: list[str]) -> None:
+    """Write down what the agent could not be told, and which hooks failed or did not run; `doctor` shows it."""
     from . import light_json
 
     line = light_json.dumps(
@@ -105,6 +119,8 @@ def _note(host: str, received: Received, verdict: Verdict, answered: Answer) -> 
             "decision": str(verdict.decision),
             "lost": list(answered.lost),
             "failed": [{"hook": run.hook.name, "why": run.why} for run in verdict.runs if run.failed],
+            "not_run": [{"hook": run.hook.name, "why": run.why} for run in verdict.runs if not run.started],
+            "unwired": unwired,
         }
     )
     try:

@@ -43,6 +43,8 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     if record.get("host") != options["host"]:
         raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
     places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache")})
+    if options["check"]:
+        return _check(record)
     payload = _payload()
     native = options["event"] or payload.get("hook_event_name")
     if not isinstance(native, str):
@@ -71,8 +73,20 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     return answer.blocks
 
 
+def _check(record: dict[str, Any]) -> bool:
+    """Load all that an answer could need, and answer nothing."""
+    sys.path += [path for path in record["path"] if path not in sys.path]
+    from . import answering  # noqa: F401  # with all that it imports
+    from .catalog import index
+    from .hosts import codec
+
+    codec(record["host"])
+    index.load(record["root"] or record["home"], record["configs"])
+    return False
+
+
 def _options(arguments: Sequence[str]) -> dict[str, str]:
-    given = {"host": "", "event": "", "record": ""}
+    given = {"host": "", "event": "", "record": "", "check": ""}
     words = list(arguments)
     while words:
         name = words.pop(0).removeprefix("--")

@@ -100,6 +100,14 @@ def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) 
     return found
 
 
+def forget(root: str) -> None:
+    """Remove the index of a project that is gone."""
+    try:
+        os.unlink(_file(root, ()))
+    except OSError:
+        pass
+
+
 def _made(found: Catalog, files: list[tuple[str, Any]], ways: list[tuple[str, Any]]) -> bytes:
     from ..events import TOOL_NAMES, tool_names
 

@@ -191,6 +191,8 @@ class Trust:
             if not records and os.path.exists(self._file) and os.path.getsize(self._file):
                 os.replace(self._file, self._file + ".broken")  # not ours to throw away
             change(records.setdefault(self._identity, {}))
+            if not records[self._identity]:
+                del records[self._identity]
             data = light_json.dumps({"schema": 1, "projects": records})
             places.replace_file(self._file, data.encode())
 

@@ -15,9 +15,11 @@ from .. import __version__
 from ..errors import HookError, UnknownEvent
 from ..shown import visible
 from .check import check
+from .doctor import doctor
 from .install import install
 from .list_hooks import list_hooks
 from .show import show
+from .status import print_status
 from .trigger import trigger
 from .trust import trust
 from .uninstall import uninstall
@@ -31,15 +33,21 @@ INTERRUPTED = 130
 
 
 @click.group(
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Hooks live in ~/.config/agents/hooks and in a project's .agents/hooks, one folder with a HOOK.md each.",
 )
 @click.version_option(__version__, prog_name="tenterhook")
-def tenterhook() -> None:
-    """Run your hooks at every step of a coding agent's life: any hook format, any agent."""
+@click.pass_context
+def tenterhook(context: click.Context) -> int | None:
+    """Run your hooks at every step of a coding agent's life: any hook format, any agent.
+
+    Alone it says where you stand: the agents found here, guarded or not, the hooks in force, and what to do next.
+    """
+    return print_status() if context.invoked_subcommand is None else None
 
 
-for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall):
+for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor):
     tenterhook.add_command(command)
 
 

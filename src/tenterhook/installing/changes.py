@@ -51,12 +51,18 @@ class Plan(NamedTuple):
 
 
 def plan(
-    agent: Agent, root: str | None, hooks: Iterable[Hook], *, closed: bool = False, configs: Sequence[str] = ()
+    agent: Agent,
+    root: str | None,
+    hooks: Iterable[Hook],
+    *,
+    closed: bool = False,
+    configs: Sequence[str] = (),
+    also: Iterable[str] = (),
 ) -> Plan:
-    """What installing now would change. Events that were wired for other projects stay wired."""
+    """What installing now would change. Events that were wired for other projects stay wired; `also` are more."""
     hooks = list(hooks)
     before = records.read(records.file(agent, root)) or {}
-    events = {**wiring.needed(agent.events, hooks)}
+    events = {**wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
     closed = closed or wiring.must_close(hooks) or bool(before.get("closed"))
@@ -135,14 +141,9 @@ def apply(change: Plan, *, removal: bool = False) -> None:
             _remove(path)
 
 
-def sync(record: dict[str, Any]) -> None:
-    """Wire what has become necessary since `record` was written; in a process that nobody waits for."""
-    from ..catalog import loading, trust
-
-    agent = AGENTS[record["host"]]
-    root = record["root"]
-    catalog = loading.load(root or os.getcwd(), record["configs"], trust=trust.Trust(root or os.getcwd()))
-    wanted = plan(agent, root, catalog.hooks)
+def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
+    """Wire events that have come to have hooks since `record` was written; in a process that nobody waits for."""
+    wanted = plan(AGENTS[record["host"]], record["root"], (), closed=closed, also=absent)
     if wanted.changes:
         apply(wanted)
 

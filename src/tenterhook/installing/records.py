@@ -65,12 +65,19 @@ def made(
         "config": places.config_home(),
         "state": places.state(),
         "cache": places.cache(),
+        "environment": _environment(agent),
         "configs": list(configs),
         "closed": closed,
         "timeouts": {event: agent.seconds(event) for event in events},
         "events": dict(events),
         "files": [],
     }
+
+
+def _environment(agent: Agent) -> dict[str, str]:
+    """The variable that moved the agent's settings, if one did: who changes them later must find them again."""
+    value = os.environ.get(agent.variable) if agent.variable else None
+    return {agent.variable: value} if agent.variable and value else {}
 
 
 def _path() -> list[str]:

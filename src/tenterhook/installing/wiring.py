@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 _STATE = ("pre-session",)
 _CLOSED = "pre-tool-call"
-_SYNC = "import sys; sys.path[:0] = {path!r}; from tenterhook.installing import changes; changes.sync({record!r})"
+_SYNC = """
+import sys
+sys.path[:0] = {path!r}
+from tenterhook.installing import changes
+changes.sync({record!r}, {absent!r}, {closed!r})
+"""
 
 
 def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
@@ -49,12 +54,13 @@ def keep_in_step(record: Mapping[str, Any], events: Mapping[str, str], hooks: It
     """Have what is missing wired, by a process that the agent does not wait for; return what was missing."""
     hooks = list(hooks)
     absent = missing(record, events, hooks)
-    if not absent and (record["closed"] or not must_close(hooks)):
+    closed = must_close(hooks)
+    if not absent and (record["closed"] or not closed):
         return []
     import subprocess
 
-    code = _SYNC.format(path=record["path"], record=dict(record))
-    environment = {"HOME": record["home"], "PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+    code = _SYNC.format(path=record["path"], record=dict(record), absent=absent, closed=closed)
+    environment = {**record["environment"], "HOME": record["home"], "PATH": os.environ.get("PATH", "/usr/bin:/bin")}
     environment |= {"XDG_CONFIG_HOME": record["config"], "XDG_STATE_HOME": os.path.dirname(record["state"])}
     environment |= {"XDG_CACHE_HOME": os.path.dirname(record["cache"])}
     try:

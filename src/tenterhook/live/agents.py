@@ -219,9 +219,7 @@ class Codex(LiveAgent):
         return {"TENTERHOOK_TRIAL_KEY": _KEY}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
-        # its trust in hooks is tied to the path of their file, which is another one in a temporary home
-        flags = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
-        flags += ["--disable", "apps", "--disable", "plugins"]  # they are looked for on the network
+        flags = ["--skip-git-repo-check", "--disable", "apps", "--disable", "plugins"]  # those are on the network
         if mode == PLAIN:
             flags += ["-c", 'approval_policy="never"', "-c", 'sandbox_mode="danger-full-access"']
         else:

@@ -1,0 +1,220 @@
+"""A look at an agent's settings and at the hooks: what would keep a guard from holding, without starting the agent."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__, light_json, places
+from ..catalog.trust import State
+from ..errors import ERROR, HookError
+from ..installing import codex_trust, lines, records, wiring
+from . import switches
+from .findings import Finding, Level, bad, note, ok
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..catalog.contents import Catalog
+    from ..installing.agents import Agent
+    from ..model import Hook
+
+_A_WEEK = 7 * 86400
+_PATIENCE = 30  # seconds
+
+
+def guarded(agent: Agent, root: str | None = None) -> dict[str, Any] | None:
+    """The record of an installation that is still in the agent's settings."""
+    record = records.read(records.file(agent, root))
+    return record if record is not None and _entries(agent, root) else None
+
+
+def agent_findings(agent: Agent, catalog: Catalog, project: str | None = None) -> list[Finding]:
+    """What there is to say about one agent. `project` is the root of an installation for that project alone."""
+    settings = agent.settings(project)
+    remedy = f"tenterhook install {agent.name}" + (" --project" if project else "")
+    try:
+        entries = _entries(agent, project)
+    except HookError as error:
+        return [bad(f"{settings}: {error.message}", error.remedy)]
+    record = records.read(records.file(agent, project))
+    if not entries:
+        return [bad(f"not guarded: nothing of ours is in {settings}", remedy)]
+    if record is None:
+        return [bad(f"{settings} leads to us, but what install wrote down is gone: no event is answered", remedy)]
+    found = [ok(f"installed in {settings}")]
+    found += _version(record, remedy)
+    found += _wired(agent, record, entries, catalog.hooks, remedy)
+    found += _lines(agent, record, entries, project, remedy)
+    found += _answers(agent, record, remedy)
+    if agent.name == "codex":
+        found += _codex(agent, settings, remedy)
+    found += switches.findings(agent, settings, catalog.root)
+    found += _recent(agent)
+    return found
+
+
+def _entries(agent: Agent, project: str | None) -> dict[str, list[dict[str, Any]]]:
+    try:
+        with open(agent.settings(project), "rb") as file:
+            return agent.entries(file.read())
+    except OSError:
+        return {}
+
+
+def _version(record: dict[str, Any], remedy: str) -> Iterator[Finding]:
+    if record["version"] != __version__:
+        yield note(f"installed by version {record['version']}, this is {__version__}", remedy)
+
+
+def _wired(
+    agent: Agent, record: dict[str, Any], entries: dict[str, Any], hooks: tuple[Hook, ...], remedy: str
+) -> Iterator[Finding]:
+    needed = wiring.needed(agent.events, hooks)
+    for native, ours in needed.items():
+        names = ", ".join(hook.name for hook in hooks if hook.event == ours) or "the session's state"
+        if native not in entries:
+            yield bad(f"{native} is not wired: {names}", remedy)
+        elif native not in record["events"]:
+            yield bad(f"{native} is wired, but not written down: {names}", remedy)
+    wired = [native for native in needed if native in entries]
+    if wired:
+        yield ok(f"wired: {', '.join(wired)}")
+    for hook in wiring.without_event(agent.events, hooks):
+        yield note(f"{agent.title} has no event for '{hook.name}' ({hook.declared}): it never runs there")
+    if wiring.must_close(hooks) and not record["closed"]:
+        yield bad("a guard is to block when it fails, but the line lets pass when nobody answers", remedy)
+
+
+def _lines(
+    agent: Agent, record: dict[str, Any], entries: dict[str, Any], project: str | None, remedy: str
+) -> Iterator[Finding]:
+    """Whether each entry is what we would write now."""
+    for native, groups in entries.items():
+        ours = agent.events.get(native)
+        if ours is None:
+            yield note(f"an entry of ours for {native}, an event that we do not know", remedy)
+            continue
+        line = lines.line(
+            agent.name,
+            native,
+            records.file(agent, project),
+            closed=wiring.closes(ours, record["closed"]),
+            open_status=agent.open_status,
+        )
+        if len(groups) > 1:
+            yield note(f"{native} leads to us {len(groups)} times", remedy)
+        if any(lines.command_of(group) != line for group in groups):
+            yield note(f"the line for {native} is not the one this version writes", remedy)
+
+
+def _answers(agent: Agent, record: dict[str, Any], remedy: str) -> Iterator[Finding]:
+    """Whether what the line starts can start, and how long that takes."""
+    command = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
+    begun = time.monotonic()
+    try:
+        asked = subprocess.run(
+            [*command, "--record", os.path.join(record["state"], "installed", os.path.basename(_file(agent, record)))],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield bad(f"the bridge does not start: {error}", f"install Tenterhook again, then: {remedy}")
+        return
+    took = (time.monotonic() - begun) * 1000
+    if asked.returncode == 0:
+        yield ok(f"the bridge answers ({took:.0f} ms with everything loaded)")
+    else:
+        said = asked.stderr.strip().splitlines()
+        yield bad(f"the bridge fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
+
+
+def _file(agent: Agent, record: dict[str, Any]) -> str:
+    return records.file(agent, record["root"])
+
+
+def _codex(agent: Agent, settings: str, remedy: str) -> Iterator[Finding]:
+    config = os.path.join(agent.home(), "config.toml")
+    try:
+        with open(settings, "rb") as file:
+            wanted = codex_trust.wanted(settings, file.read())
+        with open(config, "rb") as file:
+            given = codex_trust.given(file.read())
+    except OSError as error:
+        yield bad(f"Codex trusts none of our entries: cannot read {error.filename}", remedy)
+        return
+    missing = [key for key, digest in wanted.items() if given.get(key) != digest]
+    if missing:
+        yield bad(
+            f"Codex skips {len(missing)} of our entries in silence: {config} does not trust them as they are", remedy
+        )
+    else:
+        yield ok("Codex trusts our entries")
+
+
+def _recent(agent: Agent) -> Iterator[Finding]:
+    """What went wrong in the last week, as the line and the bridge wrote it down."""
+    since = time.time() - _A_WEEK
+    failures = [line.split() for line in _tail(lines.log())]
+    absent = [words for words in failures if len(words) == 4 and words[1] == agent.name and _number(words[0]) > since]
+    if absent:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(_number(absent[-1][0])))
+        yield note(f"the bridge did not answer {len(absent)} times in a week, last at {when} ({absent[-1][2]})")
+    lost: dict[str, int] = {}
+    failed: dict[str, int] = {}
+    for line in _tail(os.path.join(places.state(), "dispatch.jsonl")):
+        try:
+            record = light_json.loads(line)
+            if record["host"] != agent.name or record["time"] < since:
+                continue
+            for each in record["lost"]:
+                lost[each] = lost.get(each, 0) + 1
+            for each in record["failed"]:
+                failed[each["hook"]] = failed.get(each["hook"], 0) + 1
+        except (ValueError, KeyError, TypeError):
+            continue
+    for what, count in lost.items():
+        yield note(f"{count} times in a week {agent.title} could not be told: {what}")
+    for hook, count in failed.items():
+        yield note(
+            f"'{hook}' failed {count} times in a week", f"tenterhook show {hook}; try it with tenterhook trigger"
+        )
+
+
+def _tail(file: str) -> list[str]:
+    try:
+        with open(file, "rb") as stream:
+            stream.seek(max(0, os.path.getsize(file) - 256 * 1024))
+            return stream.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+
+
+def _number(text: str) -> float:
+    return float(text) if text.isdigit() else 0.0
+
+
+def hook_findings(catalog: Catalog) -> list[Finding]:
+    """What there is to say about the hooks themselves, whichever agent runs them."""
+    from ..catalog import lints
+
+    found: list[Finding] = []
+    problems = [*catalog.problems, *(problem for hook in catalog.hooks for problem in lints.lint(hook))]
+    for problem in problems:
+        place = problem.file + (f":{problem.line}" if problem.line else "")
+        level = Level.BAD if problem.severity == ERROR else Level.NOTE
+        found.append(Finding(level, f"{place}: {problem.message}", problem.remedy))
+    for hook in catalog.hooks:
+        standing = catalog.trust.standing(hook)
+        if standing.state is State.CHANGED:
+            found.append(bad(f"'{hook.name}' does not run: {standing.why}", "look at it, then: tenterhook trust"))
+        elif standing.state is State.UNTRUSTED:
+            found.append(note(f"'{hook.name}' does not run: {standing.why}", "look at it, then: tenterhook trust"))
+    running = sum(catalog.trust.standing(hook).runs for hook in catalog.hooks)
+    found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
+    return found

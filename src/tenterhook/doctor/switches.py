@@ -1,0 +1,107 @@
+"""Settings of an agent, not ours, that keep our entries from running: switches, and entries the agent cannot read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from ..installing import lines
+from .findings import Finding, bad
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..installing.agents import Agent
+
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_KEYS_OF_KIMI = {"event", "matcher", "command", "timeout"}
+
+
+def findings(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
+    """Everything that switches our entries off."""
+    if agent.name in ("claude-code", "qwen"):
+        yield from _disabled(agent, settings, root)
+    elif agent.name == "gemini":
+        yield from _gemini(settings, root)
+    elif agent.name == "codex":
+        yield from _codex(agent)
+    elif agent.name == "copilot":
+        if _json(settings).get("disableAllHooks"):
+            yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
+    else:
+        yield from _kimi(agent, settings)
+
+
+def _disabled(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
+    # A project's settings switch off the person's own hooks as well.
+    folder = os.path.join(root, agent.directory)
+    for file in (settings, os.path.join(folder, "settings.json"), os.path.join(folder, "settings.local.json")):
+        if _json(file).get("disableAllHooks"):
+            yield bad(f"disableAllHooks in {file} switches every hook off", "take it out")
+
+
+def _gemini(settings: str, root: str) -> Iterator[Finding]:
+    for file in (settings, os.path.join(root, ".gemini", "settings.json")):
+        switches = _json(file).get("hooksConfig")
+        if not isinstance(switches, dict):
+            continue
+        if switches.get("enabled") is False:
+            yield bad(f"hooksConfig.enabled in {file} switches every hook off", "take it out")
+        disabled = switches.get("disabled")
+        if isinstance(disabled, list) and any(lines.is_ours({"command": each}) for each in disabled):
+            yield bad(f"hooksConfig.disabled in {file} names our line", "take it out: /hooks enable")
+
+
+def _codex(agent: Agent) -> Iterator[Finding]:
+    config = os.path.join(agent.home(), "config.toml")
+    features = _toml(config).get("features")
+    for switch in ("hooks", "codex_hooks"):
+        if isinstance(features, dict) and features.get(switch) is False:
+            yield bad(f"features.{switch} = false in {config} switches every hook off", "take it out")
+    state = _toml(config).get("hooks")
+    for key, each in (state.get("state", {}) if isinstance(state, dict) else {}).items():
+        if isinstance(each, dict) and each.get("enabled") is False:
+            yield bad(f"{config} switches off the hook {key}", "switch it on in Codex: /hooks")
+
+
+def _kimi(agent: Agent, settings: str) -> Iterator[Finding]:
+    """One entry that it cannot read, and Kimi Code drops every hook; Kimi CLI does not even start."""
+    hooks = _toml(settings).get("hooks")
+    for number, hook in enumerate(hooks if isinstance(hooks, list) else (), start=1):
+        wrong = _wrong(agent, hook)
+        if wrong:
+            what = "drops every hook" if agent.name == "kimi-code" else "does not start"
+            yield bad(f"{settings}, [[hooks]] number {number}: {wrong}; {agent.title} {what}", "mend or remove it")
+
+
+def _wrong(agent: Agent, hook: Any) -> str | None:
+    if not isinstance(hook, dict):
+        return "it is not a table"
+    if hook.get("event") not in agent.events:
+        return f"unknown event {hook.get('event')!r}"
+    if unknown := set(hook) - _KEYS_OF_KIMI - {"fail_mode"}:
+        return f"unknown key {min(unknown)!r}"
+    timeout = hook.get("timeout", 30)
+    if not isinstance(timeout, int) or not 1 <= timeout <= 600:
+        return f"timeout {timeout!r} is not between 1 and 600"
+    return None if isinstance(hook.get("command"), str) and hook["command"].strip() else "no command"
+
+
+def _json(file: str) -> dict[str, Any]:
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            value = json.loads(_COMMENT.sub(lambda found: found[1] or "", stream.read()))
+    except (OSError, ValueError):  # said elsewhere, where it matters
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _toml(file: str) -> dict[str, Any]:
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            return tomllib.loads(stream.read())
+    except (OSError, ValueError):
+        return {}
