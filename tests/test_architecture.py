@@ -47,7 +47,7 @@ LAYERS = (
     {"engine", "explaining", "stopping"},
     {"hosts"},
     {"installing", "live"},
-    {"answering", "dispatch"},
+    {"answering", "dispatch", "doctor"},
     {"cli"},
     {"__main__", "bridge"},
 )

@@ -58,9 +58,8 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
 
         found = index.read(root, record["configs"])
         if found is not None:
-            tool = payload.get("tool_name", payload.get("toolName"))
-            tool_input = payload.get("tool_input", payload.get("toolArgs"))
-            if index.reaches_nothing(found, record["events"][native], tool, tool_input):
+            seen = _as_matchers_see_it(payload)
+            if seen is not None and index.reaches_nothing(found, record["events"][native], *seen):
                 return False
     else:
         found = None
@@ -83,6 +82,15 @@ def _check(record: dict[str, Any]) -> bool:
     codec(record["host"])
     index.load(record["root"] or record["home"], record["configs"])
     return False
+
+
+def _as_matchers_see_it(payload: dict[str, Any]) -> tuple[Any, Any] | None:
+    """A tool's name and input; None where reading the event properly would add to them, or make it another event."""
+    tool = payload.get("tool_name", payload.get("toolName"))
+    tool_input = payload.get("tool_input", payload.get("toolArgs", payload.get("toolInput")))
+    if tool == "apply_patch" or isinstance(tool_input, str) or "agentId" in payload:
+        return None
+    return tool, tool_input
 
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:

@@ -325,9 +325,9 @@ TOOL_NAMES: tuple[tuple[str, ...], ...] = (
     ("FetchURL", "WebFetch", "web_fetch"),
     ("SearchWeb", "WebSearch", "google_web_search", "web_search"),
 )
-_TOOL_NAMES_OF = {name: (name, *(n for n in names if n != name)) for names in TOOL_NAMES for name in names}
+NAMES_OF_TOOL = {name: (name, *(n for n in names if n != name)) for names in TOOL_NAMES for name in names}
 # A patch writes files and changes them.
-_TOOL_NAMES_OF["apply_patch"] = ("apply_patch", *_TOOL_NAMES_OF["WriteFile"], *_TOOL_NAMES_OF["StrReplaceFile"])
+NAMES_OF_TOOL["apply_patch"] = ("apply_patch", *NAMES_OF_TOOL["WriteFile"], *NAMES_OF_TOOL["StrReplaceFile"])
 
 
 def spec_of(name: str) -> EventSpec:
@@ -353,4 +353,4 @@ def suggestion(name: str) -> str:
 
 def tool_names(name: str) -> tuple[str, ...]:
     """The native name of a tool first, then what other agents call it."""
-    return _TOOL_NAMES_OF.get(name, (name,))
+    return NAMES_OF_TOOL.get(name, (name,))

@@ -4,17 +4,23 @@
     python tests/hosts/agents.py where NAME            the executable
 
 The folder is $TENTERHOOK_AGENTS, or tenterhook-agents in the cache directory. LATEST=1 installs the newest versions. An
-agent that cannot be installed is no error: the reason is printed and remembered, and its tests are skipped with it.
+agent that cannot be installed is no error: the reason is printed and remembered, and its tests are skipped with it. Two
+of these at once are safe: the second waits for the first, agent by agent, and then finds it there.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Package(NamedTuple):
@@ -87,9 +93,23 @@ def install(name: str) -> str:
     """Install an agent unless it is there in the wanted version; returns the version. Raises `CannotInstall`."""
     package = NODE if name == "node" else PACKAGES[name]
     wanted = "latest" if os.environ.get("LATEST") and name not in _PINNED else package.version
+    with _alone(name):
+        if wanted == "latest" or _stamp(name) != wanted or not executable(name).exists():
+            _install(name, package, wanted)
+    return wanted
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Nobody else installs this one meanwhile. The lock goes with the process, whatever ends it."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _install(name: str, package: Package, wanted: str) -> None:
     target = FOLDER / name
-    if _stamp(name) == wanted and wanted != "latest" and executable(name).exists():
-        return wanted
     # the stamp goes first and comes last: whatever interrupts this, half an agent is never taken for one
     for left in (_STAMP, _REASON):
         (target / left).unlink(missing_ok=True)
@@ -105,7 +125,6 @@ def install(name: str) -> str:
         (target / _REASON).write_text(f"{error}\n")
         raise
     (target / _STAMP).write_text(f"{wanted}\n")
-    return wanted
 
 
 def _from_npm(package: Package, version: str, target: Path) -> None:

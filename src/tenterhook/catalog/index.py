@@ -109,7 +109,7 @@ def forget(root: str) -> None:
 
 
 def _made(found: Catalog, files: list[tuple[str, Any]], ways: list[tuple[str, Any]]) -> bytes:
-    from ..events import TOOL_NAMES, tool_names
+    from ..events import NAMES_OF_TOOL
 
     entries: dict[str, list[Any]] = {}
     for hook in found.hooks:
@@ -124,7 +124,7 @@ def _made(found: Catalog, files: list[tuple[str, Any]], ways: list[tuple[str, An
             "files": files,
             "places": ways,
             "entries": entries,
-            "tool_names": {name: tool_names(name) for group in TOOL_NAMES for name in group},
+            "tool_names": NAMES_OF_TOOL,
             "hooks": [tuple(hook._replace(metadata=_plain(hook.metadata))) for hook in found.hooks],
             "problems": [tuple(problem) for problem in found.problems],
             "debug": found.debug,
