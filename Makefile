@@ -4,13 +4,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-hosts check bench clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n auto -q
+
+# Real agents from the package registries, in a cache folder; LATEST=1 for the newest.
+test-hosts: $(INSTALLED)
+	$(BIN)/python tests/hosts/agents.py install
+	$(BIN)/pytest -m agents -n 2 -q -rs tests/hosts
 
 check: $(INSTALLED)
 	$(BIN)/ruff format --check .

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
     from ..model import Verdict
 
-EVENTS = agent_payloads.EVENTS_OF["claude"]
+_OTHERS = (
+    *("PostToolBatch", "UserPromptExpansion", "PreModelSwitch", "PostModelSwitch", "PermissionDenied", "Setup"),
+    *("TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange"),
+    *("InstructionsLoaded", "CwdChanged", "DirectoryAdded", "MessageDisplay"),
+)
+EVENTS = {**agent_payloads.EVENTS_OF["claude"], **dict.fromkeys(_OTHERS, wire.OTHER)}
 MANNERS = wire.Manners(
     "Claude Code",
     blocks=frozenset(

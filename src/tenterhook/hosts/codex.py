@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..model import Verdict
 
-EVENTS = agent_payloads.EVENTS_OF["codex"]
+EVENTS = {**agent_payloads.EVENTS_OF["codex"], "PreModelRequest": wire.OTHER}
 MANNERS = wire.Manners(
     "Codex",
     blocks=frozenset(

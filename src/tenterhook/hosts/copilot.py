@@ -65,10 +65,10 @@ def read_event(payload: dict[str, Any], native: str) -> wire.Received:
         except (ValueError, RecursionError):
             pass
     session = payload.get("sessionId")
-    ours = EVENTS.get(native, "agent-event")
+    ours = EVENTS.get(native, wire.OTHER)
     if native == "agentStop" and payload.get("agentId"):  # a subagent's: its own event follows
-        ours = "agent-event"
-    if ours == "agent-event":
+        ours = wire.OTHER
+    if ours == wire.OTHER:
         fields["agent_event"] = native
     event = Event(
         ours,

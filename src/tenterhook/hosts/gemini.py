@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from ..model import Verdict
 
-EVENTS = agent_payloads.EVENTS_OF["gemini"]
+_OTHERS = ("BeforeModel", "AfterModel", "BeforeToolSelection")
+EVENTS = {**agent_payloads.EVENTS_OF["gemini"], **dict.fromkeys(_OTHERS, wire.OTHER)}
 MANNERS = wire.Manners(
     "Gemini CLI",
     blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")),

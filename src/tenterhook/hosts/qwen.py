@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
     from ..model import Verdict
 
-EVENTS = agent_payloads.EVENTS_OF["qwen"]
+_OTHERS = (
+    *("PostToolBatch", "UserPromptExpansion", "SessionDelete", "MessageDisplay", "PermissionDenied", "TodoCreated"),
+    *("TodoCompleted", "InstructionsLoaded"),
+)
+EVENTS = {**agent_payloads.EVENTS_OF["qwen"], **dict.fromkeys(_OTHERS, wire.OTHER)}
 MANNERS = wire.Manners(
     "Qwen Code",
     blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")),

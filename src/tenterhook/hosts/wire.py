@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..model import Verdict
 
 
+OTHER = "agent-event"  # what an agent tells that is none of the events we know
+
+
 class Received(NamedTuple):
     """An event as an agent told it. `payload` is what it sent, whole; `renamed` maps keys we added to its own."""
 
@@ -63,7 +66,7 @@ def read(agent: str, payload: dict[str, Any], native: str, events: Mapping[str, 
     """An event of an agent whose settings are a format of ours: the same codec reads it."""
     from ..formats import agent_payloads
 
-    if native in events:
+    if events.get(native, OTHER) != OTHER:
         event = agent_payloads.read(agent, {**payload, "hook_event_name": native})
     else:
         event = _unknown(native, payload)
@@ -80,7 +83,7 @@ def read_array(agent: str, payload: dict[str, Any], native: str, events: Mapping
 
 def _unknown(native: str, payload: dict[str, Any]) -> Event:
     """An event that nothing here corresponds to: hooks on `agent-event` see it, whole."""
-    return Event("agent-event", **_whose(payload), agent_event=native)
+    return Event(OTHER, **_whose(payload), agent_event=native)
 
 
 def _whose(payload: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +105,7 @@ def plain_text(said: Said) -> str | None:
 def received(native: str, event: Event, payload: dict[str, Any], agent: str) -> Received:
     """Add the keys that hooks expect, and what else the agent sent as the event's context."""
     tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input)
-    whole = event.canonical == "agent-event"
+    whole = event.canonical == OTHER
     rest = {key: value for key, value in payload.items() if whole or key not in _CARRIED}
     context = {"agent": {"name": agent, "event": native, "payload": rest}}
     changes: dict[str, Any] = {"context": context}

@@ -32,7 +32,7 @@ def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
 
 def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook]:
     """Hooks on events that the agent does not have."""
-    return [hook for hook in hooks if hook.event not in events.values() and hook.event != "agent-event"]
+    return [hook for hook in hooks if hook.event not in events.values()]
 
 
 def must_close(hooks: Iterable[Hook]) -> bool:

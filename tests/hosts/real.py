@@ -1,0 +1,114 @@
+"""A real agent in a home of its own: give it hooks, install, let a scripted model drive it, look at what came of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hosts import agents
+from support import folder_hook, user_hooks
+
+from tenterhook.live import trial
+from tenterhook.live.agents import AUTO_APPROVE, LiveAgent
+from tenterhook.live.script import Call, Turn, mentions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tenterhook.live.trial import Trial
+
+HANG = 90  # seconds: no run of a turn or two takes as long unless something waits that should not
+_UNPACKED = {"XDG_CACHE_HOME": str(agents.FOLDER / "unpacked")}  # Copilot unpacks itself, 235 MB, for each home
+
+
+class Guarded(NamedTuple):
+    """One agent, its home and its project."""
+
+    live: LiveAgent
+    executable: Path
+    home: Path
+    project: Path
+
+    def hook(self, name: str, script: str, trigger: str = "pre-tool-call", **front: Any) -> None:
+        """A hook of the person's own, as a folder."""
+        folder_hook(user_hooks(self.home), name, script, trigger, **front)
+
+    def guard(self, name: str = "guard", tool: str = "Shell", pattern: str = "forbidden", **front: Any) -> str:
+        """A hook that refuses every call with this pattern in its input; returns the reason it gives."""
+        reason = f"{name} says no"
+        self.hook(name, f'echo "{reason}" >&2; exit 2', matcher={"tool": tool, "pattern": pattern}, **front)
+        return reason
+
+    def install(self, *flags: str, python: str | Path = sys.executable) -> None:
+        self._tenterhook(python, "install", self.live.name, *flags)
+
+    def uninstall(self) -> None:
+        self._tenterhook(sys.executable, "uninstall", self.live.name, "--yes")
+
+    def _tenterhook(self, python: str | Path, *words: str) -> None:
+        command = [python, "-m", "tenterhook", *words]
+        ended = subprocess.run(command, cwd=self.project, capture_output=True, text=True, timeout=HANG)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+    def shell(self, command: str) -> Call:
+        return self.live.shell_call(command)
+
+    def touch(self, name: str) -> Call:
+        """A shell call that leaves a file of this name in the project."""
+        return self.shell(f"touch {self.project / name}")
+
+    def write(self, name: str) -> Call:
+        """A call of the agent's own tool for files, to the same end."""
+        return self.live.write_call(str(self.project / name), "written by the agent")
+
+    def left(self, name: str) -> bool:
+        """Whether there is such a file."""
+        return (self.project / name).exists()
+
+    def calls(self, *calls: Call, mode: str = AUTO_APPROVE, **options: Any) -> Trial:
+        """Let the model make these calls in one answer, then end."""
+        return self.run(*self.live.script(mode, *calls), mode=mode, **options)
+
+    def run(self, *turns: Turn, mode: str = AUTO_APPROVE, **options: Any) -> Trial:
+        """One run that ends by itself."""
+        extra = _UNPACKED if self.live.name == "copilot" else None
+        options = {"home": self.home, "project": self.project, "timeout": HANG, "extra_env": extra, **options}
+        came = trial.run(self.live, self.executable, script=turns, mode=mode, **options)
+        assert not came.timed_out, f"it hung: {came.stdout}{came.stderr}"
+        return came
+
+    @property
+    def record_file(self) -> Path:
+        """What `install` wrote down for this agent."""
+        return self.state / "installed" / f"{self.live.name}.json"
+
+    def edit_record(self, **changes: Any) -> None:
+        record = json.loads(self.record_file.read_text())
+        self.record_file.write_text(json.dumps({**record, **changes}))
+
+    @property
+    def state(self) -> Path:
+        return self.home / ".local" / "state" / "tenterhook"
+
+    def unanswered(self) -> list[str]:
+        """The events that nobody answered, as the installed line wrote them down: time, agent, event, status."""
+        log = self.state / "bridge.log"
+        return log.read_text().splitlines() if log.exists() else []
+
+
+def told(came: Trial, text: str) -> bool:
+    """Whether the model was sent a text."""
+    return any(mentions(request.body, text) for request in came.requests)
+
+
+def results_with(came: Trial, text: str) -> list[str]:
+    """The tool results that a text is in."""
+    return [result for result in came.tool_results if text in result]
+
+
+def shown(came: Trial) -> str:
+    """A run in words, for a test that fails."""
+    results = "\n".join(f"  {result!r}" for result in came.tool_results)
+    return f"exit {came.exit_code}, results:\n{results}\nstdout: {came.stdout}\nstderr: {came.stderr}"

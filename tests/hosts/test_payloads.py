@@ -1,0 +1,359 @@
+"""What agents really sent, read as events: under the right name, with everything that was in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support import folder_hook, tenterhook, user_hooks
+from tenterhook import Event, Hook, jsonable
+from tenterhook.events import tool_names
+from tenterhook.formats import payloads
+from tenterhook.hosts import HOSTS, codec, wire
+
+if TYPE_CHECKING:
+    from tenterhook.hosts.wire import Received
+
+DATA = Path(__file__).parent / "data"
+RECORDED = sorted(DATA.glob("*/*.json"))
+
+# What each agent's events are, independent of the tables in the package.
+LIKE_CLAUDE = {
+    "SessionStart": "pre-session",
+    "SessionEnd": "post-session",
+    "UserPromptSubmit": "pre-agent-turn",
+    "Stop": "pre-agent-turn-stop",
+    "StopFailure": "post-agent-turn-failure",
+    "PreToolUse": "pre-tool-call",
+    "PostToolUse": "post-tool-call",
+    "PostToolUseFailure": "post-tool-call-failure",
+    "PermissionRequest": "permission-request",
+    "SubagentStart": "pre-subagent",
+    "SubagentStop": "post-subagent",
+    "PreCompact": "pre-context-compact",
+    "PostCompact": "post-context-compact",
+    "Notification": "notification",
+}
+MEANS: dict[str, dict[str, str]] = {
+    "claude-code": LIKE_CLAUDE,
+    "codex": LIKE_CLAUDE,
+    "qwen": LIKE_CLAUDE,
+    "kimi-cli": LIKE_CLAUDE,
+    "kimi-code": {
+        **LIKE_CLAUDE,
+        "PermissionResult": "permission-result",
+        "TaskStarted": "task-started",
+        "TurnStarted": "turn-started",
+    },
+    "gemini": {
+        "SessionStart": "pre-session",
+        "SessionEnd": "post-session",
+        "BeforeAgent": "pre-agent-turn",
+        "AfterAgent": "pre-agent-turn-stop",
+        "BeforeTool": "pre-tool-call",
+        "AfterTool": "post-tool-call",
+        "PreCompress": "pre-context-compact",
+        "Notification": "notification",
+    },
+    "copilot": {
+        "sessionStart": "pre-session",
+        "sessionEnd": "post-session",
+        "userPromptSubmitted": "pre-agent-turn",
+        "agentStop": "pre-agent-turn-stop",
+        "errorOccurred": "post-agent-turn-failure",
+        "preToolUse": "pre-tool-call",
+        "postToolUse": "post-tool-call",
+        "postToolUseFailure": "post-tool-call-failure",
+        "permissionRequest": "permission-request",
+        "subagentStart": "pre-subagent",
+        "subagentStop": "post-subagent",
+        "preCompact": "pre-context-compact",
+        "notification": "notification",
+    },
+}
+# What an agent's settings are called as a format of ours; the others' hooks are array hooks, or none of ours.
+FORMATS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini", "qwen": "qwen"}
+FORMATS |= {"kimi-cli": "array", "kimi-code": "array"}
+
+each_agent = pytest.mark.parametrize("agent", HOSTS)
+any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | any_text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def examples(number: int) -> settings:
+    """The same examples each time; each test's empty home may be shared by them."""
+    shared = [HealthCheck.function_scoped_fixture]
+    return settings(max_examples=number, deadline=None, database=None, derandomize=True, suppress_health_check=shared)
+
+
+def recorded(agent: str) -> list[Path]:
+    return [file for file in RECORDED if file.parent.name == agent]
+
+
+def native_name(file: Path) -> str:
+    return file.stem.partition("-")[0]
+
+
+def sent(file: Path) -> dict[str, Any]:
+    payload: dict[str, Any] = json.loads(file.read_text())
+    return payload
+
+
+def read(file: Path, **more: Any) -> Received:
+    return codec(file.parent.name).read_event({**sent(file), **more}, native_name(file))
+
+
+def as_hook(format_: str, event: Event, declared: str) -> Hook:
+    return Hook("hook", event.canonical, declared, format_)
+
+
+def told(received: Received, format_: str = "folder") -> dict[str, Any]:
+    """What a hook of a format is sent, through the very bytes."""
+    declared = received.event.canonical if format_ == "folder" else received.native
+    sent_to_it = payloads.payload(as_hook(format_, received.event, declared), received.event)
+    decoded: dict[str, Any] = json.loads(jsonable.encode(sent_to_it))
+    return decoded
+
+
+def given_input(payload: dict[str, Any]) -> Any:
+    return payload.get("tool_input", payload.get("toolArgs", payload.get("toolInput")))
+
+
+def test_there_is_something_recorded_of_every_agent_and_the_events_that_decide() -> None:
+    assert {file.parent.name for file in RECORDED} == set(HOSTS)
+    for agent in HOSTS:
+        recorded = {MEANS[agent].get(native_name(file)) for file in RECORDED if file.parent.name == agent}
+        assert {"pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "pre-session"} <= recorded, agent
+
+
+@each_agent
+def test_an_event_has_its_name_its_session_and_its_place(agent: str) -> None:
+    for file in recorded(agent):
+        native, payload = native_name(file), sent(file)
+        expected = MEANS[agent].get(native, "agent-event")
+        if file.stem == "agentStop-in-subagent":  # a subagent's own event follows: no gate of the agent
+            expected = "agent-event"
+        received = read(file)
+        assert received.event.canonical == expected
+        assert received.event.session_id == payload.get("session_id", payload.get("sessionId"))
+        assert received.event.work_dir == payload["cwd"]
+        assert received.event.tool_name == payload.get("tool_name", payload.get("toolName"))
+        assert received.native == native
+        assert received.payload == payload
+
+
+@each_agent
+def test_a_tools_input_is_native_plus_the_keys_that_hooks_expect(agent: str) -> None:
+    for file in recorded(agent):
+        payload, received = sent(file), read(file)
+        native = given_input(payload)
+        if native is None:
+            assert received.event.tool_input is None
+            continue
+        seen = received.event.tool_input
+        assert {key: seen[key] for key in native} == native
+        names = tool_names(payload.get("tool_name", payload.get("toolName")))
+        expected = []
+        if "Shell" in names:
+            expected = ["command"]
+        elif "WriteFile" in names:
+            expected = ["file_path", "content"]
+        elif "ReadFile" in names or "StrReplaceFile" in names:
+            expected = ["file_path"]
+        for key in expected:
+            assert isinstance(seen[key], str), key
+        assert set(seen) == {*native, *expected}
+
+
+@pytest.mark.parametrize(
+    ("file", "key", "value"),
+    [
+        ("copilot/preToolUse-create", "file_path", "/work/project/n.txt"),
+        ("copilot/preToolUse-create", "content", "hello\n"),
+        ("copilot/preToolUse-edit", "file_path", "/work/project/n.txt"),
+        ("copilot/postToolUseFailure", "file_path", "/nonexistent/x"),
+        ("kimi-cli/PreToolUse-WriteFile", "file_path", "/work/project/n.txt"),
+        ("kimi-code/PreToolUse-Read", "file_path", "/work/project/nope.txt"),
+        ("gemini/BeforeTool-write_file", "content", "hello\n"),
+        ("codex/PreToolUse", "command", "echo hi >> /work/out/side.txt; echo hi-out"),
+    ],
+)
+def test_the_expected_keys_have_the_native_values(file: str, key: str, value: str) -> None:
+    assert read(DATA / f"{file}.json").event.tool_input[key] == value
+
+
+@each_agent
+def test_nothing_of_a_payload_is_lost_to_a_folder_hook(agent: str) -> None:
+    for file in recorded(agent):
+        payload, received = sent(file), read(file)
+        got = told(received)
+        kept = got["context"]["agent"]["payload"]
+        assert got["context"]["agent"]["event"] == native_name(file)
+        fields = [value for key, value in got.items() if key != "context"] + list(received.event.fields.values())
+        for key, value in payload.items():
+            if key in kept:
+                assert kept[key] == value, key
+            elif key == "hook_event_name":
+                assert got["context"]["agent"]["event"].lower() == value.lower()
+            elif key in ("tool_input", "toolArgs", "toolInput"):
+                assert got["tool_input"].items() >= value.items()
+            else:
+                assert value in fields, key
+
+
+@examples(200)
+@given(
+    file=st.sampled_from(RECORDED),
+    extra=st.dictionaries(
+        st.sampled_from(["brand_new", "name", "self", "context", "work_dir", "event_type", "timestamp", "cls", "model"])
+        | any_text.filter(bool),
+        json_values,
+        max_size=3,
+    ),
+)
+def test_a_field_that_nobody_knows_reaches_a_folder_hook(file: Path, extra: dict[str, Any]) -> None:
+    new = {key: value for key, value in extra.items() if key not in sent(file)}
+    received = read(file, **new)
+    assert received.payload == {**sent(file), **new}
+    kept = told(received)["context"]["agent"]["payload"]
+    carried = {"prompt", "session_id", "sessionId", "cwd", "hook_event_name", "tool_name", "toolName", "tool_input"}
+    assert {key: kept.get(key) for key in new if key not in carried} == {
+        k: v for k, v in new.items() if k not in carried
+    }
+
+
+@each_agent
+@examples(25)
+@given(
+    native=any_text.filter(lambda name: name not in {each for names in MEANS.values() for each in names}),
+    payload=st.dictionaries(any_text, json_values, max_size=5),
+)
+def test_an_unknown_event_reaches_hooks_whole(agent: str, native: str, payload: dict[str, Any]) -> None:
+    if native in codec(agent).EVENTS:
+        return
+    received = codec(agent).read_event(payload, native)
+    assert received.event.canonical == "agent-event"
+    assert received.event.fields["agent_event"] == native
+    assert told(received)["context"]["agent"]["payload"] == payload
+
+
+@each_agent
+def test_a_recorded_event_that_has_no_name_here_reaches_hooks_whole(agent: str) -> None:
+    for file in recorded(agent):
+        if read(file).event.canonical == "agent-event":
+            assert told(read(file))["context"]["agent"]["payload"] == sent(file)
+            assert told(read(file))["agent_event"] == native_name(file)
+
+
+def without_added_keys(payload: dict[str, Any], received: Received) -> dict[str, Any]:
+    if not received.renamed:
+        return payload
+    kept = {key: value for key, value in payload["tool_input"].items() if key not in received.renamed}
+    return {**payload, "tool_input": kept}
+
+
+@each_agent
+def test_an_agents_own_hooks_are_sent_what_the_agent_sent(agent: str) -> None:
+    """The codec that a format and a host share is its own inverse."""
+    for file in recorded(agent):
+        format_ = FORMATS.get(file.parent.name)
+        received = read(file)
+        if format_ is None or received.event.canonical == "agent-event":
+            continue
+        got = without_added_keys(told(received, format_), received)
+        expected = sent(file)
+        if format_ == "array" and isinstance(expected.get("tool_output"), str):
+            expected["tool_output"] = expected["tool_output"][:2000]  # as the format limits it
+        if agent == "kimi-cli" and isinstance(expected.get("prompt"), str) and native_name(file) == "UserPromptSubmit":
+            expected["prompt"] = [{"type": "text", "text": expected["prompt"]}]  # as Kimi Code has it
+        got.pop("permission_request_id", None)  # which stands beside `id`
+        assert got == expected, file.stem
+
+
+RESULTS = [file for file in RECORDED if file.parent.name in ("claude-code", "codex", "gemini", "qwen")]
+RESULTS = [file for file in RESULTS if file.stem in ("PostToolUse", "AfterTool")]
+
+
+@pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.parent.name)
+@examples(40)
+@given(response=json_values.filter(lambda value: value is not None))
+def test_a_tools_result_of_any_shape_comes_back_as_it_was(file: Path, response: Any) -> None:
+    """Tools of other servers answer with lists, strings and numbers as well."""
+    received = read(file, tool_response=response)
+    assert received.event.fields["tool_output"] == response
+    assert told(received, FORMATS[file.parent.name])["tool_response"] == response
+
+
+PROMPTS = [
+    file for file in RECORDED if file.stem in ("UserPromptSubmit", "BeforeAgent") and file.parent.name != "kimi-cli"
+]
+
+
+@pytest.mark.parametrize("file", PROMPTS, ids=lambda file: file.parent.name)
+@examples(20)
+@given(prompt=any_text | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": any_text}), max_size=3))
+def test_a_prompt_of_any_shape_comes_back_as_it_was(file: Path, prompt: Any) -> None:
+    received = read(file, prompt=prompt)
+    assert received.event.prompt == prompt
+    if isinstance(prompt, list) == isinstance(sent(file)["prompt"], list):  # the shape this agent has
+        assert told(received, FORMATS[file.parent.name])["prompt"] == prompt
+
+
+@each_agent
+@examples(60)
+@given(
+    native=st.sampled_from(["PreToolUse", "BeforeTool", "preToolUse", "Stop", "agentStop", "SessionStart"]),
+    payload=st.dictionaries(
+        st.sampled_from(
+            ["session_id", "sessionId", "cwd", "tool_name", "toolName", "tool_input", "toolArgs", "toolInput", "prompt"]
+        )
+        | st.sampled_from(
+            ["hook_event_name", "timestamp", "tool_use_id", "tool_call_id", "stop_hook_active", "display"]
+        ),
+        json_values,
+        max_size=6,
+    ),
+)
+def test_a_payload_of_wrong_types_is_still_an_event(agent: str, native: str, payload: dict[str, Any]) -> None:
+    received = codec(agent).read_event(payload, native)
+    assert isinstance(received.event.session_id, str)
+    assert isinstance(received.event.work_dir, str)
+    assert isinstance(received.event.tool_name, str | None)
+    assert received.payload == payload
+    told(received)
+
+
+def test_a_patch_names_the_file_that_it_changes() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a b.py\n@@\n-x\n+y\n*** End Patch"
+    payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
+    received = codec("codex").read_event(payload, "PreToolUse")
+    assert received.event.tool_input == {"command": patch, "file_path": "src/a b.py"}
+    changed = {**received.event.tool_input, "command": patch.replace("+y", "+z")}
+    assert wire.native_input(received, changed) == {"command": patch.replace("+y", "+z")}
+
+
+def test_arguments_that_come_as_text_are_read() -> None:
+    payload = {"sessionId": "s", "cwd": "/", "toolName": "bash", "toolArgs": '{"command": "ls"}'}
+    assert codec("copilot").read_event(payload, "preToolUse").event.tool_input == {"command": "ls"}
+
+
+def test_a_hook_on_agent_event_is_run_by_an_event_that_only_the_agent_knows(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "all", 'cat > "$TENTERHOOK_WORK_DIR/got.json"', trigger="agent-event")
+    assert tenterhook("install", "claude-code").returncode == 0
+    payload = {**sent(DATA / "claude-code" / "PostToolBatch.json"), "cwd": str(project)}
+    record = home / ".local" / "state" / "tenterhook" / "installed" / "claude-code.json"
+    arguments = ["--host", "claude-code", "--event", "PostToolBatch", "--record", str(record)]
+    ended = tenterhook("dispatch", *arguments, input=json.dumps(payload))
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    got = json.loads((project / "got.json").read_text())
+    assert got["agent_event"] == "PostToolBatch"
+    assert got["context"]["agent"]["payload"] == payload

@@ -1,0 +1,216 @@
+"""Hooks in the real agents, driven by a scripted model: what a HOOK.md folder says is what happens."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hosts import agents
+from hosts.real import results_with, shown, told
+
+from tenterhook.installing.agents import AGENTS
+from tenterhook.live.agents import AUTO_APPROVE, DONE, LIVE, MODES, PLAIN, PROMPT, LiveAgent
+from tenterhook.live.model import ScriptedModel
+from tenterhook.live.script import Turn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hosts.real import Guarded
+
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
+
+# What each agent can do with an answer, as observed; tests/hosts hold it to that in both directions.
+REWRITES = ("claude-code", "codex", "gemini", "copilot")
+APPROVES = ("claude-code", "copilot")
+CONTEXT = {
+    "kimi-cli": (),
+    "kimi-code": ("pre-agent-turn",),
+    "claude-code": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+    "codex": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+    "gemini": ("pre-session", "pre-agent-turn", "post-tool-call"),
+    "qwen": ("pre-session", "pre-agent-turn", "post-tool-call"),
+    "copilot": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+}
+CONTINUATIONS = {"kimi-cli": 1, "kimi-code": 1}  # the others' hooks may send them back three times
+
+
+@EVERY
+@pytest.mark.parametrize("mode", MODES)
+def test_a_guard_refuses_a_command_and_a_file_and_lets_the_rest_run(name: str, mode: str, guarded: Guarded) -> None:
+    if mode not in LIVE[name].modes:
+        pytest.skip(f"{name} {mode}: {LIVE[name].not_modes[mode]}")
+    no_command = guarded.guard("no-command", pattern="forbidden")
+    no_file = guarded.guard("no-file", tool="WriteFile", pattern=r"secret\.txt$")
+    guarded.install()
+    came = guarded.calls(guarded.touch("forbidden"), guarded.write("secret.txt"), guarded.touch("harmless"), mode=mode)
+    assert not guarded.left("forbidden"), shown(came)
+    assert not guarded.left("secret.txt"), shown(came)
+    assert guarded.left("harmless"), shown(came)
+    assert results_with(came, no_command), shown(came)
+    assert results_with(came, no_file), shown(came)
+
+
+@EVERY
+def test_uninstalled_the_settings_are_as_they_were_and_the_same_calls_run(name: str, guarded: Guarded) -> None:
+    guarded.guard("no-command", pattern="forbidden")
+    guarded.guard("no-file", tool="WriteFile", pattern=r"secret\.txt$")
+    with ScriptedModel([*guarded.live.script(AUTO_APPROVE, guarded.touch("forbidden"))]) as model:
+        guarded.live.prepare(guarded.home, model.url)
+        before = settings(guarded)
+        guarded.install()
+        assert settings(guarded) != before
+        guarded.run(model=model)
+        assert not guarded.left("forbidden")
+        guarded.uninstall()
+        assert settings(guarded) == before
+    came = guarded.calls(guarded.touch("forbidden"), guarded.write("secret.txt"))
+    assert guarded.left("forbidden"), shown(came)
+    assert guarded.left("secret.txt"), shown(came)
+
+
+def settings(guarded: Guarded) -> dict[str, bytes]:
+    """The files that `install` may change, byte for byte."""
+    agent = AGENTS[guarded.live.name]
+    files = [guarded.home / agent.directory / agent.file, guarded.home / guarded.live.settings]
+    return {str(file): file.read_bytes() for file in files if file.exists()}
+
+
+@EVERY
+def test_a_changed_input_is_what_runs_or_the_model_is_told_to_use_it(name: str, guarded: Guarded) -> None:
+    changed = {"command": f"touch {guarded.project / 'changed'}"}
+    guarded.hook("change", says(decision="allow", modified_input=changed), matcher={"pattern": "original"})
+    guarded.install()
+    came = guarded.calls(guarded.touch("original"))
+    assert not guarded.left("original"), shown(came)
+    assert guarded.left("changed") == (name in REWRITES), shown(came)
+    if name not in REWRITES:
+        assert results_with(came, changed["command"]), shown(came)
+
+
+@EVERY
+def test_context_reaches_the_model_where_the_agent_takes_it(name: str, guarded: Guarded) -> None:
+    events = ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call")
+    for event in events:
+        guarded.hook(event, says(decision="allow", additional_context=f"note of {event}"), event)
+    guarded.install()
+    came = guarded.calls(guarded.shell("echo the output is $((40 + 2))"))
+    assert [event for event in events if told(came, f"note of {event}")] == list(CONTEXT[name]), shown(came)
+    assert results_with(came, "the output is 42"), shown(came)
+
+
+@EVERY
+def test_a_stop_gate_sends_the_agent_back_with_the_reason(name: str, guarded: Guarded) -> None:
+    reason = "the report is missing"
+    script = f'[ -e "$KIMI_PROJECT_DIR/report" ] || {{ echo "{reason}" >&2; exit 2; }}'
+    guarded.hook("gate", script, "pre-agent-turn-stop")
+    guarded.install()
+    came = guarded.run(
+        Turn(text="I stop here.", unless=reason),
+        Turn(calls=(guarded.touch("report"),), when=reason),
+        Turn(text=DONE, when=reason),
+    )
+    assert guarded.left("report"), shown(came)
+
+
+@EVERY
+def test_a_gate_that_always_blocks_does_not_keep_the_agent_for_ever(name: str, guarded: Guarded) -> None:
+    guarded.hook("gate", 'echo asked >>"$KIMI_PROJECT_DIR/asked"; echo never >&2; exit 2', "pre-agent-turn-stop")
+    guarded.install()
+    came = guarded.run(Turn(text="I stop here.", sticky=True))
+    answers = [request for request in came.requests if request.turn is not None]
+    most = CONTINUATIONS.get(name, 3)
+    assert len(answers) == 1 + most, shown(came)
+    assert (guarded.project / "asked").read_text().count("asked") == most
+
+
+@EVERY
+def test_a_blocked_prompt_reaches_no_model(name: str, guarded: Guarded) -> None:
+    guarded.hook("not-now", "echo not now >&2; exit 2", "pre-agent-turn")
+    guarded.install()
+    came = guarded.calls(guarded.touch("ran"))
+    assert not told(came, PROMPT), shown(came)
+    assert not guarded.left("ran"), shown(came)
+
+
+@EVERY
+def test_what_a_hook_wants_asked_does_not_run_where_nobody_can_answer(name: str, guarded: Guarded) -> None:
+    reason = "a person should look at this"
+    guarded.hook("ask", says(decision="ask", reason=reason), matcher={"pattern": "doubtful"})
+    guarded.install()
+    came = guarded.calls(guarded.touch("doubtful"))
+    assert not guarded.left("doubtful"), shown(came)
+    assert results_with(came, reason), shown(came)
+
+
+@pytest.mark.parametrize("name", APPROVES)
+def test_a_hook_approves_what_the_agent_would_ask_about(name: str, guarded: Guarded) -> None:
+    approve = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+    guarded.hook("approve", says(hookSpecificOutput=approve), matcher={"tool": "Shell", "pattern": "approved"})
+    guarded.install()
+    guarded = guarded._replace(live=asking(name))
+    came = guarded.calls(guarded.touch("approved"), mode=PLAIN)
+    assert guarded.left("approved"), shown(came)
+    came = guarded.calls(guarded.touch("unknown"), mode=PLAIN)
+    assert not guarded.left("unknown"), shown(came)
+
+
+@pytest.mark.parametrize("name", APPROVES)
+def test_hooks_answer_the_agents_own_question(name: str, guarded: Guarded) -> None:
+    grant, refuse = says(decision="allow"), says(decision="deny", reason="the answer is no")
+    guarded.hook("grant", grant, "permission-request", matcher={"tool": "Shell", "pattern": "granted"})
+    guarded.hook("refuse", refuse, "permission-request", matcher={"tool": "Shell", "pattern": "refused"})
+    guarded.install()
+    guarded = guarded._replace(live=asking(name))
+    came = guarded.calls(guarded.touch("granted"), mode=PLAIN)
+    assert guarded.left("granted"), shown(came)
+    came = guarded.calls(guarded.touch("refused"), mode=PLAIN)
+    assert not guarded.left("refused"), shown(came)
+    assert results_with(came, "the answer is no"), shown(came)
+
+
+def asking(name: str) -> LiveAgent:
+    """The agent without the flags that allow its tools beforehand."""
+
+    class Asking(type(LIVE[name])):  # type: ignore[misc]  # the class is one of several
+        def command(self, *arguments: Any, **options: Any) -> list[str]:
+            words = super().command(*arguments, **options)
+            return [word for word in words if not word.startswith("--allow")]
+
+    agent: LiveAgent = Asking()
+    return agent
+
+
+@EVERY
+def test_an_async_hook_is_not_waited_for_and_outlives_the_turn(name: str, guarded: Guarded) -> None:
+    # it waits for the next call, which never comes if the agent waits for it
+    script = """
+        cd "$KIMI_PROJECT_DIR"
+        until [ -e second ]; do sleep 0.1; done
+        sleep 2
+        touch seen
+        """
+    matcher = {"tool": "Shell", "pattern": "first"}
+    guarded.hook("watch", script, **{"async": True, "timeout": 60000, "matcher": matcher})
+    guarded.install()
+    came = guarded.run(
+        Turn(calls=(guarded.touch("first"),)), Turn(calls=(guarded.touch("second"),)), Turn(text=DONE), grace=30
+    )
+    assert guarded.left("seen"), shown(came)
+
+
+@EVERY
+def test_a_child_that_holds_the_pipe_delays_no_block(name: str, guarded: Guarded) -> None:
+    guarded.hook("guard", "sleep 60 & echo not this >&2; exit 2", matcher={"tool": "Shell", "pattern": "forbidden"})
+    guarded.install()
+    came = guarded.calls(guarded.touch("forbidden"))
+    assert not guarded.left("forbidden"), shown(came)
+    assert results_with(came, "not this"), shown(came)
+    assert came.seconds < 45, "it waited for the child"
+
+
+def says(**answer: Any) -> str:
+    """A script that answers with JSON."""
+    return f"cat <<'END'\n{json.dumps(answer)}\nEND"
