@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import callers, guarded, places, stopping
+from . import places
 from .catalog import index, roots
 from .engine import Engine, untrusted_line
 from .hosts import codec
@@ -21,23 +21,18 @@ if TYPE_CHECKING:
 
 
 def answer(
-    host: str,
-    native: str,
-    payload: dict[str, Any],
-    record: dict[str, Any],
-    found: dict[str, Any] | None,
-    timeout: float,
+    native: str, payload: dict[str, Any], record: dict[str, Any], found: index.Index | None, timeout: float
 ) -> Answer:
-    """The agent's answer to one event. `found` is the index, if it is known to be true."""
+    """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
     deadline = time.monotonic() + timeout - 1
-    spoken = codec(host)
-    received = spoken.read_event(payload, native)
-    _mark_agent()
-    received = _with_session(received)
-    root = _root(received)
-    if found is None or found["root"] != root:
-        found = index.read(root, record["configs"])
+    spoken = codec(record["host"])
+    received = _with_session(spoken.read_event(payload, native))
+    _go_to(received.event.work_dir)
     unwired: list[str] = []
+    if found is None:
+        _mark_agent()
+        root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
+        found = index.read(root, record["configs"])
     if found is not None:
         catalog = index.catalog(found)
     else:
@@ -48,7 +43,7 @@ def answer(
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
     answered = spoken.write_verdict(received, verdict)
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
-        _note(host, received, verdict, answered, unwired)
+        _note(record["host"], received, verdict, answered, unwired)
     return answered
 
 
@@ -57,24 +52,24 @@ def _with_session(received: Received) -> Received:
     return received if event.session_id else received._replace(event=event.replace(session_id=fresh_id()))
 
 
+def _go_to(work_dir: str) -> None:
+    """Be where hooks start: they start quicker where we are."""
+    try:
+        os.chdir(work_dir)
+    except OSError:
+        pass
+
+
 def _mark_agent() -> None:
     """What runs below this agent may not widen what may run."""
+    from . import callers, guarded
+
     agent = callers.agent()
     try:
         if agent is not None:
             guarded.mark(agent)
     except OSError:  # no place to write: the verdict does not depend on it
         pass
-
-
-def _root(received: Received) -> str:
-    """Where the session began, wherever it is now."""
-    work_dir = received.event.work_dir
-    try:
-        os.chdir(work_dir)  # where hooks start; they start quicker where we are
-    except OSError:
-        pass
-    return Session(received.event.session_id).fix_root(roots.project_root(work_dir))
 
 
 def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
@@ -95,8 +90,10 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
 
 def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     event = received.event
-    if event.canonical != stopping.STOP:
+    if event.canonical != "pre-agent-turn-stop":
         return Engine(catalog.hooks, catalog=catalog, tell_untrusted=False).decide(event, deadline=deadline)
+    from . import stopping
+
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False)

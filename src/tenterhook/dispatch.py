@@ -52,8 +52,9 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     longest = record["timeouts"].get(native, _LONGEST)
     timeout = longest - min(_SPARE, longest // 3)
     _end_after(timeout)
-    root = _root(payload)
-    if root is not None and _is_known_agent() and native in record["events"]:
+    root = _root(payload) if _is_known_agent() else None
+    found = None
+    if root is not None and native in record["events"]:
         from .catalog import index
 
         found = index.read(root, record["configs"])
@@ -61,12 +62,10 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
             seen = _as_matchers_see_it(payload)
             if seen is not None and index.reaches_nothing(found, record["events"][native], *seen):
                 return False
-    else:
-        found = None
     sys.path += [path for path in record["path"] if path not in sys.path]
     from . import answering
 
-    answer = answering.answer(options["host"], native, payload, record, found, timeout)
+    answer = answering.answer(native, payload, record, found, timeout)
     _write(1, answer.stdout)
     _write(2, answer.stderr)
     return answer.blocks

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 @click.command(short_help="Put your hooks in force in the agents you use.")
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--user/--project", "for_user", default=True, help="For every project (default), or for this one.")
-@click.option("--closed", is_flag=True, help="If Tenterhook cannot answer, refuse the tool call (default: go on).")
+@click.option(
+    "--closed/--open", default=None, help="If Tenterhook cannot answer: refuse the tool call, or go on (default)."
+)
 @click.option("--config", "configs", multiple=True, metavar="FILE", help="Hooks of this file are in force there too.")
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
 @json_option
 def install(
-    names: tuple[str, ...], for_user: bool, closed: bool, configs: tuple[str, ...], dry_run: bool, as_json: bool
+    names: tuple[str, ...], for_user: bool, closed: bool | None, configs: tuple[str, ...], dry_run: bool, as_json: bool
 ) -> int:
     """Put your hooks in force in coding agents: one entry for each event that has hooks, in the agent's own settings.
 

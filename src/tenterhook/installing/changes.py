@@ -27,6 +27,7 @@ class FileChange(NamedTuple):
     before: bytes | None
     after: bytes | None
     created: frozenset[str] = frozenset()
+    directories: tuple[str, ...] = ()  # that were made for it, the deepest first
 
     @property
     def changes(self) -> bool:
@@ -55,17 +56,20 @@ def plan(
     root: str | None,
     hooks: Iterable[Hook],
     *,
-    closed: bool = False,
+    closed: bool | None = None,
     configs: Sequence[str] = (),
     also: Iterable[str] = (),
 ) -> Plan:
-    """What installing now would change. Events that were wired for other projects stay wired; `also` are more."""
+    """What installing now would change. Events that were wired for other projects stay wired; `also` are more.
+
+    `closed`: as it was chosen before, unless it is chosen now; a guard that is to block when it fails decides it.
+    """
     hooks = list(hooks)
     before = records.read(records.file(agent, root)) or {}
     events = {**wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
-    closed = closed or wiring.must_close(hooks) or bool(before.get("closed"))
+    closed = wiring.must_close(hooks) or (bool(before.get("closed")) if closed is None else closed)
     configs = list(dict.fromkeys([*before.get("configs", ()), *configs]))
     record = records.made(agent, root, events, closed=closed, configs=configs)
     wanted = {
@@ -100,7 +104,7 @@ def plan_removal(agent: Agent, root: str | None) -> Plan:
         after: bytes | None = _refusing(path, lambda: agent.without_entries(text, created))
         if json_text.FILE in created and not after:
             after = None
-        files.append(FileChange(path, text, after))
+        files.append(FileChange(path, text, after, directories=_directories(record, path)))
     if agent.name == "codex":
         config = os.path.join(agent.home(), "config.toml")
         config_text = _read(config)
@@ -108,7 +112,7 @@ def plan_removal(agent: Agent, root: str | None) -> Plan:
             left: bytes | None = _refusing(config, lambda: codex_trust.without(config_text, record.get("trusted", ())))
             if not left and json_text.FILE in _created(record, config):
                 left = None
-            files.append(FileChange(config, config_text, left))
+            files.append(FileChange(config, config_text, left, directories=_directories(record, config)))
     return Plan(agent, root, {}, tuple(files))
 
 
@@ -143,13 +147,30 @@ def apply(change: Plan, *, removal: bool = False) -> None:
 
 def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
     """Wire events that have come to have hooks since `record` was written; in a process that nobody waits for."""
-    wanted = plan(AGENTS[record["host"]], record["root"], (), closed=closed, also=absent)
+    wanted = plan(AGENTS[record["host"]], record["root"], (), closed=closed or None, also=absent)
     if wanted.changes:
         apply(wanted)
 
 
 def _note(change: FileChange, before: dict[str, Any]) -> dict[str, Any]:
-    return {"path": change.path, "created": sorted(change.created | _created(before, change.path))}
+    made = dict.fromkeys([*_directories(before, change.path), *_missing_directories(change.path)])
+    created = change.created | _created(before, change.path)
+    return {"path": change.path, "created": sorted(created), "directories": list(made)}
+
+
+def _missing_directories(path: str) -> list[str]:
+    """The directories that must be made before a file can be, the deepest first."""
+    missing = []
+    directory = os.path.dirname(os.path.realpath(path))
+    while not os.path.isdir(directory):
+        missing.append(directory)
+        directory = os.path.dirname(directory)
+    return missing
+
+
+def _directories(record: dict[str, Any], path: str) -> tuple[str, ...]:
+    files = [file for file in record.get("files", ()) if file.get("path") == path]
+    return tuple(name for file in files for name in file.get("directories", ()))
 
 
 def _created(record: dict[str, Any], path: str) -> frozenset[str]:
@@ -209,6 +230,11 @@ def _write(change: FileChange) -> None:
     target = os.path.realpath(change.path)
     if change.after is None:
         os.unlink(target)
+        for directory in change.directories:
+            try:
+                os.rmdir(directory)
+            except OSError:  # somebody else's things are in it by now
+                break
         return
     mode = stat.S_IMODE(os.stat(target).st_mode) if change.before is not None else 0o600
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
