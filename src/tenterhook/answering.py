@@ -97,7 +97,7 @@ def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False)
-    verdict, after = gate.settle(engine.decide(gate.told(event), deadline=deadline))
+    verdict, after = gate.settle(engine.decide(gate.told(event, engine.hooks), deadline=deadline))
     session.keep_stops(after.counts)
     return verdict
 

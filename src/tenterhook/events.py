@@ -110,7 +110,7 @@ EVENTS: tuple[EventSpec, ...] = (
         "SessionStart",
         "source",
         ("model", "args", "source"),
-        _columns("source"),
+        _columns("source", "model"),
         _D,
         _D,
         _O,

@@ -30,9 +30,10 @@ class Gate(NamedTuple):
         exhausted = self.counts["folder"] >= _MOST["folder"]
         return [hook for hook in hooks if hook.event != STOP or not exhausted or _family(hook) == "array"]
 
-    def told(self, event: Event) -> Event:
-        """The event as hooks are sent it: whether the agent was sent back before."""
-        return event.replace(stop_hook_active=any(self.counts.values()))
+    def told(self, event: Event, hooks: Iterable[Hook]) -> Event:
+        """The event as hooks are sent it: whether the agent was sent back before, by array hooks if there are any."""
+        families = {_family(hook) for hook in hooks if hook.event == STOP}
+        return event.replace(stop_hook_active=self.counts["array" if "array" in families else "folder"] > 0)
 
     def settle(self, verdict: Verdict) -> tuple[Verdict, Gate]:
         """The verdict without blocks that come too late, and the counts after it."""

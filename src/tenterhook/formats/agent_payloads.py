@@ -169,12 +169,11 @@ def write(agent: str, declared: str, event: Event) -> dict[str, Any]:
         sent["timestamp"] = event.timestamp
     sent.update(_DEFAULTS.get((agent, event.canonical), {}))
     ours = _OURS[event.canonical]
+    is_its_own = bool(came)  # then every value has the agent's shape already
     for field, value in event.fields.items():
-        name = names.get(field)
+        name = names.get(field, field if field not in ours else None)
         if name is not None:
-            sent[name] = _shaped(agent, field, value)
-        elif field not in ours:
-            sent[field] = _shaped(agent, field, value)
+            sent[name] = value if is_its_own else _shaped(agent, field, value)
     if "tool_call_id" in names and "tool_use_id" in sent:
         sent.setdefault("tool_call_id", sent["tool_use_id"])
     if "subagent_name" in names and "agent_type" not in sent and "subagent_type" in event.fields:
