@@ -96,9 +96,9 @@ def test_context_reaches_the_model_where_the_agent_takes_it(name: str, guarded: 
     for event in events:
         guarded.hook(event, says(decision="allow", additional_context=f"note of {event}"), event)
     guarded.install()
-    came = guarded.calls(guarded.shell("echo the output is $((40 + 2))"))
+    came = guarded.calls(guarded.shell("printf %s-%s-%s the output is"))
     assert [event for event in events if told(came, f"note of {event}")] == list(CONTEXT[name]), shown(came)
-    assert results_with(came, "the output is 42"), shown(came)
+    assert results_with(came, "the-output-is"), shown(came)
 
 
 @EVERY

@@ -173,7 +173,7 @@ def write(agent: str, declared: str, event: Event) -> dict[str, Any]:
     for field, value in event.fields.items():
         name = names.get(field, field if field not in ours else None)
         if name is not None:
-            sent[name] = value if is_its_own else _shaped(agent, field, value)
+            sent[name] = value if is_its_own and field != "tool_name" else _shaped(agent, field, value)
     if "tool_call_id" in names and "tool_use_id" in sent:
         sent.setdefault("tool_call_id", sent["tool_use_id"])
     if "subagent_name" in names and "agent_type" not in sent and "subagent_type" in event.fields:

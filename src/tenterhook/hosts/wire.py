@@ -235,6 +235,8 @@ def write(
     """An answer: exit status 2 with the reason on stderr where `body` is None for a block, else what `body` makes."""
     told, lost = said(manners, received, verdict)
     content = body(told)
+    if told.message is not None and not (isinstance(content, dict) and "systemMessage" in content):
+        lost.append("message: not beside this answer")
     if content is None and told.deny is not None:
         return Answer(stderr=told.deny + "\n", blocks=True, lost=tuple(lost))
     if isinstance(content, dict):
