@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .catalog.contents import Catalog
+    from .hosts import Codec
     from .hosts.wire import Answer, Received
     from .model import Verdict
 
@@ -41,6 +42,7 @@ def answer(
     verdict = _decide(received, catalog, deadline)
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
+        _hand_over(spoken, received.event.session_id, record)
     answered = spoken.write_verdict(received, verdict)
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
         _note(record["host"], received, verdict, answered, unwired)
@@ -77,6 +79,19 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
     from .installing import wiring
 
     return wiring.keep_in_step(record, codec(record["host"]).EVENTS, catalog.hooks)
+
+
+def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
+    """Let the agent's own tools have the variables that pre-session hooks set, where it has a way to."""
+    hand_over = getattr(spoken, "hand_over", None)
+    if hand_over is None:
+        return
+    session = Session(session_id)
+    session.open()
+    try:
+        hand_over(session.variables(), record["settings"])
+    except OSError:  # the verdict does not depend on it
+        pass
 
 
 def _news(catalog: Catalog, unwired: list[str]) -> list[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
+from .. import places
 from ..formats import agent_payloads
 from . import claude_words, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from ..model import Verdict
@@ -52,3 +56,16 @@ def _body(said: wire.Said) -> dict[str, Any] | None:
         return {"decision": "block", "reason": said.deny, **message}
     specific = {"permissionDecision": "deny", "permissionDecisionReason": said.deny}
     return {"hookSpecificOutput": {"hookEventName": said.native, **specific}, **message}
+
+
+def hand_over(variables: Mapping[str, str], settings: str) -> None:
+    """Give what pre-session hooks have set to the agent's tools, through the file it names for that.
+
+    Only inside the agent's own folder: a repository can set variables, and must not choose what we write to.
+    """
+    file = os.environ.get("CLAUDE_ENV_FILE", "")
+    if not variables or not places.is_inside(file, os.path.join(os.path.dirname(settings), "session-env")):
+        return
+    quoted = {name: value.replace("'", "'\\''") for name, value in variables.items()}
+    with open(file, "a", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.writelines(f"export {name}='{value}'\n" for name, value in quoted.items())
