@@ -10,7 +10,7 @@ import errno
 import os
 import select
 import time
-from collections import deque
+from _collections import deque  # type: ignore[import-not-found]  # `collections` is imported nowhere else
 
 from .errors import Cancelled
 from .model import Failure

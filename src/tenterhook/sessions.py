@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections import Counter
 
 from . import light_json, places
 from .locks import Lock
@@ -222,6 +221,8 @@ def _added(old: list[str], new: list[str]) -> list[str]:
     """The lines of a file that were not in it before."""
     if new[: len(old)] == old:
         return new[len(old) :]
+    from collections import Counter
+
     left = Counter(old)
     added = []
     for line in new:

@@ -18,25 +18,90 @@ if TYPE_CHECKING:
     def remembered(maxsize: int) -> Callable[[_Function], _Function]: ...
 
 else:
-    from collections import namedtuple
+    from _collections import _tuplegetter  # what `collections.namedtuple` reads its fields with
 
     _NOT_INHERITED = ("__annotations__", "__qualname__", "__classcell__")
+    _OFTEN = 64
 
     class _NamedTupleType(type):
         def __new__(cls, name, bases, namespace):
             if not bases:
                 return super().__new__(cls, name, bases, namespace)
-            fields = list(namespace["__annotations__"])
-            defaults = [namespace[field] for field in fields if field in namespace]
-            made = namedtuple(name, fields, defaults=defaults, module=namespace["__module__"])
-            made.__doc__ = namespace.get("__doc__")
-            for key, value in namespace.items():
-                if key not in fields and key not in _NOT_INHERITED:
-                    setattr(made, key, value)
+            fields = tuple(namespace["__annotations__"])
+            defaults = {field: namespace[field] for field in fields if field in namespace}
+            members = {
+                key: value for key, value in namespace.items() if key not in _NOT_INHERITED and key not in fields
+            }
+            getters = {field: _tuplegetter(number, "") for number, field in enumerate(fields)}
+            made = type(name, (_Named,), {**getters, **members, "__slots__": (), "__match_args__": fields})
+            made._fields, made._field_defaults = fields, defaults
+            made.__new__ = _slowly(made, fields, defaults)
             return made
 
+    def _slowly(made, fields, defaults):
+        """Make instances without a function compiled for it; once there are many, one is compiled.
+
+        Compiling costs as much as making a hundred instances, and most classes have a handful in a short process.
+        """
+        count = len(fields)
+        left = _OFTEN
+
+        def make(cls, *values, **named):
+            nonlocal left
+            left -= 1
+            if not left:
+                made.__new__ = _quickly(made, fields, defaults)
+            if len(values) == count and not named:
+                return tuple.__new__(cls, values)
+            given = len(values)
+            if given > count:
+                raise TypeError(f"{made.__name__} takes {count} values, not {given}")
+            rest = []
+            for field in fields[given:]:
+                if field in named:
+                    rest.append(named.pop(field))
+                elif field in defaults:
+                    rest.append(defaults[field])
+                else:
+                    raise TypeError(f"{made.__name__} needs {field!r}")
+            if named:
+                raise TypeError(f"{made.__name__} has no field {next(iter(named))!r}, or got it twice")
+            return tuple.__new__(cls, (*values, *rest))
+
+        return make
+
+    def _quickly(made, fields, defaults):
+        names = ", ".join(fields)
+        code = f"lambda _cls, {names}: _new(_cls, ({names},))"
+        function = eval(code, {"_new": tuple.__new__, "__builtins__": {}})  # noqa: S307  # names of our own fields
+        function.__name__, function.__defaults__ = "__new__", tuple(defaults.values())
+        return function
+
+    class _Named(tuple):
+        __slots__ = ()
+
+        @classmethod
+        def _make(cls, values):
+            return tuple.__new__(cls, values)
+
+        def _replace(self, /, **changes):
+            made = self._make(map(changes.pop, self._fields, self))
+            if changes:
+                raise ValueError(f"{type(self).__name__} has no field {next(iter(changes))!r}")
+            return made
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self):
+            shown = ", ".join(f"{field}={value!r}" for field, value in zip(self._fields, self, strict=True))
+            return f"{type(self).__name__}({shown})"
+
+        def __getnewargs__(self):
+            return tuple(self)
+
     class NamedTuple(metaclass=_NamedTupleType):
-        """Subclass it with annotated fields; the result is a plain named tuple."""
+        """Subclass it with annotated fields; the result is what `collections.namedtuple` would make."""
 
     class _StrEnumType(type):
         def __new__(cls, name, bases, namespace):
