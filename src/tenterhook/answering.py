@@ -27,8 +27,7 @@ def answer(
     """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
     deadline = time.monotonic() + timeout - 1
     spoken = codec(record["host"])
-    received = _with_session(spoken.read_event(payload, native))
-    _go_to(received.event.work_dir)
+    received = _ready(spoken.read_event(payload, native))
     unwired: list[str] = []
     if found is None:
         _mark_agent()
@@ -49,17 +48,16 @@ def answer(
     return answered
 
 
-def _with_session(received: Received) -> Received:
+def _ready(received: Received) -> Received:
+    """The event in a session, in a directory that exists: an agent may have removed the one it stands in."""
     event = received.event
-    return received if event.session_id else received._replace(event=event.replace(session_id=fresh_id()))
-
-
-def _go_to(work_dir: str) -> None:
-    """Be where hooks start: they start quicker where we are."""
-    try:
-        os.chdir(work_dir)
-    except OSError:
-        pass
+    work_dir = event.work_dir
+    while not os.path.isdir(work_dir):
+        work_dir = os.path.dirname(work_dir)
+    os.chdir(work_dir)  # hooks start quicker where we are
+    if event.session_id and work_dir == event.work_dir:
+        return received
+    return received._replace(event=event.replace(session_id=event.session_id or fresh_id(), work_dir=work_dir))
 
 
 def _mark_agent() -> None:

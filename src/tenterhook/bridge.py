@@ -4,9 +4,11 @@ It is a file of its own so that it can be started with no package on the path. E
 line's shell turns into 2: an interpreter that cannot begin exits with 2 as well, and that is no block.
 """
 
+import gc
 import sys
 
 if __name__ == "__main__":
+    gc.disable()  # nothing here lives long enough to be worth a look
     sys.path.insert(0, __file__.rpartition("/tenterhook/")[0])
     from tenterhook.dispatch import main
 

@@ -45,13 +45,13 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache")})
     if options["check"]:
         return _check(record)
+    longest = record["timeouts"].get(options["event"], _LONGEST)
+    timeout = longest - min(_SPARE, longest // 3)
+    _end_after(timeout)
     payload = _payload()
     native = options["event"] or payload.get("hook_event_name")
     if not isinstance(native, str):
         raise Trouble("the agent named no event")
-    longest = record["timeouts"].get(native, _LONGEST)
-    timeout = longest - min(_SPARE, longest // 3)
-    _end_after(timeout)
     root = _root(payload) if _is_known_agent() else None
     found = None
     if root is not None and native in record["events"]:
@@ -127,13 +127,15 @@ def _record(file: str) -> dict[str, Any]:
 
 
 def _payload() -> dict[str, Any]:
-    data = b""
+    pieces = []
+    left = _LARGEST_PAYLOAD
     while piece := os.read(0, 1 << 20):
-        data += piece
-        if len(data) > _LARGEST_PAYLOAD:
+        pieces.append(piece)
+        left -= len(piece)
+        if left < 0:
             raise Trouble("the agent sent more than 256 MiB")
     try:
-        payload = light_json.loads(data.decode("utf-8", "replace"))
+        payload = light_json.loads(b"".join(pieces).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         payload = None
     if not isinstance(payload, dict):

@@ -42,7 +42,10 @@ def is_ours(process: Process) -> bool:
             words = file.read().split(b"\0")[:4]
     except OSError:
         return False
-    return any(word.endswith((b"/tenterhook", b"/tenterhook/__main__.py")) or word == b"tenterhook" for word in words)
+    return any(word.endswith(_OURS) or word == b"tenterhook" for word in words)
+
+
+_OURS = (b"/tenterhook", b"/tenterhook/__main__.py", b"/tenterhook/bridge.py")
 
 
 def ancestors() -> Iterator[Process]:

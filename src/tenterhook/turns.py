@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from . import circles, commands, jsonable, judging, matching, processes, running, verdicts
-from .formats import agent_answers
+from .events import AGENTS
 from .model import Action, Event, Failure, Hook, Run, Verdict
 
 TYPE_CHECKING = False
@@ -127,7 +127,10 @@ class Turn:
         return runs
 
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
-        run = agent_answers.read(run)
+        if run.hook.format in AGENTS:
+            from .formats import agent_answers
+
+            run = agent_answers.read(run)
         judged = judging.judge(run, self.event, surely=surely, earlier=self.runs if again else None)
         if self.debug is not None:
             self._say_completed(judged)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     Word = tuple[str, bool, bool]  # a text, to be found at the start, at the end, both or anywhere
 
@@ -64,4 +64,75 @@ def found(dialect: str, alternatives: Iterable[Word], text: str) -> bool:
                 return True
         elif any(end == word if at_start else end.endswith(word) for end in ends):
             return True
+    return False
+
+
+def needed(expression: str) -> tuple[Word, ...] | None:
+    """Words, one of which is in every text that an expression is found in; None if a look does not tell.
+
+    So most calls that no expression is for are told from the others without an engine: `git push.*--force` is not
+    found where there is no `git push`.
+    """
+    if "(?" in expression.replace("(?:", "") or "[]" in expression or "[^]" in expression:
+        return None  # flags, names, looking around; a class that the dialects read differently
+    longest = []
+    for runs in _runs(expression):
+        word = max(runs, key=len)
+        if len(word) < _TELLING:
+            return None
+        longest.append((word, False, False))
+    return tuple(longest) or None
+
+
+_TELLING = 2  # a single character is found in almost any text
+_CLASSES = frozenset("dDwWsSbB")
+
+
+def _runs(expression: str) -> list[list[str]]:
+    """For each alternative its runs of characters that mean themselves; empty for what is not read here."""
+    runs = [[""]]
+    depth = 0
+    in_class = False
+    chars = iter(expression)
+    for char in chars:
+        literal = ""
+        if char == "\\":
+            escaped = next(chars, "")
+            if escaped.isalnum() or escaped in ("", "_"):
+                if escaped not in _CLASSES:
+                    return []  # a number, a code: of any length
+            elif not in_class:
+                literal = escaped
+        elif in_class:
+            in_class = char != "]"
+            continue
+        elif char == "[":
+            in_class = True
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+        elif char == "|":
+            if not depth:
+                runs.append([""])
+                continue
+        elif char in "*?{":  # what stands before may be missing
+            if not depth:
+                runs[-1][-1] = runs[-1][-1][:-1]
+            if char == "{" and not _is_count(chars):
+                return []
+        elif char not in "+.^$}":
+            literal = char
+        if depth or not literal:
+            runs[-1].append("")
+        else:
+            runs[-1][-1] += literal
+    return runs
+
+
+def _is_count(chars: Iterator[str]) -> bool:
+    """Read on to the closing brace; whether a count stands before it. What is none, the dialects read differently."""
+    bounds = ""
+    for char in chars:
+        if char == "}":
+            return bounds.replace(",", "", 1).isdigit()
+        bounds += char
     return False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (1, __version__, sys.hexversion)
+_MADE_BY = (2, __version__, sys.hexversion)
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
@@ -144,10 +144,13 @@ def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
         if hook.format in ("folder", "table") and (hook.tool or hook.pattern):
             return None  # such matchers never match here
         return hook.dialect, None, None
-    by_tool, by_pattern = (
-        None if expression is None else words.words(expression) or False for expression in (hook.tool, hook.pattern)
-    )
+    by_tool, by_pattern = (None if each is None else _words(each) for each in (hook.tool, hook.pattern))
     return hook.dialect, by_tool, by_pattern
+
+
+def _words(expression: str) -> Any:
+    """Words that tell where an expression cannot be found; False where there are none."""
+    return words.words(expression) or words.needed(expression) or False
 
 
 def _files(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, Any]]:

@@ -48,6 +48,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
         click.echo(click.style("hooks", bold=True))
         _print(hooks)
     results: list[dict[str, object]] = []
+    untried = 0
     broken = any(finding.level is Level.BAD for finding in hooks)
     for agent in _chosen(names):
         projects = [None, *(record["root"] for record in records.all_records() if _is_for(record, agent, catalog.root))]
@@ -63,6 +64,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
             _print(findings)
         runs = _live(agent, timeout, catalog, as_json=as_json) if live and is_known else []
         broken = broken or any(finding.level is Level.BAD for finding in findings)
+        untried += sum(each.held is None for each in runs)
         broken = broken or any(each.held is False for each in runs)
         broken = broken or (bool(runs) and all(each.held is None for each in runs))  # nothing was shown
         results.append(
@@ -81,7 +83,8 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     elif not broken and not any(_is_guarded(result) for result in results):
         click.echo("no agent is guarded yet: tenterhook install")
     else:
-        click.echo(click.style("a guard would not hold", fg="red") if broken else "every guard would hold")
+        held = "every guard would hold" if not untried else "no guard failed; what is untried was not shown to hold"
+        click.echo(click.style("a guard would not hold", fg="red") if broken else held)
     return 1 if broken else 0
 
 

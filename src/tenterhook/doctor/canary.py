@@ -92,8 +92,11 @@ def _try(agent: Agent, program: Path, mode: str, scratch: Path, timeout: float) 
         return Tried(mode, False, "the forbidden command ran", came.seconds)
     if any(f"{token} is forbidden" in result for result in came.tool_results):
         return Tried(mode, True, "blocked, and the model was told why", came.seconds)
+    if any("Tenterhook could not answer" in result for result in came.tool_results):
+        return Tried(mode, True, "blocked because Tenterhook could not answer, as was chosen", came.seconds)
     if came.tool_results:
-        return Tried(mode, True, f"it did not run, for another reason: {came.tool_results[0][:120]}", came.seconds)
+        said = came.tool_results[0].strip().splitlines() or [""]
+        return Tried(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", came.seconds)
     said = (came.stderr.strip() or came.stdout.strip()).splitlines()
     why = "it took too long" if came.timed_out else said[-1][:160] if said else f"exit status {came.exit_code}"
     return Tried(mode, None, f"the agent made no tool call: {why}", came.seconds)

@@ -93,17 +93,10 @@ def _lines(
 ) -> Iterator[Finding]:
     """Whether each entry is what we would write now."""
     for native, groups in entries.items():
-        ours = agent.events.get(native)
-        if ours is None:
+        if native not in agent.events:
             yield note(f"an entry of ours for {native}, an event that we do not know", remedy)
             continue
-        line = lines.line(
-            agent.name,
-            native,
-            records.file(agent, project),
-            closed=wiring.closes(ours, record["closed"]),
-            open_status=agent.open_status,
-        )
+        line = agent.line(native, records.file(agent, project), closed=record["closed"])
         if len(groups) > 1:
             yield note(f"{native} leads to us {len(groups)} times", remedy)
         if any(lines.command_of(group) != line for group in groups):

@@ -40,10 +40,14 @@ _CLAUDE_EVENTS = {
         "Notification",
     )
 }
+_NOT_CODEX = ("PostToolUseFailure", "StopFailure", "Notification")
 # The events of each agent that have a counterpart here.
 EVENTS_OF: dict[str, dict[str, str]] = {
     "claude": _CLAUDE_EVENTS,
-    "codex": {**_CLAUDE_EVENTS, "Interrupt": "interrupt"},
+    "codex": {
+        **{name: event for name, event in _CLAUDE_EVENTS.items() if name not in _NOT_CODEX},
+        "Interrupt": "interrupt",
+    },
     "gemini": {
         "SessionStart": "pre-session",
         "SessionEnd": "post-session",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..events import EVENTS as ALL_EVENTS
-from . import wire
+from . import kimi_cli, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +10,17 @@ if TYPE_CHECKING:
 
     from ..model import Verdict
 
-EVENTS = {spec.array_name: spec.name for spec in ALL_EVENTS if spec.array_name}
+# One event that is not among these, and it drops every hook.
+EVENTS = {
+    **kimi_cli.EVENTS,
+    "PermissionRequest": "permission-request",
+    "PermissionResult": "permission-result",
+    "UserPromptQueued": "prompt-queued",
+    "TurnStarted": "turn-started",
+    "TaskStarted": "task-started",
+    "Interrupt": "interrupt",
+    "SessionHeartbeat": "session-heartbeat",
+}
 MANNERS = wire.Manners(
     "Kimi Code",
     blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop")),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import places
 from ..errors import HookError
 from ..hosts import HOSTS, codec
-from . import json_text, lines, toml_text
+from . import json_text, lines, toml_text, wiring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +30,7 @@ class Agent(NamedTuple):
     entry: Callable[[str, str, int], dict[str, Any]]  # event, line, seconds
     toml: bool = False
     beside: Mapping[str, Any] = {}  # what the file needs next to `hooks`
+    refusals: Mapping[str, str] = {}  # said on stdout where stderr is not read, by our name of the event
     open_status: int = 1  # an exit status that is visible and blocks nothing
     shorter: Mapping[str, int] = {}  # events with a timeout of their own, in seconds
     switches: tuple[tuple[str, Any, str], ...] = ()  # settings that switch all hooks off: key, value, what to do
@@ -57,6 +58,18 @@ class Agent(NamedTuple):
                 f"{self.title} has no settings of a project", f"tenterhook install {self.name} guards every project"
             )
         return os.path.join(root, self.project_file)
+
+    def line(self, native: str, record: str, *, closed: bool) -> str:
+        """The line for one event, by the agent's name for it."""
+        ours = self.events[native]
+        return lines.line(
+            self.name,
+            native,
+            record,
+            closed=wiring.closes(ours, closed),
+            open_status=self.open_status,
+            refusal=self.refusals.get(ours),
+        )
 
     def seconds(self, event: str) -> int:
         """How long the agent waits for the line."""
@@ -195,6 +208,10 @@ AGENTS = {
             ".github/hooks/tenterhook.json",
             _bash,
             beside={"version": 1},
+            refusals={
+                "pre-tool-call": r"{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"$m\"}",
+                "permission-request": r"{\"behavior\": \"deny\", \"message\": \"$m\"}",
+            },
             open_status=0,
         ),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import places
 from ..errors import HookError
 from ..locks import Lock
-from . import codex_trust, json_text, lines, records, wiring
+from . import codex_trust, json_text, records, wiring
 from .agents import AGENTS
 from .shown_diff import diff
 
@@ -72,16 +72,7 @@ def plan(
     closed = wiring.must_close(hooks) or (bool(before.get("closed")) if closed is None else closed)
     configs = list(dict.fromkeys([*before.get("configs", ()), *configs]))
     record = records.made(agent, root, events, closed=closed, configs=configs)
-    wanted = {
-        native: lines.line(
-            agent.name,
-            native,
-            records.file(agent, root),
-            closed=wiring.closes(ours, closed),
-            open_status=agent.open_status,
-        )
-        for native, ours in events.items()
-    }
+    wanted = {native: agent.line(native, records.file(agent, root), closed=closed) for native in events}
     path = agent.settings(root)
     text = _read(path)
     edited = _refusing(path, lambda: agent.with_entries(text or b"", wanted, _created(before, path)))

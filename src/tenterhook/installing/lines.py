@@ -17,17 +17,23 @@ if TYPE_CHECKING:
 _SCRIPT = (
     '"$1" -I -S "$2" --host "$3" --event "$4" --record "$5"; s=$?; case $s in 0) exit 0;; 10) exit 2;; esac; '
     '{{ echo "$(date +%s) $3 $4 $s" >>"$6"; }} 2>/dev/null; '
-    'echo "Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor $3; '
-    'take it out of the settings with: tenterhook uninstall $3" >&2; exit {status}'
+    'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor $3; '
+    'take it out of the settings with: tenterhook uninstall $3"; {end}'
 )
 _MARK = "/tenterhook/bridge.py"
 BRIDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bridge.py")
 
 
-def line(host: str, event: str, record: str, *, closed: bool, open_status: int) -> str:
-    """One command for `sh`, `bash`, `zsh` and `fish` alike, with absolute paths only."""
+def line(host: str, event: str, record: str, *, closed: bool, open_status: int, refusal: str | None = None) -> str:
+    """One command for `sh`, `bash`, `zsh` and `fish` alike, with absolute paths only.
+
+    `refusal` is what an agent must be told on stdout that does not read stderr; `$m` in it is the reason.
+    """
     consequence = "this is refused" if closed else "hooks did not run"
-    script = _SCRIPT.format(consequence=consequence, status=2 if closed else open_status)
+    end = f'echo "$m" >&2; exit {2 if closed else open_status}'
+    if closed and refusal is not None:
+        end = f'echo "{refusal}"; exit 0'
+    script = _SCRIPT.format(consequence=consequence, end=end)
     arguments = (sys.executable, BRIDGE, host, event, record, log())
     return f"exec /bin/sh -c '{script}' tenterhook {' '.join(map(shlex.quote, arguments))}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ def whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
         message["tool_calls"] = [_call(issued) for issued in reply.calls]
     finish = "tool_calls" if reply.calls else "stop"
     return {
-        "id": "chatcmpl-scripted",
+        "id": f"chatcmpl-{uuid4().hex}",
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model", "scripted"),

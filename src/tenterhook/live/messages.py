@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ def whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
         name, given = issued.call.tool, issued.call.input
         blocks.append({"type": "tool_use", "id": f"toolu_{issued.id}", "name": name, "input": given})
     return {
-        "id": "msg_scripted",
+        "id": f"msg_{uuid4().hex}",  # Claude Code takes equal ids for one message
         "type": "message",
         "role": "assistant",
         "model": body.get("model", "scripted"),

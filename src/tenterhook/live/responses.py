@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
         )
     output += [_call(issued) for issued in reply.calls]
     return {
-        "id": "resp_scripted",
+        "id": f"resp_{uuid4().hex}",
         "object": "response",
         "created_at": 0,
         "status": "completed",
