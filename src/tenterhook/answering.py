@@ -54,7 +54,10 @@ def _ready(received: Received) -> Received:
     work_dir = event.work_dir
     while not os.path.isdir(work_dir):
         work_dir = os.path.dirname(work_dir)
-    os.chdir(work_dir)  # hooks start quicker where we are
+    try:
+        os.chdir(work_dir)  # hooks start quicker where we are
+    except OSError:  # it may not be entered; whether a hook can start there is the hook's trouble
+        pass
     if event.session_id and work_dir == event.work_dir:
         return received
     return received._replace(event=event.replace(session_id=event.session_id or fresh_id(), work_dir=work_dir))
@@ -103,7 +106,7 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
 
 def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     event = received.event
-    if event.canonical != "pre-agent-turn-stop":
+    if event.canonical not in ("pre-agent-turn-stop", "post-subagent"):
         return Engine(catalog.hooks, catalog=catalog, tell_untrusted=False).decide(event, deadline=deadline)
     from . import stopping
 
@@ -111,7 +114,7 @@ def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     gate = stopping.gate(session, event)
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False)
     verdict, after = gate.settle(engine.decide(gate.told(event, engine.hooks), deadline=deadline))
-    session.keep_stops(after.counts)
+    stopping.keep(session, event, after)
     return verdict
 
 

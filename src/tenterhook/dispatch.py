@@ -152,7 +152,7 @@ def _end_after(seconds: int) -> None:
 
 def _root(payload: dict[str, Any]) -> str | None:
     """The root that the session began with; None at its first event."""
-    session = payload.get("session_id", payload.get("sessionId"))
+    session = payload.get("session_id") or payload.get("parentAgentId") or payload.get("sessionId")
     if not isinstance(session, str) or not session:
         return None
     try:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _KEPT_SECONDS = 30 * 86400
 _A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
+_MOST_STOPS = 200
 _LONGEST_ENV_FILE = 1024 * 1024
 
 # What a hook may not set for those that come after it: it would decide what they run.
@@ -118,7 +119,9 @@ class Session:
         )
 
     def keep_stops(self, counts: Mapping[str, int]) -> None:
-        _write(os.path.join(self.directory, "stops.json"), light_json.dumps(dict(counts)).encode())
+        """Remember these beside the others."""
+        kept = dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:])
+        _write(os.path.join(self.directory, "stops.json"), light_json.dumps(kept).encode())
 
     def variables(self) -> dict[str, str]:
         """What pre-session hooks have set, as of when the session was opened."""

@@ -1,4 +1,4 @@
-"""How often hooks may send an agent back to work before it may stop (PROTOCOL 8).
+"""How often hooks may send an agent, or a subagent, back to work before it may stop (PROTOCOL 8).
 
 Folder and table hooks may do so three times in a turn; at the fourth stop they are not asked. Array hooks may do so
 once; then they are asked again, told so, and a block is ignored. Each family counts for itself.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .model import Event, Hook, Run, Verdict
     from .sessions import Session
 
-STOP = "pre-agent-turn-stop"
+STOPS = ("pre-agent-turn-stop", "post-subagent")
 _MOST = {"folder": 3, "array": 1}
 
 
@@ -28,11 +28,11 @@ class Gate(NamedTuple):
     def asked(self, hooks: Iterable[Hook]) -> list[Hook]:
         """The hooks without those that have had their say."""
         exhausted = self.counts["folder"] >= _MOST["folder"]
-        return [hook for hook in hooks if hook.event != STOP or not exhausted or _family(hook) == "array"]
+        return [hook for hook in hooks if hook.event not in STOPS or not exhausted or _family(hook) == "array"]
 
     def told(self, event: Event, hooks: Iterable[Hook]) -> Event:
         """The event as hooks are sent it: whether the agent was sent back before, by array hooks if there are any."""
-        families = {_family(hook) for hook in hooks if hook.event == STOP}
+        families = {_family(hook) for hook in hooks if hook.event in STOPS}
         return event.replace(stop_hook_active=self.counts["array" if "array" in families else "folder"] > 0)
 
     def settle(self, verdict: Verdict) -> tuple[Verdict, Gate]:
@@ -48,8 +48,19 @@ def gate(session: Session, event: Event) -> Gate:
     """Where a turn stands; one that was not sent back yet begins anew."""
     counts = dict.fromkeys(_MOST, 0)
     if event.fields.get("stop_hook_active"):
-        counts |= {family: count for family, count in session.stops().items() if family in counts}
+        kept = session.stops()
+        counts = {family: kept.get(_key(event, family), 0) for family in counts}
     return Gate(counts)
+
+
+def keep(session: Session, event: Event, after: Gate) -> None:
+    """Remember where a turn stands, for whoever serves its next stop."""
+    session.keep_stops({_key(event, family): count for family, count in after.counts.items()})
+
+
+def _key(event: Event, family: str) -> str:
+    """Each subagent counts for itself."""
+    return f"{event.fields.get('agent_id') or event.fields.get('agentId') or ''}:{family}"
 
 
 def _family(hook: Hook) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (2, __version__, sys.hexversion)
+_MADE_BY = (3, __version__, sys.hexversion)
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
@@ -34,7 +34,7 @@ def read(root: str, configs: Sequence[str] = ()) -> Index | None:
         return None
     try:
         index: Index = marshal.loads(data)  # noqa: S302  # nobody but this account can have written it
-        if index["made_by"] != _MADE_BY or index["root"] != root:
+        if (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
             return None
         fresh = all(_signature(path) == known for path, known in index["files"]) and all(
             _place(path) == known for path, known in index["places"]
@@ -93,7 +93,7 @@ def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) 
     changed = max((known[1] for _, known in files if known), default=0)
     if time.time_ns() - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
         try:
-            made = _made(found, files, ways)
+            made = _made(found, configs, files, ways)
         except ValueError:  # something in a definition that cannot be kept
             return found
         _write(_file(root, configs), made)
@@ -108,7 +108,7 @@ def forget(root: str) -> None:
         pass
 
 
-def _made(found: Catalog, files: list[tuple[str, Any]], ways: list[tuple[str, Any]]) -> bytes:
+def _made(found: Catalog, configs: Sequence[str], files: list[tuple[str, Any]], ways: list[tuple[str, Any]]) -> bytes:
     from ..events import NAMES_OF_TOOL
 
     entries: dict[str, list[Any]] = {}
@@ -121,6 +121,7 @@ def _made(found: Catalog, files: list[tuple[str, Any]], ways: list[tuple[str, An
         {
             "made_by": _MADE_BY,
             "root": found.root,
+            "configs": list(configs),
             "files": files,
             "places": ways,
             "entries": entries,
@@ -156,7 +157,7 @@ def _words(expression: str) -> Any:
 def _files(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, Any]]:
     """Everything whose content decides which hooks there are, as it is now."""
     from ..formats import entry_points
-    from . import layers, settings
+    from . import layers, roots, settings
 
     paths = [os.path.join(places.state(), "trust.json"), *configs]
     for layer in layers.layers(root, managed):
@@ -168,7 +169,8 @@ def _files(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, A
         for name in names:
             folder = f"{layer.directory}/{name}"
             seen = entry_points.look(folder)
-            paths += seen.stats if seen else [folder, f"{folder}/HOOK.md"]
+            paths += [*seen.stats, *seen.links] if seen else [folder, f"{folder}/HOOK.md"]
+    paths += roots.identity_files(root)  # what trust in a project's settings is bound to
     # a repository around a directory makes what is in it the project's
     paths += [os.path.join(parent, ".git") for parent in _parents(places.config_home())]
     return [(path, _signature(path)) for path in dict.fromkeys(paths)]
@@ -176,13 +178,29 @@ def _files(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, A
 
 def _ways(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, Any]]:
     """Every directory and link on the way to the hooks: who may write there decides whether they count."""
-    from . import layers
-
     paths: list[str] = []
-    for path in (*(layer.directory for layer in layers.layers(root, managed)), *configs, places.state()):
+    for path in (*_directories(root, managed), *configs, places.state()):
         for way in (path, os.path.realpath(path)):
             paths += _parents(way)
     return [(path, _place(path)) for path in dict.fromkeys(paths)]
+
+
+def _directories(root: str, managed: str) -> list[str]:
+    """The directories of hooks, and the hooks in them that are links or hold some."""
+    from ..formats import entry_points
+    from . import layers
+
+    found = []
+    for layer in layers.layers(root, managed):
+        found.append(layer.directory)
+        try:
+            names = os.listdir(layer.directory)
+        except OSError:
+            continue
+        for name in names:
+            seen = entry_points.look(f"{layer.directory}/{name}")
+            found += seen.links if seen else ()
+    return found
 
 
 def _parents(path: str) -> list[str]:
@@ -214,7 +232,7 @@ def _place(path: str) -> tuple[int, ...] | None:
 
 
 def _file(root: str, configs: Sequence[str]) -> str:
-    return f"{places.cache()}/index/{places.file_name(' '.join((root, *configs)))}"
+    return f"{places.cache()}/index/{places.file_name(chr(0).join((root, *configs)))}"
 
 
 def _read_private(file: str) -> bytes | None:

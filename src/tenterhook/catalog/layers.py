@@ -22,8 +22,10 @@ def layers(root: str, managed: str = MANAGED) -> list[Layer]:
     """Managed, user (`agents`, then `kimi`), project, in order of definition."""
     config = places.config_home()
     # What the environment moves to where a repository can write is the project's; the account's own ~/.config never is.
+    # Nor is what `install` wrote down: the person chose it.
     own = os.path.join(places.account_home(), ".config")
-    moved = os.path.realpath(config) != os.path.realpath(own) and roots.repository_can_reach(config, root)
+    chosen = "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own)
+    moved = not chosen and roots.repository_can_reach(config, root)
     user = "project" if moved else "user"
     found = [
         Layer("managed", managed),

@@ -41,6 +41,13 @@ def identity(root: str) -> str:
     return f"git:{common}" if common else "path:" + os.path.realpath(root)
 
 
+def identity_files(root: str) -> list[str]:
+    """The files that an identity is read from."""
+    dot_git = os.path.join(root, ".git")
+    private = None if os.path.isdir(dot_git) else _pointer(dot_git, "gitdir: ")
+    return [dot_git, *(os.path.join(private, name) for name in ("gitdir", "commondir") if private)]
+
+
 def _common_directory(dot_git: str) -> str | None:
     """Follow a worktree's `.git` file, but only if the repository it names points back.
 

@@ -64,7 +64,8 @@ def read_event(payload: dict[str, Any], native: str) -> wire.Received:
             fields["tool_input"] = light_json.loads(fields["tool_input"])
         except (ValueError, RecursionError):
             pass
-    session = payload.get("sessionId")
+    # a subagent's events have a session of their own, which has no beginning that we saw
+    session = payload.get("parentAgentId") or payload.get("sessionId")
     ours = EVENTS.get(native, wire.OTHER)
     if native == "agentStop" and payload.get("agentId"):  # a subagent's: its own event follows
         ours = wire.OTHER
