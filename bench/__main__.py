@@ -13,7 +13,7 @@ from .requests import WorkerEnded
 from .rows import Row
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
-_BEGIN, _END = "<!-- table: python -m bench --write -->", "<!-- end of table -->"
+_COMMAND = "python -m bench --write"
 
 
 def main() -> int:
@@ -24,7 +24,10 @@ def main() -> int:
         sys.exit(f"bench: a contender ended early: {error}")
     text = "\n\n".join((tables.table(rows), *tables.reasons(rows), tables.machine()))
     if options.write:
-        _write(text)
+        try:
+            tables.put(_PAGE, _COMMAND, text)
+        except tables.NoPlace as error:
+            sys.exit(f"bench: {error}")
     print(json.dumps(tables.as_json(rows), indent=1) if options.json else f"\n{text}")
     return 0
 
@@ -48,15 +51,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print data instead of a table")
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     return parser.parse_args()
-
-
-def _write(text: str) -> None:
-    page = _PAGE.read_text()
-    before, begin, rest = page.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not (begin and end):
-        sys.exit(f"{_PAGE.name} has no place for the table: put '{_BEGIN}' and '{_END}' there")
-    _PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ class Comparison(NamedTuple):
     ratio: float  # the median of the blocks' ratios: what slows down a whole block slows down both sides
     p95: float  # the ratio of both 95th percentiles
     spread: tuple[float, float]  # the middle half of the blocks' ratios
+    over: tuple[float, float]  # by how much ours is more, at the median and at the 95th percentile
 
 
 def take_turns(contenders: Mapping[str, Block], blocks: int) -> dict[str, Blocks]:
@@ -42,7 +43,8 @@ def compare(ours: Blocks, theirs: Blocks) -> Comparison:
     ratios = [median(one) / median(other) for one, other in zip(ours, theirs, strict=True)]
     low, _, high = quantiles(ratios, n=4, method="inclusive")
     mine, other = list(chain.from_iterable(ours)), list(chain.from_iterable(theirs))
-    return Comparison(median(mine), median(other), median(ratios), _p95(mine) / _p95(other), (low, high))
+    over = median(mine) - median(other), p95(mine) - p95(other)
+    return Comparison(median(mine), median(other), median(ratios), p95(mine) / p95(other), (low, high), over)
 
 
 def scaled(blocks: Blocks, factor: float) -> Blocks:
@@ -50,5 +52,5 @@ def scaled(blocks: Blocks, factor: float) -> Blocks:
     return [[value * factor for value in block] for block in blocks]
 
 
-def _p95(values: Sequence[float]) -> float:
+def p95(values: Sequence[float]) -> float:
     return quantiles(values, n=20, method="inclusive")[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -45,11 +46,68 @@ def write_folders(home: Path, count: int) -> Path:
     """A home with so many hook folders: fifty kinds of tools, a pattern for each hook. None is for the tool Shell."""
     for number in range(count):
         name = f"hook-{number:04}"
-        scripts = hooks_directory(home) / name / "scripts"
-        scripts.mkdir(parents=True)
         text = _HOOK.format(name=name, number=number, tool=_TOOLS[number % len(_TOOLS)], priority=100 + number % 7)
-        (scripts.parent / "HOOK.md").write_text(text)
-        script = scripts / "run.sh"
-        script.write_text("#!/bin/sh\ncat >/dev/null\n")
-        script.chmod(0o755)
+        write_folder(home, name, text)
+    return home
+
+
+def write_folder(home: Path, name: str, definition: str, script: str = "#!/bin/sh\ncat >/dev/null\n") -> Path:
+    """One hook folder; returns its script."""
+    entry = hooks_directory(home) / name / "scripts" / "run.sh"
+    entry.parent.mkdir(parents=True)
+    (entry.parent.parent / "HOOK.md").write_text(definition)
+    return write_script(entry, script)
+
+
+def write_script(file: Path, text: str) -> Path:
+    file.write_text(text)
+    file.chmod(0o755)
+    return file
+
+
+# What people guard, format, log and notify: half of it before tools. None of it is for reading a file, and nothing is
+# found in `git status`.
+_VARIOUS = (
+    ("pre-tool-call", "Shell", r"rm -rf"),
+    ("pre-tool-call", "Shell", r"git push.*(--force|\s-f\b)"),
+    ("pre-tool-call", "Shell", r"curl[^|]*\|\s*(ba)?sh"),
+    ("pre-tool-call", "Shell", r"(npm|yarn|pnpm) publish"),
+    ("pre-tool-call", "Shell", r"git commit.*--no-verify"),
+    ("pre-tool-call", "Bash", r"sudo "),
+    ("pre-tool-call", "WriteFile|StrReplaceFile", r"\.env(\.|$)"),
+    ("pre-tool-call", "WriteFile|StrReplaceFile", r"(package-lock\.json|poetry\.lock|uv\.lock)$"),
+    ("pre-tool-call", "Write|Edit", r"/migrations/"),
+    ("pre-tool-call", "^WriteFile$", r"AKIA[0-9A-Z]{16}"),
+    ("pre-tool-call", "mcp__github__.*", None),
+    ("pre-tool-call", "mcp__[a-z]+__(create|update|delete)_.*", None),
+    ("pre-tool-call", "mcp__postgres__query", r"(?i)\b(drop|truncate|delete)\b"),
+    ("pre-tool-call", "FetchURL|SearchWeb", None),
+    ("pre-tool-call", "Task", None),
+    ("post-tool-call", "WriteFile|StrReplaceFile", r"\.py$"),
+    ("post-tool-call", "WriteFile|StrReplaceFile", r"\.(ts|tsx)$"),
+    ("post-tool-call", "Shell", r"pytest|npm test"),
+    ("post-tool-call", "Shell", None),
+    ("post-tool-call-failure", "Shell", None),
+    ("pre-session", None, None),
+    ("post-session", None, None),
+    ("pre-agent-turn", None, None),
+    ("post-agent-turn", None, None),
+    ("pre-agent-turn-stop", None, None),
+    ("pre-agent-turn-stop", None, None),
+    ("pre-subagent", None, None),
+    ("post-subagent", None, None),
+    ("pre-context-compact", None, None),
+    ("notification", None, None),
+)
+
+
+def write_various(home: Path, count: int) -> Path:
+    """A home with so many hook folders for all kinds of events, with words and with expressions."""
+    for number in range(count):
+        trigger, tool, pattern = _VARIOUS[number % len(_VARIOUS)]
+        keys = {"tool": tool, "pattern": pattern}
+        lines = [f"  {key}: {json.dumps(value)}" for key, value in keys.items() if value is not None]
+        matcher = "\n".join(["matcher:", *lines, ""]) if lines else ""
+        name = f"hook-{number:04}"
+        write_folder(home, name, f"---\nname: {name}\ndescription: one of many\ntrigger: {trigger}\n{matcher}---\n")
     return home

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import homes
+from . import dispatching, homes
 from .comparing import Block, Blocks, Comparison, compare, scaled, take_turns
 from .compiling import NoCompiler, spawn_program
 from .requests import Case, Worker, WorkerEnded
@@ -177,7 +177,7 @@ def holding_memory(setting: Setting) -> Iterator[Row]:
     yield Row(title, against, compare(found["large"], found["small"]), HELD)
 
 
-MEASUREMENTS = (running, reaching_none, loading, holding_memory)
+MEASUREMENTS = (running, reaching_none, loading, holding_memory, dispatching.reaching_none, dispatching.guarding)
 
 
 def _block(worker: Worker, rounds: int, case: Case) -> Block:
@@ -191,4 +191,5 @@ def _one_load(setting: Setting, count: int) -> Block:
 def _times_faster(ours: Blocks, theirs: Blocks) -> Comparison:
     """The comparison the other way round, with our time still called ours."""
     turned = compare(theirs, ours)
-    return turned._replace(ours=turned.theirs, theirs=turned.ours)
+    over = -turned.over[0], -turned.over[1]
+    return turned._replace(ours=turned.theirs, theirs=turned.ours, over=over)

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from .comparing import Comparison
 
 
+class Measure(StrEnum):
+    """What of a comparison a target is about."""
+
+    RATIO = "ratio"
+    P95 = "p95"  # the ratio of both 95th percentiles
+    OVER = "over"  # what ours takes longer at the 95th percentile, in milliseconds
+
+    def of(self, result: Comparison) -> float:
+        if self is Measure.OVER:
+            return result.over[1] / 1000
+        return result.p95 if self is Measure.P95 else result.ratio
+
+
 class Target(NamedTuple):
-    """The ratio to keep to: at most, or at least."""
+    """The figure to keep to: at most, or at least."""
 
     limit: float
     at_least: bool = False
+    measure: Measure = Measure.RATIO
 
-    def met_by(self, ratio: float) -> bool:
-        return ratio >= self.limit if self.at_least else ratio <= self.limit
+    def met_by(self, result: Comparison) -> bool:
+        found = self.measure.of(result)
+        return found >= self.limit if self.at_least else found <= self.limit
 
     def __str__(self) -> str:
-        return f"≥ {self.limit:g}×" if self.at_least else f"≤ {self.limit:g}×"
+        sign = "≥" if self.at_least else "≤"
+        if self.measure is Measure.OVER:
+            return f"{sign} {self.limit:g} ms over, p95"
+        return f"{sign} {self.limit:g}×" + (", p95" if self.measure is Measure.P95 else "")
 
 
 class Row(NamedTuple):
@@ -35,4 +54,4 @@ class Row(NamedTuple):
             return "skipped"
         if self.target is None:
             return ""
-        return "pass" if self.target.met_by(self.result.ratio) else "miss"
+        return "pass" if self.target.met_by(self.result) else "miss"

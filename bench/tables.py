@@ -6,13 +6,16 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
+from .rows import Measure
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
+    from pathlib import Path
 
     from .rows import Row
 
-_HEADINGS = ("what", "against", "ours", "theirs", "ratio", "p95", "spread", "target", "")
-_RIGHT = range(2, 8)
+_HEADINGS = ("what", "against", "ours", "theirs", "ratio", "p95", "spread", "over (p95)", "target", "")
+_RIGHT = range(2, 9)
 
 
 def machine() -> str:
@@ -20,14 +23,31 @@ def machine() -> str:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A Markdown table whose columns line up, so that it reads well anywhere."""
-    lines = [_HEADINGS, *map(_cells, rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
-    rule = [f"{'-' * (width - 1)}:" if column in _RIGHT else "-" * width for column, width in enumerate(widths)]
+    return lined_up([_HEADINGS, *map(_cells, rows)], _RIGHT)
+
+
+def lined_up(lines: Sequence[Sequence[str]], right: Container[int]) -> str:
+    """A Markdown table whose columns line up, so that it reads well anywhere; some of them to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rule = [f"{'-' * (width - 1)}:" if column in right else "-" * width for column, width in enumerate(widths)]
     return "\n".join(
-        "| " + " | ".join(_aligned(cell, column, widths[column]) for column, cell in enumerate(line)) + " |"
+        "| " + " | ".join(_aligned(cell, column in right, widths[column]) for column, cell in enumerate(line)) + " |"
         for line in (lines[0], rule, *lines[1:])
     )
+
+
+def put(page: Path, command: str, text: str) -> None:
+    """Put a text into a page, between the marks that name the command it comes from; raises `NoPlace`."""
+    begin, end = f"<!-- table: {command} -->", "<!-- end of table -->"
+    before, found, rest = page.read_text().partition(begin)
+    _, ended, after = rest.partition(end)
+    if not (found and ended):
+        raise NoPlace(f"{page.name} has no place for the table: put '{begin}' and '{end}' there")
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+
+
+class NoPlace(Exception):
+    """A page without the marks."""
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
@@ -51,6 +71,7 @@ def as_json(rows: Sequence[Row]) -> dict[str, Any]:
                 "ratio": row.result.ratio if row.result else None,
                 "p95": row.result.p95 if row.result else None,
                 "spread": row.result.spread if row.result else None,
+                "over": row.result.over if row.result else None,
             }
             for row in rows
         ],
@@ -60,9 +81,10 @@ def as_json(rows: Sequence[Row]) -> dict[str, Any]:
 def _cells(row: Row) -> tuple[str, ...]:
     target = str(row.target) if row.target else ""
     if row.result is None:
-        return (row.what, row.against, "", "", "", "", "", target, row.mark)
-    ours, theirs, ratio, p95, (low, high) = row.result
+        return (row.what, row.against, "", "", "", "", "", "", target, row.mark)
+    ours, theirs, ratio, p95, (low, high), over = row.result
     spread = f"{_number(low)}–{_number(high)}"
+    is_about_it = row.target is not None and row.target.measure is Measure.OVER
     return (
         row.what,
         row.against,
@@ -71,6 +93,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{_number(ratio)}×",
         f"{_number(p95)}×",
         spread,
+        f"{_time(over[0])} ({_time(over[1])})" if is_about_it else "",
         target,
         row.mark,
     )
@@ -81,8 +104,8 @@ def _number(value: float) -> str:
 
 
 def _time(microseconds: float) -> str:
-    return f"{microseconds / 1000:.2f} ms" if microseconds >= 1000 else f"{microseconds:.3g} µs"
+    return f"{microseconds / 1000:.2f} ms" if abs(microseconds) >= 1000 else f"{microseconds:.3g} µs"
 
 
-def _aligned(cell: str, column: int, width: int) -> str:
-    return cell.rjust(width) if column in _RIGHT else cell.ljust(width)
+def _aligned(cell: str, right: bool, width: int) -> str:
+    return cell.rjust(width) if right else cell.ljust(width)

@@ -17,7 +17,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     for name in list(os.environ):
-        if name.startswith(("TENTERHOOK_", "KIMI_", "XDG_")):
+        if name.startswith(("TENTERHOOK_", "KIMI_", "XDG_", "CLAUDE_", "CODEX_", "COPILOT_", "GEMINI_", "QWEN_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     return home

@@ -29,14 +29,14 @@ def answer(
     spoken = codec(record["host"])
     received = _ready(spoken.read_event(payload, native))
     unwired: list[str] = []
+    is_new = found is None
     if found is None:
         _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
-    if found is not None:
-        catalog = index.catalog(found)
-    else:
-        catalog = index.load(root, record["configs"])
+    catalog = index.catalog(found) if found is not None else index.load(root, record["configs"])
+    if is_new:
+        # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline)
     if received.event.canonical == "pre-session":

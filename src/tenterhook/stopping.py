@@ -49,8 +49,12 @@ def gate(session: Session, event: Event) -> Gate:
     counts = dict.fromkeys(_MOST, 0)
     if event.fields.get("stop_hook_active"):
         kept = session.stops()
-        counts = {family: kept.get(_key(event, family), 0) for family in counts}
+        counts = {family: _count(kept.get(_key(event, family))) for family in counts}
     return Gate(counts)
+
+
+def _count(kept: object) -> int:
+    return kept if isinstance(kept, int) else 0
 
 
 def keep(session: Session, event: Event, after: Gate) -> None:

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+
 from hosts import agents
 from hosts.real import Guarded
-
 from tenterhook.live.agents import LIVE
 
 if TYPE_CHECKING:
@@ -21,5 +21,7 @@ def guarded(name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatc
     if name in agents.skipped():
         pytest.skip(f"{name}: {agents.skipped()[name]}")
     (project / ".git").mkdir()
-    monkeypatch.setenv("PATH", os.pathsep.join((str(agents.node()), os.environ["PATH"])))
-    return Guarded(LIVE[name], agents.executable(name), home, project)
+    executable = agents.executable(name)
+    folders = (str(executable.parent), str(agents.node()), os.environ["PATH"])
+    monkeypatch.setenv("PATH", os.pathsep.join(folders))
+    return Guarded(LIVE[name], executable, home, project)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hosts import agents
-from support import folder_hook, user_hooks
-
+from support import folder_hook, tenterhook, user_hooks
+from tenterhook.installing.agents import AGENTS
 from tenterhook.live import trial
 from tenterhook.live.agents import AUTO_APPROVE, LiveAgent
 from tenterhook.live.script import Call, Turn, mentions
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from tenterhook.live.trial import Trial
 
 HANG = 90  # seconds: no run of a turn or two takes as long unless something waits that should not
-_UNPACKED = {"XDG_CACHE_HOME": str(agents.FOLDER / "unpacked")}  # Copilot unpacks itself, 235 MB, for each home
 
 
 class Guarded(NamedTuple):
@@ -31,7 +31,7 @@ class Guarded(NamedTuple):
     home: Path
     project: Path
 
-    def hook(self, name: str, script: str, trigger: str = "pre-tool-call", **front: Any) -> None:
+    def hook(self, name: str, script: str, trigger: str = "pre-tool-call", /, **front: Any) -> None:
         """A hook of the person's own, as a folder."""
         folder_hook(user_hooks(self.home), name, script, trigger, **front)
 
@@ -52,6 +52,12 @@ class Guarded(NamedTuple):
         ended = subprocess.run(command, cwd=self.project, capture_output=True, text=True, timeout=HANG)
         assert ended.returncode == 0, ended.stdout + ended.stderr
 
+    def doctor(self, *flags: str) -> tuple[int, str]:
+        """The exit status of `doctor`, and what it says of this agent."""
+        environment = {**os.environ, **self._own_variables()}
+        ended = tenterhook("doctor", self.live.name, *flags, cwd=self.project, env=environment, timeout=2 * HANG)
+        return ended.returncode, ended.stdout + ended.stderr
+
     def shell(self, command: str) -> Call:
         return self.live.shell_call(command)
 
@@ -63,6 +69,16 @@ class Guarded(NamedTuple):
         """A call of the agent's own tool for files, to the same end."""
         return self.live.write_call(str(self.project / name), "written by the agent")
 
+    def settings(self) -> dict[Path, bytes]:
+        """The files that `install` may change, as they are now."""
+        files = [self.hooks_file, self.home / self.live.settings]
+        return {file: file.read_bytes() for file in files if file.exists()}
+
+    @property
+    def hooks_file(self) -> Path:
+        agent = AGENTS[self.live.name]
+        return self.home / agent.directory / agent.file
+
     def left(self, name: str) -> bool:
         """Whether there is such a file."""
         return (self.project / name).exists()
@@ -73,11 +89,15 @@ class Guarded(NamedTuple):
 
     def run(self, *turns: Turn, mode: str = AUTO_APPROVE, **options: Any) -> Trial:
         """One run that ends by itself."""
-        extra = _UNPACKED if self.live.name == "copilot" else None
-        options = {"home": self.home, "project": self.project, "timeout": HANG, "extra_env": extra, **options}
+        options = {"home": self.home, "project": self.project, "timeout": HANG, **options}
+        options["extra_env"] = self._own_variables()
         came = trial.run(self.live, self.executable, script=turns, mode=mode, **options)
         assert not came.timed_out, f"it hung: {came.stdout}{came.stderr}"
         return came
+
+    def _own_variables(self) -> dict[str, str]:
+        """Copilot unpacks itself, 235 MB: once is enough for all homes."""
+        return {"XDG_CACHE_HOME": str(agents.FOLDER / "unpacked")} if self.live.name == "copilot" else {}
 
     @property
     def record_file(self) -> Path:

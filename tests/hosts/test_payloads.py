@@ -144,7 +144,8 @@ def test_an_event_has_its_name_its_session_and_its_place(agent: str) -> None:
             expected = "agent-event"
         received = read(file)
         assert received.event.canonical == expected
-        assert received.event.session_id == payload.get("session_id", payload.get("sessionId"))
+        whose = payload.get("parentAgentId", payload.get("sessionId"))  # a subagent belongs to the session around it
+        assert received.event.session_id == payload.get("session_id", whose)
         assert received.event.work_dir == payload["cwd"]
         assert received.event.tool_name == payload.get("tool_name", payload.get("toolName"))
         assert received.native == native
@@ -161,7 +162,7 @@ def test_a_tools_input_is_native_plus_the_keys_that_hooks_expect(agent: str) -> 
             continue
         seen = received.event.tool_input
         assert {key: seen[key] for key in native} == native
-        names = tool_names(payload.get("tool_name", payload.get("toolName")))
+        names = tool_names(str(payload.get("tool_name", payload.get("toolName"))))
         expected = []
         if "Shell" in names:
             expected = ["command"]

@@ -53,6 +53,8 @@ def install(
     files = [os.path.abspath(config) for config in configs]
     plans = [changes.plan(agent, root, catalog.hooks, closed=closed, configs=files) for agent in agents]
     if not dry_run:
+        for plan in plans:  # all of them first: a refusal changes nothing anywhere
+            changes.check(plan)
         for plan in plans:
             changes.apply(plan)
     if as_json:

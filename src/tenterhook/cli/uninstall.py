@@ -48,6 +48,8 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
     if not yes and not click.confirm(f"take it out of {titles}?", default=False):
         return 1
     for plan in plans:
+        changes.check(plan)
+    for plan in plans:
         changes.apply(plan, removal=True)
         changed = [short_path(file.path) for file in plan.files if file.changes]
         said = f"out of {', '.join(changed)}" if changed else "there was nothing of ours"

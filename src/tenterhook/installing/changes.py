@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import places
 from ..errors import HookError
 from ..locks import Lock
-from . import codex_trust, json_text, records, wiring
+from . import codex_trust, json_text, lines, records, wiring
 from .agents import AGENTS
 from .shown_diff import diff
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from ..model import Hook
     from .agents import Agent
+
+
+_ABSENT = "(absent)"  # in `created`: there was no file, not even an empty one
 
 
 class FileChange(NamedTuple):
@@ -86,22 +90,24 @@ def plan(
 
 def plan_removal(agent: Agent, root: str | None) -> Plan:
     """What taking it back would change, whatever has become of the files since."""
-    path = agent.settings(root)
     record = records.read(records.file(agent, root)) or {}
+    path = record.get("settings") or agent.settings(root)  # the agent's folder may be named elsewhere by now
     text = _read(path)
     files = []
     if text is not None:
         created = _created(record, path)
         after: bytes | None = _refusing(path, lambda: agent.without_entries(text, created))
-        if json_text.FILE in created and not after:
+        if _ABSENT in created and not after:
             after = None
         files.append(FileChange(path, text, after, directories=_directories(record, path)))
     if agent.name == "codex":
-        config = os.path.join(agent.home(), "config.toml")
+        noted = [file["path"] for file in record.get("files", ()) if file["path"].endswith("/config.toml")]
+        config = noted[0] if noted else os.path.join(agent.home(), "config.toml")
         config_text = _read(config)
         if config_text is not None:
-            left: bytes | None = _refusing(config, lambda: codex_trust.without(config_text, record.get("trusted", ())))
-            if not left and json_text.FILE in _created(record, config):
+            keys = dict.fromkeys([*record.get("trusted", ()), *codex_trust.wanted(path, text or b"")])
+            left: bytes | None = _refusing(config, lambda: codex_trust.without(config_text, keys))
+            if not left and any(_ABSENT in _created(each, config) for each in [record, *records.all_records()]):
                 left = None
             files.append(FileChange(config, config_text, left, directories=_directories(record, config)))
     return Plan(agent, root, {}, tuple(files))
@@ -113,8 +119,8 @@ def _codex_trust(agent: Agent, path: str, text: bytes, before: dict[str, Any]) -
     config_text = _read(config)
     old = before.get("trusted", ())
     trusted = _refusing(config, lambda: codex_trust.with_trust(config_text or b"", path, text, old))
-    created = frozenset({json_text.FILE}) if config_text is None else _created(before, config)
-    return [FileChange(config, config_text, trusted, created)]
+    others = [_created(record, config) for record in records.all_records() if record["host"] == agent.name]
+    return [FileChange(config, config_text, trusted, frozenset().union(_created(before, config), *others))]
 
 
 def apply(change: Plan, *, removal: bool = False) -> None:
@@ -122,30 +128,40 @@ def apply(change: Plan, *, removal: bool = False) -> None:
     path = records.file(change.agent, change.root)
     places.make_private(records.directory())
     with Lock(os.path.join(records.directory(), "lock")):
-        for file in change.files:
-            if file.changes:
-                _check_writable(file)
+        check(change)
+        ours = {file["path"] for file in (records.read(path) or {}).get("files", ())}
         if not removal:
             # First: a line that finds no record does not answer.
             records.write(path, change.record)
         for file in change.files:
             if file.changes:
-                _keep_backup(file)
+                if file.path not in ours:  # the backup is the file before us, not before our last change
+                    _keep_backup(file)
                 _write(file)
         if removal:
             _remove(path)
 
 
+def check(change: Plan) -> None:
+    """Refuse what cannot be written, before anything is."""
+    for file in change.files:
+        if file.changes:
+            _check_writable(file)
+
+
 def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
     """Wire events that have come to have hooks since `record` was written; in a process that nobody waits for."""
-    wanted = plan(AGENTS[record["host"]], record["root"], (), closed=closed or None, also=absent)
-    if wanted.changes:
-        apply(wanted)
+    try:
+        wanted = plan(AGENTS[record["host"]], record["root"], (), closed=closed or None, also=absent)
+        if wanted.changes:
+            apply(wanted)
+    except (HookError, OSError) as error:  # nobody hears us; the next session tries again
+        places.append_line(lines.log(), f"{int(time.time())} {record['host']} wiring {error}")
 
 
 def _note(change: FileChange, before: dict[str, Any]) -> dict[str, Any]:
     made = dict.fromkeys([*_directories(before, change.path), *_missing_directories(change.path)])
-    created = change.created | _created(before, change.path)
+    created = change.created | _created(before, change.path) | ({_ABSENT} if change.before is None else set())
     return {"path": change.path, "created": sorted(created), "directories": list(made)}
 
 
@@ -180,7 +196,9 @@ def _refusing(path: str, edit: Any) -> Any:
 
 def _read(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise HookError(f"{path} is no file; nothing was changed", "make it a readable file")
             return file.read()
     except FileNotFoundError:
         if os.path.islink(path):

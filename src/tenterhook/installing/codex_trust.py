@@ -35,7 +35,12 @@ def wanted(settings: str, text: bytes) -> dict[str, str]:
 
 def given(config: bytes) -> dict[str, str]:
     """The hashes that a `config.toml` holds."""
-    state = _parsed(config).get("hooks", {}).get("state", {})
+    state: Any = _parsed(config)
+    for name in ("hooks", "state"):
+        state = state.get(name, {})
+        if not isinstance(state, dict):
+            line = _line_of(config, name)
+            raise json_text.Refused(f"`{name}` is not a table", line, "make it one; Codex cannot read it")
     return {key: str(value.get("trusted_hash")) for key, value in state.items() if isinstance(value, dict)}
 
 
@@ -53,8 +58,16 @@ def with_trust(config: bytes, settings: str, text: bytes, old: Iterable[str] = (
         block = f'{newline}[hooks.state.{json.dumps(key)}]{newline}trusted_hash = "{digest}"'
         body += block + (newline if not body or body.endswith("\n") else "")
     edited = json_text.encoded(bom, body)
-    if any(given(edited).get(key) != digest for key, digest in asked.items()):
-        raise json_text.Refused("no place for [hooks.state] here", 1, "trust our hooks in Codex: start it, then /hooks")
+    try:
+        found = given(edited)
+    except json_text.Refused:  # a table on one line takes no more keys
+        found = {}
+    if any(found.get(key) != digest for key, digest in asked.items()):
+        line = _line_of(config, "hooks")
+        remedy = (
+            "write [hooks] and [hooks.state] as tables of their own, or trust our hooks in Codex: start it, then /hooks"
+        )
+        raise json_text.Refused("no place for [hooks.state] here", line, remedy)
     return edited
 
 
@@ -70,7 +83,9 @@ def without(config: bytes, keys: Iterable[str]) -> bytes:
 
 def _without(body: str, key: str) -> str:
     header = re.escape(f"[hooks.state.{json.dumps(key)}]")
-    found = re.search(rf'(\r?\n)?{header}\r?\ntrusted_hash = "[^"\n]*"', body)
+    found = re.search(
+        rf'(\r?\n)?{header}\r?\ntrusted_hash = "[^"\n]*"(\r?\n(?![ \t]*(\[|#|\r?\n|\Z))[^\n]*[^\r\n])*', body
+    )
     if found is None:
         return body
     start, end = found.span()
@@ -86,6 +101,13 @@ def _parsed(config: bytes) -> dict[str, Any]:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else 1
         raise json_text.Refused(f"not TOML: {error}", line, "mend it; Codex cannot read it") from None
+
+
+def _line_of(config: bytes, name: str) -> int:
+    """Where a key or a table of that name is first spoken of."""
+    text = json_text.decoded(config)[1]
+    found = re.search(rf"^[ \t]*\[?[ \t]*{name}\b", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
 
 
 def _hash(event: str, group: Mapping[str, Any], handler: Mapping[str, Any]) -> str:

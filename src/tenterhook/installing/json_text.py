@@ -121,8 +121,8 @@ def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozen
     document = _without_empty_events(document, created)
     if "hooks" in created:
         document = _without_empty_member(document, (), "hooks")
-    if not any(document.hooks.values()):
-        # a member beside `hooks` may by now be needed by other people's hooks
+    if FILE not in created or not any(document.hooks.values()):
+        # in a file that was made for us, other people's hooks may by now need a member beside `hooks`
         for name in [name for name in reversed(document.value) if name in created and name != "hooks"]:
             document = _without_member(document, (), name)
     if FILE in created and not document.value and document.plain.strip() == document.text.strip() == "{}":
@@ -235,6 +235,7 @@ def _refuse_shape(document: _Document) -> None:
 def _settle(document: _Document, event: str, wanted: list[Any], is_ours: Callable[[Any], bool]) -> _Document:
     """Keep the entries of ours that are wanted, turn the others into what is missing, add or remove the rest."""
     path = ("hooks", event)
+    document = _parted(document, path, is_ours)
     missing, spare = settled(document.hooks[event], wanted, is_ours)
     while spare and missing:
         start, end = document.listing(path).items[spare.pop(0)]
@@ -245,6 +246,19 @@ def _settle(document: _Document, event: str, wanted: list[Any], is_ours: Callabl
         document = _read(removed(document.text, document.listing(path), index))
     for entry in missing:
         document = _put(document, document.listing(path), _renderer(document, entry))
+    return document
+
+
+def _parted(document: _Document, path: tuple[str, str], is_ours: Callable[[Any], bool]) -> _Document:
+    """Take hooks of ours out of groups that somebody else's have joined: such a group is theirs."""
+    for index, group in enumerate(document.hooks[path[1]]):
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        if not isinstance(inner, list) or is_ours(group):
+            continue
+        for place in reversed([place for place, hook in enumerate(inner) if is_ours(hook)]):
+            start, _ = document.listing(path).items[index]
+            listing = listing_at(document.plain, document.members(start)["hooks"], document.comments, _TOKEN)
+            document = _read(removed(document.text, listing, place))
     return document
 
 

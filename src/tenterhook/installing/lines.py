@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # a block comes as 10. Some agents run hooks in the person's own shell, which may be none that reads this: hence `sh`.
 _SCRIPT = (
     '"$1" -I -S "$2" --host "$3" --event "$4" --record "$5"; s=$?; case $s in 0) exit 0;; 10) exit 2;; esac; '
-    '{{ echo "$(date +%s) $3 $4 $s" >>"$6"; }} 2>/dev/null; '
+    '{{ echo "$(PATH=/usr/bin:/bin date +%s) $3 $4 $s" >>"$6"; }} 2>/dev/null; '
     'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor $3; '
     'take it out of the settings with: tenterhook uninstall $3"; {end}'
 )

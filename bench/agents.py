@@ -1,0 +1,243 @@
+"""python -m bench.agents: the cost of one guarded tool call in each real agent.
+
+A scripted model has the agent run harmless shell commands one after another. From the end of the model's answer that
+holds a call to the arrival of the next request is what the agent, the guard and the command took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from functools import partial
+from itertools import chain, pairwise
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from tenterhook.installing.agents import AGENTS
+from tenterhook.live import trial
+from tenterhook.live.agents import AUTO_APPROVE, DONE, LIVE, Codex, LiveAgent
+from tenterhook.live.script import Turn
+
+from . import homes, tables
+from .comparing import Blocks, p95, take_turns
+from .dispatching import GUARD, SHELL_GUARD
+from .real_agents import NotHere, RealAgent, real_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+_COMMAND = "python -m bench.agents --write"
+_LONGEST = 300  # seconds for one session
+_LIMIT = 20.0  # milliseconds over the native guard in sh, at the 95th percentile
+
+_PYTHON_GUARD = """\
+#!/usr/bin/env python3
+import json
+import sys
+
+if "forbidden" in json.dumps(json.load(sys.stdin)):
+    print("the guard says no", file=sys.stderr)
+    sys.exit(2)
+"""
+_NODE_GUARD = """\
+#!/usr/bin/env node
+const event = JSON.parse(require("fs").readFileSync(0, "utf8"));
+if (JSON.stringify(event).includes("forbidden")) {
+    console.error("the guard says no");
+    process.exit(2);
+}
+"""
+NOTHING, NATIVE, OURS = "no guard", "native, sh", "Tenterhook, sh"
+GUARDS = {NATIVE: SHELL_GUARD, "native, Python": _PYTHON_GUARD, "native, Node": _NODE_GUARD}
+
+
+class Unmeasured(Exception):
+    """A session did not go as it should, and how."""
+
+
+class _TrustingCodex(Codex):
+    """Codex skips hooks that nobody has looked at, unless it is told not to; nobody has looked at ours."""
+
+    def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
+        command = super().command(executable, prompt, project, mode, resume=resume)
+        return [*command[:-1], "--dangerously-bypass-hook-trust", command[-1]]
+
+
+class Contender:
+    """One agent with one guard, or with none, in a home that lasts for all its sessions."""
+
+    def __init__(self, agent: RealAgent, directory: Path, guard: str) -> None:
+        self._agent = agent
+        self._live: LiveAgent = _TrustingCodex() if agent.name == Codex.name else LIVE[agent.name]
+        self._guard = guard
+        self._home = directory / "home"
+        self._project = directory / "project"
+        (self._project / ".git").mkdir(parents=True)
+        self._home.mkdir()
+        if guard == OURS:
+            self._install()
+        elif guard != NOTHING:
+            self._write_natively(homes.write_script(directory / "guard", GUARDS[guard]))
+
+    def _install(self) -> None:
+        homes.write_folder(self._home, "guard", GUARD, SHELL_GUARD)
+        command = [sys.executable, "-m", "tenterhook", "install", self._agent.name]
+        environment = homes.clean_environment(self._home)
+        done = subprocess.run(command, cwd=self._project, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Unmeasured(f"tenterhook install: {done.stderr.strip() or done.stdout.strip()}")
+
+    def _write_natively(self, script: Path) -> None:
+        """The guard in the agent's own settings, in the form that `install` would use."""
+        agent = AGENTS[self._agent.name]
+        event = next(native for native, ours in agent.events.items() if ours == "pre-tool-call")
+        file = self._home / agent.directory / agent.file
+        file.parent.mkdir(parents=True)
+        file.write_bytes(agent.with_entries(b"", {event: str(script)}, frozenset()).text)
+
+    def session(self, calls: int) -> list[float]:
+        """One session of so many calls; microseconds of each but the first, in which the agent warms up."""
+        forbidden = self._project / "forbidden"
+        forbidden.unlink(missing_ok=True)
+        # each call another one: an agent that sees the same again and again takes it for a loop
+        commands = [*(f"true {number}" for number in range(calls)), f"touch {forbidden}"]
+        script = [*(Turn(calls=(self._live.shell_call(command),)) for command in commands), Turn(text=DONE)]
+        came = trial.run(
+            self._live,
+            self._agent.executable,
+            home=self._home,
+            project=self._project,
+            script=script,
+            mode=AUTO_APPROVE,
+            timeout=_LONGEST,
+            extra_env=self._agent.environment,
+        )
+        asked = [request for request in came.requests if request.turn is not None]
+        said = (came.stderr or came.stdout).strip()[-300:]
+        if came.timed_out or len(asked) != len(script):
+            raise Unmeasured(f"{len(asked)} of {len(script)} requests came, exit {came.exit_code}: {said}")
+        if forbidden.exists() is not (self._guard == NOTHING):  # a figure counts only if the guard is in force
+            raise Unmeasured(f"{self._guard}: the forbidden call {'ran' if forbidden.exists() else 'did not run'}")
+        took = [(later.at - earlier.answered) * 1e6 for earlier, later in pairwise(asked)]
+        return took[1:calls]
+
+
+class Cost(NamedTuple):
+    """What a call took with one guard, in milliseconds, and by how much that is more than with the native one in sh."""
+
+    guard: str
+    p50: float
+    p95: float
+    over_p50: float
+    over_p95: float
+
+    @property
+    def mark(self) -> str:
+        if self.guard != OURS:
+            return ""
+        return "pass" if self.over_p95 <= _LIMIT else "miss"
+
+
+class Measured(NamedTuple):
+    """One agent, or the reason why there is nothing about it."""
+
+    agent: str
+    version: str
+    costs: tuple[Cost, ...] = ()
+    skipped: str | None = None
+
+
+def measure(agent: RealAgent, calls: int, rounds: int) -> Measured:
+    """All contenders take turns, session by session."""
+    with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
+        try:
+            contenders = {
+                guard: Contender(agent, Path(directory).resolve() / str(number), guard)
+                for number, guard in enumerate((NOTHING, *GUARDS, OURS))
+            }
+            turns = {guard: partial(contender.session, calls) for guard, contender in contenders.items()}
+            return Measured(agent.name, agent.version, costs(take_turns(turns, rounds)))
+        except Unmeasured as reason:
+            return Measured(agent.name, agent.version, skipped=str(reason))
+
+
+def costs(found: Mapping[str, Blocks]) -> tuple[Cost, ...]:
+    """What each guard costs, from the microseconds of all sessions."""
+    all_of = {guard: [took / 1000 for took in chain.from_iterable(blocks)] for guard, blocks in found.items()}
+    middle, high = ({guard: of(took) for guard, took in all_of.items()} for of in (median, p95))
+    return tuple(
+        Cost(guard, middle[guard], high[guard], middle[guard] - middle[NATIVE], high[guard] - high[NATIVE])
+        for guard in found
+    )
+
+
+def table(measured: Sequence[Measured]) -> str:
+    headings = ("agent", "guard", "p50", "p95", "over native sh, p50", "p95", "target", "")
+    lines = [
+        (
+            f"{one.agent} {one.version}" if not number else "",
+            cost.guard,
+            f"{cost.p50:.1f} ms",
+            f"{cost.p95:.1f} ms",
+            "" if cost.guard == NATIVE else f"{cost.over_p50:+.1f} ms",
+            "" if cost.guard == NATIVE else f"{cost.over_p95:+.1f} ms",
+            f"≤ {_LIMIT:g} ms" if cost.mark else "",
+            cost.mark,
+        )
+        for one in measured
+        for number, cost in enumerate(one.costs)
+    ]
+    return tables.lined_up([headings, *lines], range(2, 7))
+
+
+def main() -> int:
+    options = _options()
+    measured: list[Measured] = []
+    for name in options.agents or LIVE:
+        try:
+            one = measure(real_agent(name), options.calls, options.rounds)
+        except NotHere as reason:
+            one = Measured(name, "", skipped=str(reason))
+        measured.append(one)
+        print(f"{name}: {'skipped' if one.skipped else 'done'}", file=sys.stderr, flush=True)
+    reasons = [f"Skipped: {one.agent}: {one.skipped}" for one in measured if one.skipped]
+    effort = f"{options.rounds} sessions of {options.calls} calls each"
+    text = "\n\n".join((table(measured), *reasons, f"{tables.machine()}; {effort}"))
+    if options.write:
+        try:
+            tables.put(_PAGE, _COMMAND, text)
+        except tables.NoPlace as error:
+            sys.exit(f"bench: {error}")
+    print(json.dumps(as_json(measured), indent=1) if options.json else f"\n{text}")
+    return 0
+
+
+def as_json(measured: Sequence[Measured]) -> list[dict[str, object]]:
+    return [{**one._asdict(), "costs": [cost._asdict() for cost in one.costs]} for one in measured]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.agents", description="Measure what one guarded tool call costs in real agents."
+    )
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"all, or these: {', '.join(LIVE)}")
+    parser.add_argument("--calls", type=int, default=20, help="calls in a session (default: 20)")
+    parser.add_argument("--rounds", type=int, default=5, help="sessions with each guard (default: 5)")
+    parser.add_argument("--json", action="store_true", help="print data instead of a table")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    options = parser.parse_args()
+    unknown = sorted(set(options.agents) - set(LIVE))
+    if unknown:
+        parser.error(f"no such agent: {', '.join(unknown)}; there are {', '.join(LIVE)}")
+    if options.calls < 2 or options.rounds < 2:
+        parser.error("at least two calls and two rounds")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+"""What an agent waits for at each event: the bridge and the line that `install` wrote, run as the agent runs them.
+
+All contenders are started by this one process, with the event on stdin and both outputs read to their end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import chdir
+from typing import TYPE_CHECKING, NamedTuple
+
+from tenterhook.installing import lines
+from tenterhook.installing.agents import AGENTS
+
+from . import homes
+from .comparing import Block, compare, take_turns
+from .requests import WorkerEnded
+from .rows import Measure, Row, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from .measuring import Setting
+
+HOST, EVENT = "claude-code", "PreToolUse"
+NO_MATCH = Target(2.5, measure=Measure.P95)
+GUARDED = Target(20, measure=Measure.OVER)
+
+_ROUNDS = 3
+_PASS = "`python -I -S -c pass`"
+_LONGEST_WAIT = 10.0  # seconds for an index to be written
+
+_READ = {"tool_name": "Read", "tool_input": {"file_path": "src/main.py"}}
+_SHELL = {"tool_name": "Bash", "tool_input": {"command": "git status --short", "description": "Show what has changed"}}
+_FORBIDDEN = {"tool_name": "Bash", "tool_input": {"command": "echo forbidden"}}
+
+SHELL_GUARD = """\
+#!/bin/sh
+if grep -q forbidden; then
+    echo "the guard says no" >&2
+    exit 2
+fi
+"""
+GUARD = """\
+---
+name: guard
+description: Refuses what must not be done
+trigger: pre-tool-call
+matcher:
+  tool: Shell
+---
+"""
+_ANY = "---\nname: any\ndescription: for every tool\ntrigger: pre-tool-call\n---\n"
+
+
+class Case(NamedTuple):
+    """An event that reaches no hook of a home."""
+
+    title: str
+    hooks: int
+    call: dict[str, Any]
+    target: Target | None
+
+
+NO_MATCHES = (
+    Case("no hook left", 0, _READ, None),
+    Case("none of 30 hooks is for the tool", 30, _READ, NO_MATCH),
+    Case("none of 30 hooks finds its pattern", 30, _SHELL, NO_MATCH),
+    Case("none of 1,000 hooks is for the tool", 1000, _READ, None),
+)
+
+
+class Installed:
+    """A home with hooks in which Tenterhook is installed, and a session that has begun."""
+
+    def __init__(self, home: Path, project: Path) -> None:
+        self.home = home
+        self.project = project
+        self.environment = homes.clean_environment(home)
+        install = [sys.executable, "-m", "tenterhook", "install", HOST]
+        done = subprocess.run(install, cwd=project, env=self.environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise WorkerEnded(f"tenterhook install: {done.stderr.strip() or done.stdout.strip()}")
+        agent = AGENTS[HOST]
+        entries = agent.entries((home / agent.directory / agent.file).read_bytes())
+        self.line = lines.command_of(entries[EVENT][0])
+        self.record = home / ".local" / "state" / "tenterhook" / "installed" / f"{HOST}.json"
+        self.python = json.loads(self.record.read_text())["python"]
+
+    @property
+    def bridge(self) -> list[str]:
+        """What the line runs."""
+        names = {"--host": HOST, "--event": EVENT, "--record": str(self.record)}
+        return [self.python, "-I", "-S", lines.BRIDGE, *(word for pair in names.items() for word in pair)]
+
+    def payload(self, call: dict[str, Any]) -> bytes:
+        """An event as the agent sends it."""
+        event = {
+            "session_id": "0b8de1c0-6f2f-4a43-9f0a-55c1a4c8d0b5",
+            "transcript_path": str(self.home / ".claude" / "projects" / "bench" / "transcript.jsonl"),
+            "cwd": str(self.project),
+            "permission_mode": "default",
+            "hook_event_name": EVENT,
+            "tool_use_id": "toolu_01",
+            **call,
+        }
+        return json.dumps(event).encode()
+
+    def begin(self, call: dict[str, Any]) -> None:
+        """Have the first events answered, until there is an index: from then on all are alike."""
+        index = self.home / ".cache" / "tenterhook" / "index"
+        until = time.monotonic() + _LONGEST_WAIT
+        while True:
+            self.run(["/bin/sh", "-c", self.line], self.payload(call))
+            if index.is_dir() and any(index.iterdir()):
+                return
+            if time.monotonic() > until:
+                raise WorkerEnded("no index was written")
+            time.sleep(0.1)  # what has just changed is not kept
+
+    def refuses(self, argv: list[str], call: dict[str, Any]) -> bool:
+        """Whether an event is answered with the guard's words, in whichever form."""
+        with chdir(self.project):
+            return b"the guard says no" in _run(argv, self.environment, self.payload(call))[2]
+
+    def run(self, argv: list[str], payload: bytes) -> float:
+        """Microseconds from the start of a process to the end of its outputs and itself; it has nothing to say."""
+        with chdir(self.project):
+            took, status, said = _run(argv, self.environment, payload)
+        if status or said:
+            raise WorkerEnded(f"{argv[0]} ended with {status} and said: {said.decode(errors='replace').strip()}")
+        return took
+
+    def block(self, argv: list[str], payload: bytes) -> Block:
+        return lambda: [self.run(argv, payload) for _ in range(_ROUNDS)]
+
+
+def _run(argv: list[str], environment: dict[str, str], payload: bytes) -> tuple[float, int, bytes]:
+    begun = time.perf_counter()
+    stdin, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
+    os.write(stdin[1], payload)  # a pipe takes it all at once
+    ends = (stdin[0], stdout[1], stderr[1])
+    places = [(os.POSIX_SPAWN_DUP2, end, place) for place, end in enumerate(ends)]
+    pid = os.posix_spawn(argv[0], argv, environment, file_actions=places)
+    for end in (*ends, stdin[1]):
+        os.close(end)
+    said = _rest(stdout[0]) + _rest(stderr[0])  # neither is ever more than a pipe holds
+    _, ended = os.waitpid(pid, 0)
+    return (time.perf_counter() - begun) * 1e6, os.waitstatus_to_exitcode(ended), said
+
+
+def _rest(descriptor: int) -> bytes:
+    with open(descriptor, "rb", buffering=0) as file:
+        return file.read()
+
+
+def reaching_none(setting: Setting) -> Iterator[Row]:
+    """Events that reach no hook: the bridge alone and the whole line, against an interpreter that does nothing."""
+    installed = {count: _with_hooks(setting, count) for count in dict.fromkeys(case.hooks for case in NO_MATCHES)}
+    for title, hooks, call, target in NO_MATCHES:
+        here = installed[hooks]
+        here.begin(call)
+        payload = here.payload(call)
+        nothing = [here.python, "-I", "-S", "-c", "pass"]
+        turns = {
+            "pass": here.block(nothing, payload),
+            "bridge": here.block(here.bridge, payload),
+            "line": here.block(["/bin/sh", "-c", here.line], payload),
+        }
+        found = take_turns(turns, setting.effort.blocks)
+        yield Row(f"dispatch, {title}: bridge", _PASS, compare(found["bridge"], found["pass"]), target)
+        yield Row(f"dispatch, {title}: line", _PASS, compare(found["line"], found["pass"]), target)
+
+
+def guarding(setting: Setting) -> Iterator[Row]:
+    """One guard in force and not refusing: the line, against the guard run as an agent would run it without us."""
+    here = _with_guard(setting)
+    native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
+    argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
+    here.begin(_SHELL)
+    for name, each in argv.items():  # a figure counts only if the guard is in force, and looks
+        if not here.refuses(each, _FORBIDDEN) or here.refuses(each, _SHELL):
+            raise WorkerEnded(f"the guard is not in force: {name}")
+    turns = {name: here.block(each, here.payload(_SHELL)) for name, each in argv.items()}
+    found = take_turns(turns, setting.effort.blocks)
+    yield Row("dispatch, one guard in sh: line", "the guard alone", compare(found["line"], found["native"]), GUARDED)
+
+
+def _with_hooks(setting: Setting, count: int) -> Installed:
+    home = setting.directory / f"{count}-various"
+    homes.write_various(home, count)
+    if count:
+        return Installed(home, setting.work_dir)
+    # without hooks nothing is wired: what an agent runs then is left from when there was one
+    homes.write_folder(home, "any", _ANY)
+    installed = Installed(home, setting.work_dir)
+    shutil.rmtree(homes.hooks_directory(home) / "any")
+    return installed
+
+
+def _with_guard(setting: Setting) -> Installed:
+    home = setting.directory / "guard"
+    homes.write_folder(home, "guard", GUARD, SHELL_GUARD)
+    return Installed(home, setting.work_dir)

@@ -1,0 +1,39 @@
+"""The agents that the tests install, for benchmarks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))  # where those who install them are
+
+from hosts import agents
+from tenterhook.live.agents import LIVE
+
+
+class NotHere(Exception):
+    """An agent that is not installed, and why."""
+
+
+class RealAgent(NamedTuple):
+    """One agent's program, and what its environment needs here."""
+
+    name: str
+    version: str
+    executable: Path
+    environment: dict[str, str]
+
+
+def real_agent(name: str) -> RealAgent:
+    """An agent by its name; raises `NotHere`. `node` is on PATH from then on."""
+    if name in agents.skipped():
+        raise NotHere(agents.skipped()[name])
+    folder = str(agents.node())
+    if folder not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join((folder, os.environ["PATH"]))
+    executable = agents.executable(name)
+    # Copilot unpacks itself for each home, 235 MB
+    environment = {"XDG_CACHE_HOME": str(agents.FOLDER / "unpacked")} if name == "copilot" else {}
+    return RealAgent(name, LIVE[name].version(executable) or "", executable, environment)

@@ -1,0 +1,524 @@
+"""The compiled index: what it settles is true, it notices every change, and nobody else can have written it."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support import array_hook, folder_hook, project_hooks, table_hook, tenterhook, until, user_hooks, write_config
+from tenterhook import Event, Hook, dispatch, expressions, matching, places
+from tenterhook.catalog import index, layers, loading
+from tenterhook.catalog.contents import Catalog
+from tenterhook.catalog.trust import Trust
+from tenterhook.errors import HookError
+from tenterhook.events import AGENTS, EVENTS, TOOL_NAMES
+from tenterhook.hosts import HOSTS, codec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Change = Callable[[Path, Path], object]  # home, project
+
+# ---- what it settles
+
+TOOLS = [*(name for group in TOOL_NAMES for name in group), "apply_patch", "mcp__files__write", "", "Bash\n", "X"]
+EXPRESSIONS = [
+    *(
+        "Shell",
+        "^Bash$",
+        "Write|Edit",
+        "^(Bash|Edit)$",
+        "Shell$",
+        "^run",
+        "apply_patch",
+        "",
+        "^$",
+        "X|",
+        "mcp__",
+        "WriteFile",
+    ),
+    *(".*", "^Ba.h$", "[A-Z]", "(?i)SHELL", r"\w+_\w+", "Bash|.x"),
+]
+PATTERNS = [
+    *("rm", "^rm$", "rm$", "^src/a", "Makefile", "^Makefile$", "true", "^1$", "null", "", "hello", "^$"),
+    *(r"\.py$", "r+m", "^.$", "(?i)RM"),
+]
+TEXTS = ["rm", "rm\n", "rm -rf", "a rm", "src/a.py", "Makefile", "hello", "", "true", "*** Add File: Makefile\n+x"]
+
+tools = st.sampled_from(TOOLS)
+scalars = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([1.0, 0.5]) | st.sampled_from(TEXTS)
+inputs = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["command", "cmd", "path", "file_path", "content", "x"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@st.composite
+def hooks(draw: st.DrawFn) -> Hook:
+    """A hook as some format's reader makes it."""
+    spec = draw(st.sampled_from([*EVENTS, *(spec for spec in EVENTS if spec.has_tool)]))
+    format_ = draw(st.sampled_from(["folder", "table", "array", *AGENTS]))
+    alone = format_ == "array" or format_ in AGENTS
+    expression = st.none() | st.sampled_from(EXPRESSIONS)
+    has_target = alone and not spec.has_tool
+    return Hook(
+        "hook",
+        spec.name,
+        spec.name,
+        format_,
+        tool=None if has_target else draw(expression),
+        pattern=None if alone else draw(st.none() | st.sampled_from(PATTERNS)),
+        target=draw(expression) if has_target else None,
+        dialect="javascript" if alone and draw(st.booleans()) else "python",
+        async_=draw(st.booleans()),
+        never_matches=draw(st.sampled_from([False, False, False, True])),
+        command="true",
+    )
+
+
+def made(found: Sequence[Hook]) -> index.Index:
+    """An index of these hooks, through the bytes that are kept."""
+    catalog = Catalog("/", (), tuple(found), (), (), Trust("/"))
+    read: index.Index = marshal.loads(index._made(catalog, [], [], []))
+    return read
+
+
+def reached(found: Sequence[Hook], event: Event) -> list[Hook]:
+    """What the engine's plan reaches."""
+    plan = matching.plan(matching.Arranged(found), event)
+    planned = [hook for stage in plan.stages for hook in stage.hooks] + list(plan.background)
+    return [each.hook for each in matching.Sight(event).reached(planned)]
+
+
+@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@given(
+    found=st.lists(hooks(), max_size=4),
+    event=st.sampled_from(EVENTS),
+    tool=st.none() | tools,
+    tool_input=st.none() | inputs,
+)
+def test_what_is_said_to_reach_nothing_reaches_nothing(
+    found: list[Hook], event: Any, tool: str | None, tool_input: Any
+) -> None:
+    if index.reaches_nothing(made(found), event.name, tool, tool_input):
+        assert reached(found, Event(event.name, tool_name=tool, tool_input=tool_input)) == []
+
+
+@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@given(
+    found=st.lists(hooks(), min_size=1, max_size=3),
+    host=st.sampled_from(list(HOSTS)),
+    which=st.integers(min_value=0),
+    tool=tools,
+    tool_input=inputs | inputs.map(json.dumps),
+    more=st.dictionaries(
+        st.sampled_from(["agentId", "prompt", "tool_name", "toolName", "tool_input"]), scalars, max_size=2
+    ),
+)
+def test_what_an_agent_sends_reaches_nothing_either_if_the_index_says_so(
+    found: list[Hook], host: str, which: int, tool: str, tool_input: Any, more: dict[str, Any]
+) -> None:
+    """The short way looks at the payload as it came; the engine at the event that was made of it."""
+    natives = list(codec(host).EVENTS)
+    native = natives[which % len(natives)]
+    payload: dict[str, Any] = {"session_id": "s", "sessionId": "s", "cwd": "/"}
+    if host != "copilot":
+        payload |= {"tool_name": tool, "tool_input": tool_input, **more}
+    else:
+        key = "toolInput" if native == "permissionRequest" else "toolArgs"
+        payload |= {
+            "toolName": tool,
+            key: tool_input,
+            **{key: value for key, value in more.items() if key == "agentId"},
+        }
+    seen = dispatch._as_matchers_see_it(payload)
+    if seen is not None and index.reaches_nothing(made(found), codec(host).EVENTS[native], *seen):
+        event = codec(host).read_event(payload, native).event
+        assert reached(found, event) == []
+
+
+PIECES = [
+    *("ab", "rm", "x", "-", r"\.", r"\(", r"\]", r"\b", r"\w", r"\d", r"\s", "[ab]", "[^a]", r"[\]x]", ".", "^", "$"),
+    *(
+        "(",
+        "(?:",
+        ")",
+        "|",
+        "*",
+        "+",
+        "?",
+        "{2}",
+        "{0}",
+        "{0,1}",
+        "{,2}",
+        "{1,}",
+        "{",
+        "}",
+        "]",
+        "é",
+        "(?i)",
+        "(?=",
+        r"\x61",
+    ),
+]
+
+
+@settings(max_examples=600, deadline=None, database=None, derandomize=True)
+@given(
+    expression=st.lists(st.sampled_from(PIECES), min_size=1, max_size=7).map("".join),
+    texts=st.lists(st.lists(st.sampled_from([*"abrmx.(]1 -é{}2,", "ab", "rm"]), max_size=8).map("".join), max_size=6),
+    dialect=st.sampled_from([expressions.PYTHON, expressions.JAVASCRIPT]),
+)
+def test_no_expression_is_thought_to_find_nothing_where_it_finds_something(
+    expression: str, texts: list[str], dialect: str
+) -> None:
+    try:
+        search = expressions.search(dialect, expression)
+    except HookError:
+        return
+    guards = [Hook("hook", "pre-tool-call", "pre-tool-call", "folder", pattern=expression, dialect=dialect)]
+    guards += [Hook("hook", "pre-tool-call", "pre-tool-call", "array", tool=expression, dialect=dialect)]
+    for text in texts:
+        if search(text):
+            assert not index.reaches_nothing(made(guards[:1]), "pre-tool-call", "Bash", {"command": text})
+            assert not index.reaches_nothing(made(guards[1:]), "pre-tool-call", text, {})
+
+
+def test_words_are_settled_and_expressions_are_not() -> None:
+    """Else it would be of no use."""
+    only_shell = Hook("hook", "pre-tool-call", "pre-tool-call", "folder", tool="Shell", pattern="rm")
+    settled = made([only_shell])
+    assert index.reaches_nothing(settled, "pre-tool-call", "Read", {"file_path": "rm"})
+    assert index.reaches_nothing(settled, "pre-tool-call", "Bash", {"command": "ls"})
+    assert index.reaches_nothing(settled, "post-tool-call", "Bash", {"command": "rm"})
+    assert not index.reaches_nothing(settled, "pre-tool-call", "Bash", {"command": "rm"})
+    assert not index.reaches_nothing(made([only_shell._replace(tool="[RS].*")]), "pre-tool-call", "Read", {"x": "rm"})
+
+
+# ---- what it is made from
+
+
+@pytest.fixture
+def config(home: Path) -> Path:
+    hooks = array_hook("true", matcher="Bash") + array_hook("true", event="Nothing")
+    return write_config(home / "more.toml", hooks)
+
+
+@pytest.fixture
+def root(home: Path, project: Path, config: Path) -> str:
+    """A project with hooks of every kind, and an index of them that is known to be true."""
+    (project / ".git").mkdir()
+    folder_hook(user_hooks(home), "guard", "exit 2", metadata={"on_failure": "block", "list": [1, {"a": None}]})
+    folder_hook(user_hooks(home), "second", "true", matcher={"tool": "Shell", "pattern": "rm"})
+    folder_hook(project_hooks(project), "theirs", "true")
+    (user_hooks(home) / "notes.txt").write_text("no hook")
+    (user_hooks(home) / "empty").mkdir()
+    elsewhere = home / "linked"
+    folder_hook(elsewhere, "far", "true")
+    (user_hooks(home) / "far").symlink_to(elsewhere / "far")
+    (user_hooks(home) / "dangling").mkdir()
+    (user_hooks(home) / "dangling" / "HOOK.md").symlink_to(home / "not-yet.md")
+    indexed(str(project), [str(config)])
+    return str(project)
+
+
+def indexed(root: str, configs: list[str]) -> index.Index:
+    """Load until what was found is kept: not while its files are as young as the clock's tick."""
+
+    def loaded() -> index.Index | None:
+        index.load(root, configs)
+        return index.read(root, configs)
+
+    found: index.Index = until(loaded)
+    return found
+
+
+def test_a_catalog_of_the_index_is_the_one_that_was_loaded(root: str, config: Path) -> None:
+    (Path(root) / ".agents" / "hooks" / "theirs" / "HOOK.md").write_text("no front matter")  # a problem is kept as well
+    kept = index.catalog(indexed(root, [str(config)]))
+    loaded = loading.load(root, [str(config)])
+    assert kept.hooks == loaded.hooks
+    assert kept.problems == loaded.problems
+    assert kept.problems
+    assert [type(each) for each in kept.hooks[0]] == [type(each) for each in loaded.hooks[0]]
+    assert (kept.root, kept.debug) == (loaded.root, loaded.debug)
+    assert {hook.name for hook in kept.hooks} >= {"guard", "second"}
+
+
+def test_every_layer_is_in_it(home: Path, project: Path, tmp_path: Path) -> None:
+    managed = tmp_path / "managed"
+    folder_hook(managed, "rule", "exit 2")
+    loaded = index.load(str(project), managed=str(managed))
+    until(lambda: (index.load(str(project), managed=str(managed)), index.read(str(project)))[1])
+    kept = index.read(str(project))
+    assert kept is not None
+    assert [(hook.layer, hook.name) for hook in index.catalog(kept).hooks] == [
+        (hook.layer, hook.name) for hook in loaded.hooks
+    ]
+
+
+def keeping_time_and_size(file: Path, old: str, new: str) -> None:
+    assert len(old) == len(new)
+    before = file.stat()
+    file.write_text(file.read_text().replace(old, new))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (file.stat().st_mtime_ns, file.stat().st_size) == (before.st_mtime_ns, before.st_size)
+
+
+def replaced(file: Path, text: str) -> None:
+    """A new file under the old name, as editors write."""
+    new = file.with_name(file.name + ".new")
+    new.write_text(text)
+    new.chmod(file.stat().st_mode)
+    new.replace(file)
+
+
+def retargeted(link: Path, target: Path) -> None:
+    link.unlink()
+    link.symlink_to(target)
+
+
+def moved_behind_a_link(directory: Path) -> None:
+    real = directory.with_name("real")
+    directory.rename(real)
+    directory.symlink_to(real)
+
+
+def trusted() -> None:
+    assert tenterhook("trust", "--all", "--yes").returncode == 0
+
+
+def guard(home: Path) -> Path:
+    return user_hooks(home) / "guard"
+
+
+CHANGES: dict[str, Change] = {
+    "edited": lambda home, _: (guard(home) / "HOOK.md").write_text("---\nname: guard\n---\n"),
+    "edited, time and size restored": lambda home, _: keeping_time_and_size(
+        guard(home) / "HOOK.md", "pre-tool-call", "pre-sub-agent"
+    ),
+    "replaced": lambda home, _: replaced(guard(home) / "HOOK.md", (guard(home) / "HOOK.md").read_text()),
+    "script replaced": lambda home, _: replaced(guard(home) / "scripts" / "run.sh", "#!/bin/sh\nexit 0\n"),
+    "script edited, time and size restored": lambda home, _: keeping_time_and_size(
+        guard(home) / "scripts" / "run.sh", "exit 2", "exit 0"
+    ),
+    "script no longer executable": lambda home, _: (guard(home) / "scripts" / "run.sh").chmod(0o644),
+    "script gone": lambda home, _: (guard(home) / "scripts" / "run.sh").unlink(),
+    "another script before it": lambda home, _: (guard(home) / "scripts" / "run").write_text("#!/bin/sh\n"),
+    "definition writable by others": lambda home, _: (guard(home) / "HOOK.md").chmod(0o666),
+    "folder writable by others": lambda home, _: guard(home).chmod(0o777),
+    "new folder": lambda home, _: folder_hook(user_hooks(home), "third", "exit 2"),
+    "folder removed": lambda home, _: shutil.rmtree(guard(home)),
+    "folder renamed": lambda home, _: guard(home).rename(user_hooks(home) / "z-guard"),
+    "an empty folder becomes a hook": lambda home, _: (user_hooks(home) / "empty" / "HOOK.md").write_text("---\n---\n"),
+    "a dangling definition comes to lead somewhere": lambda home, _: (home / "not-yet.md").write_text("---\n---\n"),
+    "hooks.toml": lambda home, _: (user_hooks(home) / "hooks.toml").write_text('[[hooks.disable]]\nname = "guard"\n'),
+    "the project's hooks.toml": lambda _, project: (project_hooks(project) / "hooks.toml").write_text(
+        "[hooks]\ndebug = true\n"
+    ),
+    "the project's hooks gone": lambda _, project: shutil.rmtree(project / ".agents"),
+    "trust given": lambda *_: trusted(),
+    "the person's directory writable by others": lambda home, _: user_hooks(home).chmod(0o777),
+    "a parent writable by others": lambda home, _: (home / ".config").chmod(0o777),
+    "the home writable by others": lambda home, _: home.chmod(0o777),
+    "a linked folder leads elsewhere": lambda home, _: retargeted(user_hooks(home) / "far", guard(home)),
+    "what a link leads to is edited": lambda home, _: (home / "linked/far/HOOK.md").write_text("---\nname: far\n---\n"),
+    "a parent of what a link leads to writable by others": lambda home, _: (home / "linked").chmod(0o777),
+    "a directory moved behind a link": lambda home, _: moved_behind_a_link(user_hooks(home)),
+    "the other directory of a person": lambda home, _: folder_hook(home / ".config" / "kimi" / "hooks", "k", "exit 2"),
+    "config file edited": lambda home, _: (home / "more.toml").write_text(array_hook("exit 2")),
+    "config file edited, time and size restored": lambda home, _: keeping_time_and_size(
+        home / "more.toml", "Bash", "Edit"
+    ),
+    "config file gone": lambda home, _: (home / "more.toml").unlink(),
+    "config file writable by others": lambda home, _: (home / "more.toml").chmod(0o666),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_noticed(root: str, home: Path, config: Path, change: str) -> None:
+    CHANGES[change](home, Path(root))
+    assert index.read(root, [str(config)]) is None
+
+
+def test_trust_that_is_taken_back_is_noticed(root: str, config: Path) -> None:
+    trusted()
+    indexed(root, [str(config)])
+    assert tenterhook("untrust", "theirs", "--yes").returncode == 0
+    assert index.read(root, [str(config)]) is None
+
+
+def test_settings_that_lose_their_trust_with_the_repository_are_noticed(home: Path, project: Path) -> None:
+    """Trust is bound to the repository, so another one at the same place has none."""
+    folder_hook(project_hooks(project), "theirs", "exit 2")
+    (project_hooks(project) / "hooks.toml").write_text('[[hooks.disable]]\nname = "theirs"\n')
+    trusted()
+    kept = index.catalog(indexed(str(project), []))
+    assert [hook.name for hook in kept.hooks] == []
+    (project / ".git").mkdir()
+    assert [hook.name for hook in loading.load(str(project)).hooks] == ["theirs"]
+    assert index.read(str(project)) is None
+
+
+def test_what_has_nothing_to_do_with_hooks_changes_nothing(root: str, home: Path, config: Path) -> None:
+    (Path(root) / "code.py").write_text("x")
+    (home / "file").write_text("x")
+    (home / ".config" / "other").mkdir()
+    assert index.read(root, [str(config)]) is not None
+
+
+def test_what_changed_a_moment_ago_is_not_kept(home: Path, project: Path) -> None:
+    """A second change in the same tick of the clock would look like the first."""
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    os.utime(guard(home) / "HOOK.md")
+    index.load(str(project))
+    assert index.read(str(project)) is None
+
+
+def test_every_project_and_every_list_of_files_has_its_own(home: Path, project: Path) -> None:
+    one = write_config(home / "one.toml", array_hook("true"))
+    two = write_config(home / "two.toml", array_hook("true", event="Stop"))
+    both = write_config(
+        Path(f"{one} {two}"), array_hook("true", event="SessionStart")
+    )  # one path, which reads like two
+    lists = [[str(each) for each in configs] for configs in ([], [one], [two], [one, two], [both])]
+    for configs in lists:
+        found = index.catalog(indexed(str(project), configs))
+        assert [hook.source for hook in found.hooks] == configs
+    for configs in lists:
+        kept = index.read(str(project), configs)
+        assert kept is None or [hook.source for hook in index.catalog(kept).hooks] == configs
+
+
+# ---- who wrote it
+
+
+def kept_in(home: Path) -> Path:
+    (file,) = (home / ".cache" / "tenterhook" / "index").iterdir()
+    return file
+
+
+def resaved(home: Path, **changes: Any) -> None:
+    found = marshal.loads(kept_in(home).read_bytes())
+    kept_in(home).write_bytes(marshal.dumps({**found, **changes}))
+
+
+def linked(home: Path) -> None:
+    file = kept_in(home)
+    file.rename(home / "moved")
+    file.symlink_to(home / "moved")
+
+
+def linked_directory(home: Path) -> None:
+    directory = kept_in(home).parent
+    directory.rename(home / "moved")
+    directory.symlink_to(home / "moved")
+
+
+def special(home: Path, make: Callable[[Path], object]) -> None:
+    file = kept_in(home)
+    file.unlink()
+    make(file)
+
+
+SPOILS: dict[str, Callable[[Path], object]] = {
+    "writable by the group": lambda home: kept_in(home).chmod(0o620),
+    "writable by others": lambda home: kept_in(home).chmod(0o602),
+    "in a directory of the group": lambda home: kept_in(home).parent.chmod(0o770),
+    "in a directory of everybody": lambda home: kept_in(home).parent.chmod(0o777),
+    "a link": linked,
+    "in a linked directory": linked_directory,
+    "a pipe": lambda home: special(home, os.mkfifo),
+    "a directory": lambda home: special(home, Path.mkdir),
+    "gone": lambda home: kept_in(home).unlink(),
+    "empty": lambda home: kept_in(home).write_bytes(b""),
+    "garbage": lambda home: kept_in(home).write_bytes(b"\xff" * 500),
+    "text": lambda home: kept_in(home).write_bytes(b'{"made_by": 1}'),
+    "another kind of value": lambda home: kept_in(home).write_bytes(marshal.dumps([1, 2])),
+    "no value": lambda home: kept_in(home).write_bytes(marshal.dumps(None)),
+    "from another version": lambda home: resaved(home, made_by=(1, "0.0.0", sys.hexversion)),
+    "from another Python": lambda home: resaved(home, made_by=(*index._MADE_BY[:2], 1)),
+    "another project's": lambda home: resaved(home, root="/elsewhere"),
+    "without its files": lambda home: resaved(home, files=None),
+    "with other places": lambda home: resaved(home, places=[("/", (0,))]),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+def test_an_index_that_cannot_be_believed_is_not(root: str, home: Path, config: Path, spoil: str) -> None:
+    SPOILS[spoil](home)
+    assert index.read(root, [str(config)]) is None
+    loaded = index.load(root, [str(config)])  # and whoever finds it so goes on without it
+    assert "guard" in [hook.name for hook in loaded.hooks]
+
+
+def test_an_index_cut_off_anywhere_is_none(root: str, home: Path, config: Path) -> None:
+    whole = kept_in(home).read_bytes()
+    for length in range(0, len(whole), 97):
+        kept_in(home).write_bytes(whole[:length])
+        assert index.read(root, [str(config)]) is None
+    kept_in(home).write_bytes(whole)
+    assert index.read(root, [str(config)]) is not None
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(data=st.binary(max_size=80))
+def test_no_bytes_are_an_index(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    places.FIXED["cache"] = str(tmp_path_factory.getbasetemp() / "any-bytes")
+    try:
+        file = Path(index._file("/", ()))
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.write_bytes(data)
+        assert index.read("/") is None
+    finally:
+        del places.FIXED["cache"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+@pytest.mark.parametrize("what", ["file", "directory"])
+def test_an_index_of_another_account_is_not_believed(root: str, home: Path, config: Path, what: str) -> None:
+    file = kept_in(home)
+    os.chown(file if what == "file" else file.parent, 12345, -1)
+    assert index.read(root, [str(config)]) is None
+
+
+def test_it_is_private(root: str, home: Path) -> None:
+    assert kept_in(home).stat().st_mode & 0o777 == 0o600
+    assert kept_in(home).parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_reader_sees_the_old_one_or_the_new_one_whole(root: str, home: Path, config: Path) -> None:
+    code = "import sys; from tenterhook.catalog import index\nfor _ in range(60): index.load(sys.argv[1], sys.argv[2:])"
+    writers = [subprocess.Popen([sys.executable, "-c", code, root, str(config)]) for _ in range(2)]
+    while any(writer.poll() is None for writer in writers):
+        assert index.read(root, [str(config)]) is not None
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert kept_in(home)  # and nothing half-written beside it
+
+
+def test_without_a_place_for_it_hooks_are_loaded_each_time(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    (home / ".cache").write_text("")
+    for _ in range(2):
+        assert [hook.name for hook in index.load(str(project)).hooks] == ["guard"]
+        assert index.read(str(project)) is None
+
+
+def test_layers_are_looked_at_where_they_were_fixed(home: Path, project: Path) -> None:
+    config = write_config(home / "t.toml", table_hook("true"))
+    assert indexed(str(project), [str(config)])["root"] == str(project)
+    assert layers.layers(str(project))[1].directory == str(user_hooks(home))

@@ -1,0 +1,192 @@
+"""Tables made of what was observed: the generated parts of docs/agents.md."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tenterhook.hosts import HOSTS, codec
+from tenterhook.live.agents import MODES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What a hook can try at each event; at the others it only watches.
+TRIED: dict[str, tuple[str, ...]] = {
+    "pre-session": ("block", "context", "timeout"),
+    "pre-agent-turn": ("block", "context", "timeout"),
+    "pre-tool-call": ("block", "modify", "context", "ask", "approve", "timeout"),
+    "permission-request": ("block", "approve", "timeout"),
+    "post-tool-call": ("block", "context", "timeout"),
+    "post-tool-call-failure": ("block", "context", "timeout"),
+    "pre-agent-turn-stop": ("block", "timeout"),
+    "pre-subagent": ("block", "context", "timeout"),
+    "post-subagent": ("block", "timeout"),
+    "pre-context-compact": ("block", "context", "timeout"),
+}
+WATCHED = (
+    *("post-session", "post-agent-turn-failure", "permission-result", "post-context-compact", "notification"),
+    *("prompt-queued", "turn-started", "task-started", "interrupt", "session-heartbeat", "agent-event"),
+)
+CAPABILITIES = ("fires", "block", "modify", "context", "ask", "approve", "timeout")
+
+YES, NOTHING = "yes", "–"
+NOT_OBSERVED = "not observed"
+
+
+def disagreements(name: str, entry: Mapping[str, Any]) -> list[str]:
+    """Where our module of an agent says otherwise than what was seen."""
+    manners = getattr(codec(name), "MANNERS")  # noqa: B009  # which not every codec must have
+    found = []
+    for event, seen in entry["events"].items():
+        beside = event in ("post-tool-call", "post-tool-call-failure")
+        said = {
+            "block": event in (manners.context if beside else manners.blocks),
+            "context": event in manners.context,
+            "modify": manners.modifies,
+            "ask": manners.asks,
+            "approve": manners.approves if event == "pre-tool-call" else manners.answers_permission,
+        }
+        for capability, expected in said.items():
+            came = in_short(seen.get(capability, {}))
+            if came != NOT_OBSERVED and came != ("yes" if expected else "no"):
+                found.append(f"{name}: {capability} at {event} is {came}, and our module says {expected}")
+    return found
+
+
+def in_short(cells: Mapping[str, str]) -> str:
+    """Yes, no, or both, of the modes in which it was observed."""
+    kinds = {_kind(cell) for cell in cells.values()} - {NOT_OBSERVED}
+    if not kinds:
+        return NOT_OBSERVED
+    return kinds.pop() if len(kinds) == 1 else "in part"
+
+
+def _kind(cell: str) -> str:
+    return NOT_OBSERVED if cell.startswith(NOT_OBSERVED) else re.split(r"[:;,]", cell)[0]
+
+
+_SUMMARY = (
+    ("a tool call is blocked", "pre-tool-call", "block"),
+    ("a tool's input is changed", "pre-tool-call", "modify"),
+    ("a prompt is held back", "pre-agent-turn", "block"),
+    ("the agent is sent back when it would stop", "pre-agent-turn-stop", "block"),
+    ("a subagent is sent back", "post-subagent", "block"),
+    ("a subagent is not started", "pre-subagent", "block"),
+    ("a session is not started", "pre-session", "block"),
+    ("compaction is stopped", "pre-context-compact", "block"),
+    ("text for the model: when a session starts", "pre-session", "context"),
+    ("… with a prompt", "pre-agent-turn", "context"),
+    ("… before a tool call", "pre-tool-call", "context"),
+    ("… beside a tool's result", "post-tool-call", "context"),
+    ("… beside a tool's error", "post-tool-call-failure", "context"),
+    ("… when a subagent starts", "pre-subagent", "context"),
+    ("… for a summary", "pre-context-compact", "context"),
+    ("the agent's own question is asked", "pre-tool-call", "ask"),
+    ("the agent's own question is skipped", "pre-tool-call", "approve"),
+    ("the agent's own question is answered", "permission-request", "approve"),
+    ("a hook's timeout holds", "pre-tool-call", "timeout"),
+)
+
+# What the runs did not do, or did without effect, for an event that did not fire.
+_WHY = {
+    "post-session": "no run fired it",
+    "post-agent-turn-failure": "an error of the model did not fire it",
+    "post-tool-call-failure": "tools that failed did not fire it",
+    "permission-request": "run headless, it asked nobody",
+    "permission-result": "run headless, it asked nobody",
+    "post-context-compact": "no run fired it",
+    "notification": "no run gave it a reason to notify anybody",
+    "prompt-queued": "nobody typed while it worked",
+    "interrupt": "nobody interrupted it",
+    "session-heartbeat": "the runs were too short",
+}
+
+
+def tables(seen: Mapping[str, Any]) -> dict[str, str]:
+    """The generated parts of the page, by the name of their marker."""
+    return {"summary": _summary(seen), **{name: agent_table(entry) for name, entry in seen.items()}}
+
+
+def _summary(seen: Mapping[str, Any]) -> str:
+    rows = [["", *(HOSTS[name].title for name in seen)], ["---"] * (len(seen) + 1)]
+    rows.append(["version", *(entry["version"] for entry in seen.values())])
+    rows += [
+        [title, *(_cell_in_short(entry["events"].get(event), capability) for entry in seen.values())]
+        for title, event, capability in _SUMMARY
+    ]
+    return _markdown(rows)
+
+
+def _cell_in_short(event: Mapping[str, Any] | None, capability: str) -> str:
+    return NOTHING if event is None else in_short(event.get(capability, {}))
+
+
+def agent_table(entry: Mapping[str, Any]) -> str:
+    notes: list[str] = []
+    rows = [["event", *CAPABILITIES], ["---"] * (len(CAPABILITIES) + 1)]
+    for event, cells in entry["events"].items():
+        names = ", ".join(f"`{name}`" for name in cells["names"])
+        row = [f"`{event}`" + (f" ({names})" if names else "")]
+        for capability in CAPABILITIES:
+            if capability == "fires":
+                row.append(_fires(event, cells, notes))
+            elif capability not in TRIED.get(event, ()):
+                row.append("")
+            elif "fires" not in cells:
+                row.append(NOT_OBSERVED)
+            else:
+                row.append(_cell(cells.get(capability, {}), notes))
+        rows.append(row)
+    absent = [f"`{event}`" for event in TRIED if event not in entry["events"]]
+    parts = [f"Version {entry['version']}, run on {entry['date']}.", _markdown(rows)]
+    if notes:
+        parts.append("\n".join(f"{number}. {note}" for number, note in enumerate(notes, 1)))
+    if absent:
+        parts.append(f"It has no event for {', '.join(absent)}.")
+    return "\n\n".join(parts)
+
+
+def _fires(event: str, cells: Mapping[str, Any], notes: list[str]) -> str:
+    if "fires" not in cells:
+        return _noted(f"{NOT_OBSERVED}: {_WHY.get(event, 'no run fired it')}", notes)
+    modes = [mode for mode in MODES if mode in cells["fires"]]
+    return YES if len(modes) == len(MODES) else ", ".join(modes)
+
+
+def _cell(cells: Mapping[str, str], notes: list[str]) -> str:
+    """What was seen in every mode, or by mode where they differ."""
+    if not cells:
+        return NOT_OBSERVED
+    by_cell: dict[str, list[str]] = {}
+    for mode in MODES:
+        if mode in cells:
+            by_cell.setdefault(cells[mode], []).append(mode)
+    if len(by_cell) == 1:
+        return _noted(next(iter(by_cell)), notes)
+    return "; ".join(f"{', '.join(modes)}: {_noted(cell, notes)}" for cell, modes in by_cell.items())
+
+
+def _noted(cell: str, notes: list[str]) -> str:
+    """The kind of a cell, and the number of the note that has the rest."""
+    kind = _kind(cell)
+    rest = cell[len(kind) :].lstrip(":;, ")
+    if not rest:
+        return kind
+    note = rest[0].upper() + rest[1:] + "."
+    if note not in notes:
+        notes.append(note)
+    return f"{kind} ({notes.index(note) + 1})"
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def with_tables(page: str, parts: Mapping[str, str]) -> str:
+    """The page with its generated parts as given; what stands between the markers is replaced."""
+
+    def part(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{parts[found[2]]}\n{found[3]}"
+
+    return re.sub(r"(<!-- seen: ([\w-]+) -->).*?(<!-- end -->)", part, page, flags=re.DOTALL)

@@ -1,0 +1,507 @@
+"""Verdicts in each agent's own words, read as the released agents were observed to read them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tenterhook import Action, Verdict
+from tenterhook.hosts import HOSTS, codec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tenterhook.hosts.wire import Answer, Received
+
+DATA = Path(__file__).parent / "data"
+RECORDED = sorted(DATA.glob("*/*.json"))
+REASON, CONTEXT, MESSAGE = "because of §1", "the model should know", "the person should know"
+each_agent = pytest.mark.parametrize("agent", HOSTS)
+
+
+# ---- what an agent does with an answer, each as it was observed
+
+
+class Does(NamedTuple):
+    """What an agent does. `block` and `ask` hold the reason, `instead` replaces a tool's result."""
+
+    block: str | None = None
+    ask: str | None = None
+    approve: bool = False
+    input: dict[str, Any] | None = None
+    context: str | None = None
+    instead: str | None = None
+    message: str | None = None
+
+
+class NotUnderstood(AssertionError):
+    """The agent refuses this, shows it as text, or hangs."""
+
+
+def parsed(stdout: str) -> dict[str, Any] | None:
+    """The JSON object in an answer, if it is one."""
+    try:
+        value = json.loads(stdout)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def only(given_: dict[str, Any], *known: str) -> None:
+    if set(given_) - set(known):
+        raise NotUnderstood(f"unknown keys: {set(given_) - set(known)}")
+
+
+def specific(said: dict[str, Any], native: str, *known: str) -> dict[str, Any]:
+    """`hookSpecificOutput`, which must name its event."""
+    inner: dict[str, Any] = said.get("hookSpecificOutput", {})
+    if "hookSpecificOutput" in said and inner.get("hookEventName") != native:
+        raise NotUnderstood("hookSpecificOutput without its event's name")
+    only(inner, "hookEventName", *known)
+    return inner
+
+
+TOP = ("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput")
+DECISION = ("permissionDecision", "permissionDecisionReason")
+
+
+def _permission(said: dict[str, Any], native: str) -> Does:
+    decision = specific(said, native, "decision").get("decision", {})
+    only(decision, "behavior", "message", "updatedInput")
+    if decision.get("behavior") == "deny":
+        return Does(block=decision.get("message"))
+    return Does(approve=decision.get("behavior") == "allow", message=said.get("systemMessage"))
+
+
+def claude(native: str, stdout: str, stderr: str, status: int) -> Does:
+    blocks = ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact")
+    beside = ("PostToolUse", "PostToolUseFailure")
+    if status == 2:  # with the whole command line before the reason: ugly, and no denial of a permission
+        return Does(block=stderr) if native in blocks else Does(context=stderr) if native in beside else Does()
+    said = parsed(stdout)
+    if said is None:
+        plain = native in ("UserPromptSubmit", "SessionStart", "PreCompact") and stdout.strip()
+        return Does(context=stdout) if plain else Does()
+    only(said, *TOP)
+    message = said.get("systemMessage")
+    if native == "PermissionRequest":
+        return _permission(said, native)
+    if said.get("decision") == "block":
+        reason = said["reason"]
+        return Does(block=reason, message=message) if native in blocks else Does(context=reason, message=message)
+    if native == "PreToolUse":
+        inner = specific(said, native, *DECISION, "updatedInput", "additionalContext")
+        decision, reason = inner.get("permissionDecision"), inner.get("permissionDecisionReason")
+        return Does(
+            block=reason if decision == "deny" else None,
+            ask=reason if decision == "ask" else None,
+            approve=decision == "allow",
+            input=inner.get("updatedInput"),
+            context=inner.get("additionalContext"),
+            message=message,
+        )
+    context = specific(said, native, "additionalContext").get("additionalContext")
+    if context and native in ("Stop", "SubagentStop"):  # it continues the turn
+        return Does(block=context, message=message)
+    heard = native in ("SessionStart", "UserPromptSubmit", "SubagentStart", *beside)
+    return Does(context=context if heard else None, message=message)
+
+
+def codex(native: str, stdout: str, stderr: str, status: int) -> Does:
+    blocks = ("PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop")
+    if status == 2:
+        if not stderr.strip():
+            return Does()  # the tool runs
+        return Does(instead=stderr) if native == "PostToolUse" else Does(block=stderr if native in blocks else None)
+    said = parsed(stdout)
+    if said is None:
+        plain = native in ("UserPromptSubmit", "SessionStart", "SubagentStart") and stdout.strip()
+        return Does(context=stdout) if plain else Does()
+    only(said, *TOP)  # one more and the tool runs
+    message = said.get("systemMessage")
+    if native == "PermissionRequest":
+        return _permission(said, native)
+    if native == "SessionStart" and said.get("continue") is False:
+        return Does(block=said["stopReason"], message=message)
+    if said.get("decision") == "block":
+        return Does(block=said["reason"] if native in blocks else None, message=message)
+    if native == "PreToolUse":
+        inner = specific(said, native, *DECISION, "updatedInput", "additionalContext")
+        decision = inner.get("permissionDecision")
+        if decision == "deny" and inner.get("permissionDecisionReason"):
+            return Does(block=inner["permissionDecisionReason"], message=message)
+        if ("updatedInput" in inner) != (decision == "allow") or decision == "ask":
+            raise NotUnderstood("the hook counts as failed, the tool runs as it was")
+        # this allow skips no question
+        return Does(input=inner.get("updatedInput"), context=inner.get("additionalContext"), message=message)
+    context = specific(said, native, "additionalContext").get("additionalContext")
+    if context and native not in ("SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStart"):
+        raise NotUnderstood("additionalContext marks the hook as failed")
+    return Does(context=context, message=message)
+
+
+def gemini(native: str, stdout: str, stderr: str, status: int) -> Does:
+    blocks = ("BeforeTool", "BeforeAgent", "AfterAgent")
+    if status:
+        if not stderr.strip():
+            return Does()  # the tool runs
+        return Does(instead=stderr) if native == "AfterTool" else Does(block=stderr if native in blocks else None)
+    said = parsed(stdout)
+    if said is None:
+        return Does(message=stderr or None)
+    only(said, "decision", "reason", "systemMessage", "continue", "stopReason", "suppressOutput", "hookSpecificOutput")
+    if said.get("decision") == "ask":
+        raise NotUnderstood("a headless run hangs for ever")
+    message = said.get("systemMessage")
+    if said.get("decision") in ("block", "deny"):
+        return Does(block=said["reason"] if native in blocks else None, message=message)
+    inner = specific(said, native, "tool_input", "additionalContext")
+    heard = native in ("SessionStart", "BeforeAgent", "AfterTool")
+    return Does(
+        input=inner.get("tool_input") if native == "BeforeTool" else None,
+        context=inner.get("additionalContext") if heard else None,
+        message=message,
+    )
+
+
+def qwen(native: str, stdout: str, stderr: str, status: int) -> Does:
+    blocks = ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop")
+    if status == 2:
+        return Does(block=stderr if native in blocks and stderr.strip() else None)
+    said = parsed(stdout)
+    if said is None:
+        return Does(context=stdout if native in ("UserPromptSubmit", "SessionStart") and stdout.strip() else None)
+    only(said, *TOP)
+    inner = specific(said, native, *DECISION, "additionalContext")
+    decision, reason = inner.get("permissionDecision"), inner.get("permissionDecisionReason")
+    if native == "PreToolUse":
+        return Does(block=reason if decision == "deny" else None, ask=reason if decision == "ask" else None)
+    heard = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PreCompact")
+    return Does(context=inner.get("additionalContext") if native in heard else None)
+
+
+def copilot(native: str, stdout: str, stderr: str, status: int) -> Does:
+    if native == "preToolUse" and status:
+        return Does(block="denied by a hook")  # whatever the status is; what it printed is dropped
+    said = parsed(stdout)
+    if status or said is None:
+        return Does()
+    if native == "permissionRequest":
+        only(said, "behavior", "message")
+        denied = said.get("behavior") == "deny"
+        return Does(block=said["message"] if denied else None, approve=said.get("behavior") == "allow")
+    only(said, *DECISION, "modifiedArgs", "additionalContext", "decision", "reason")
+    if said.get("decision") == "block":
+        blocks = native in ("userPromptSubmitted", "agentStop", "subagentStop")
+        return Does(block=said["reason"] if blocks else None)
+    heard = native in (
+        *("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "subagentStart"),
+    )
+    context = said.get("additionalContext") if heard else None
+    if native != "preToolUse":
+        return Does(context=context)
+    decision, reason = said.get("permissionDecision"), said.get("permissionDecisionReason")
+    return Does(
+        block=reason if decision == "deny" else None,
+        ask=reason if decision == "ask" else None,
+        approve=decision == "allow",
+        input=said.get("modifiedArgs"),
+        context=context,
+    )
+
+
+def kimi_code(native: str, stdout: str, stderr: str, status: int) -> Does:
+    if status == 2:
+        return Does(block=stderr if native in ("PreToolUse", "UserPromptSubmit", "Stop") else None)
+    if parsed(stdout) is not None:
+        raise NotUnderstood("JSON is shown to the model as it is")
+    return Does(context=stdout if native == "UserPromptSubmit" and stdout.strip() else None)
+
+
+def kimi_cli(native: str, stdout: str, stderr: str, status: int) -> Does:
+    return kimi_code(native, stdout, stderr, status)._replace(context=None)
+
+
+DOES: dict[str, Callable[[str, str, str, int], Does]] = {
+    "claude-code": claude,
+    "codex": codex,
+    "gemini": gemini,
+    "qwen": qwen,
+    "copilot": copilot,
+    "kimi-code": kimi_code,
+    "kimi-cli": kimi_cli,
+}
+
+
+# ---- what must come out
+
+
+def native_name(file: Path) -> str:
+    return file.stem.partition("-")[0]
+
+
+def received_events(agent: str) -> Iterator[tuple[str, Received]]:
+    for file in RECORDED:
+        if file.parent.name == agent:
+            yield file.stem, codec(agent).read_event(json.loads(file.read_text()), native_name(file))
+
+
+def done(agent: str, received: Received, answer: Answer) -> Does:
+    """What the agent does with an answer: nothing else is on its streams."""
+    assert not (answer.stdout and answer.blocks), "where the exit status blocks, stdout says nothing"
+    assert bool(answer.stderr) == answer.blocks, "stderr is for a block's reason"
+    return DOES[agent](received.native, answer.stdout, answer.stderr, 2 if answer.blocks else 0)
+
+
+def verdicts(received: Received) -> Iterator[Verdict]:
+    """Every kind of verdict the engine gives at an event, and all their combinations."""
+    event = received.event.canonical
+    native = received.event.tool_input
+    is_tool = event == "pre-tool-call" and isinstance(native, dict)
+    changes: list[dict[str, Any] | None] = [None, {**native, "command": "echo changed"}] if is_tool else [None]
+    for action, reason, changed, context, message in itertools.product(
+        Action, (REASON, None), changes, ((), (CONTEXT,), (CONTEXT, "more")), ((), (MESSAGE,))
+    ):
+        if action is Action.DENY and changed is not None:
+            continue  # verdicts.merge never makes one
+        yield Verdict(event, action, reason, changed, context, messages=message)
+
+
+def said_to_be_lost(answer: Answer, what: str) -> bool:
+    return any(entry.startswith(what) for entry in answer.lost)
+
+
+def check(agent: str, received: Received, verdict: Verdict) -> Does:
+    """What the agent would do is what the verdict means, or the answer says what became of it."""
+    answer = codec(agent).write_verdict(received, verdict)
+    does = done(agent, received, answer)
+    event, action = received.event.canonical, verdict.decision
+    whole = "\n".join(filter(None, (does.block, does.ask, does.context)))
+    reason = verdict.reason or ("Blocked by" if action is Action.DENY else "")
+    assert does.instead is None, "a tool's result is never taken away"
+    # decisions
+    if action is Action.DENY:
+        assert reason in whole or said_to_be_lost(answer, "block"), "a block is never lost in silence"
+        assert does.ask is None
+        assert does.input is None
+    elif action is Action.ASK and event == "pre-tool-call":
+        assert does.ask is not None or does.block is not None, "a question is never lost into an allow"
+        assert reason in whole or verdict.modified_input is not None
+        assert (does.ask is not None) != (said_to_be_lost(answer, "ask") or said_to_be_lost(answer, "modified"))
+    else:
+        assert does.ask is None
+        assert does.block is None or said_to_be_lost(answer, "modified")
+    may_approve = action is Action.APPROVE and event in ("pre-tool-call", "permission-request")
+    assert does.approve <= may_approve, "nothing but an approval approves"
+    if may_approve:
+        assert does.approve or any(said_to_be_lost(answer, what) for what in ("approve", "modified"))
+        assert not (does.approve and said_to_be_lost(answer, "approve"))
+    # the input
+    if verdict.modified_input is not None:
+        if does.block is not None:
+            assert any(said_to_be_lost(answer, what) for what in ("modified", "ask"))
+            assert does.input is None
+        else:
+            assert does.input is not None
+            assert does.input["command"] == "echo changed"
+    else:
+        assert does.input is None
+    # texts
+    for text in verdict.additional_context:
+        assert (text in whole) != said_to_be_lost(answer, "context"), "context"
+    for text in verdict.messages:
+        assert (text in (does.message or "")) != said_to_be_lost(answer, "message"), "message"
+    if not answer.lost and verdict == Verdict(event, action) and action in (Action.NONE, Action.ALLOW):
+        assert (answer.stdout, answer.stderr, answer.blocks) == ("", "", False), "nothing to say: nothing is said"
+    return does
+
+
+@each_agent
+def test_an_agent_does_what_the_verdict_means_or_the_answer_says_what_was_lost(agent: str) -> None:
+    wrong: dict[str, str] = {}
+    for stem, received in received_events(agent):
+        for verdict in verdicts(received):
+            try:
+                check(agent, received, verdict)
+            except AssertionError as error:
+                shown = f"{verdict.decision} {verdict.reason} {verdict.modified_input} {verdict.additional_context}"
+                wrong.setdefault(
+                    f"{received.native}: {str(error).splitlines()[0]}", f"{stem}: {shown} {verdict.messages}"
+                )
+    assert not wrong
+
+
+def does_at(agent: str, native: str, verdict: Callable[[str], Verdict]) -> Does:
+    file = DATA / agent / f"{native}.json"
+    received = codec(agent).read_event(json.loads(file.read_text()), native)
+    return check(agent, received, verdict(received.event.canonical))
+
+
+# Where a block was seen to be honoured; everywhere else it must be said to be lost, or stand beside a result.
+BLOCKS = {
+    "claude-code": ("PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact"),
+    "codex": ("SessionStart", "PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SubagentStop"),
+    "gemini": ("BeforeTool", "BeforeAgent", "AfterAgent"),
+    "qwen": ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop"),
+    "copilot": ("preToolUse", "permissionRequest", "userPromptSubmitted", "agentStop", "subagentStop"),
+    "kimi-code": ("PreToolUse", "UserPromptSubmit", "Stop"),
+    "kimi-cli": ("PreToolUse", "UserPromptSubmit", "Stop"),
+}
+# Where text was seen to reach the model.
+HEARD = {
+    "claude-code": (
+        *("PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "SubagentStart"),
+    ),
+    "codex": ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SubagentStart"),
+    "gemini": ("AfterTool", "BeforeAgent", "SessionStart"),
+    "qwen": ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "PreCompact"),
+    "copilot": (
+        *("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "subagentStart"),
+    ),
+    "kimi-code": ("UserPromptSubmit",),
+    "kimi-cli": (),
+}
+BEFORE_TOOL = {**dict.fromkeys(HOSTS, "PreToolUse"), "gemini": "BeforeTool", "copilot": "preToolUse"}
+
+
+@each_agent
+def test_a_block_is_one_wherever_the_agent_honours_one(agent: str) -> None:
+    for native in {native_name(file) for file in RECORDED if file.parent.name == agent and "-" not in file.stem}:
+        does = does_at(agent, native, lambda event: Verdict(event, Action.DENY, REASON))
+        assert (does.block is not None) == (native in BLOCKS[agent]), native
+        if native in BLOCKS[agent]:
+            assert REASON in (does.block or ""), native
+
+
+@each_agent
+def test_a_block_after_a_tool_stands_beside_the_result_wherever_it_can(agent: str) -> None:
+    for native in ("PostToolUse", "PostToolUseFailure", "AfterTool", "postToolUse", "postToolUseFailure"):
+        if native in HEARD[agent]:
+            does = does_at(agent, native, lambda event: Verdict(event, Action.DENY, REASON))
+            assert REASON in (does.context or ""), native
+
+
+@each_agent
+def test_context_reaches_the_model_wherever_it_can(agent: str) -> None:
+    for native in {native_name(file) for file in RECORDED if file.parent.name == agent and "-" not in file.stem}:
+        does = does_at(agent, native, lambda event: Verdict(event, additional_context=(CONTEXT,)))
+        assert (does.context == CONTEXT) == (native in HEARD[agent]), native
+
+
+@each_agent
+def test_a_question_is_the_agents_own_or_else_a_refusal(agent: str) -> None:
+    does = does_at(agent, BEFORE_TOOL[agent], lambda event: Verdict(event, Action.ASK, REASON))
+    if agent in ("claude-code", "qwen", "copilot"):
+        assert does == Does(ask=REASON)
+    else:
+        assert REASON in (does.block or "")
+
+
+@each_agent
+def test_an_approval_is_given_only_where_the_agent_takes_one_before_a_tool(agent: str) -> None:
+    does = does_at(agent, BEFORE_TOOL[agent], lambda event: Verdict(event, Action.APPROVE, REASON))
+    assert does == Does(approve=agent in ("claude-code", "copilot"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "native"),
+    [("claude-code", "PermissionRequest"), ("codex", "PermissionRequest"), ("copilot", "permissionRequest")],
+)
+def test_a_permission_request_is_answered(agent: str, native: str) -> None:
+    assert does_at(agent, native, lambda event: Verdict(event, Action.APPROVE, REASON)) == Does(approve=True)
+    assert does_at(agent, native, lambda event: Verdict(event, Action.DENY, REASON)) == Does(block=REASON)
+    for action in (Action.NONE, Action.ALLOW, Action.ASK):
+        assert does_at(agent, native, lambda event, a=action: Verdict(event, a, REASON)) == Does()  # type: ignore[misc]
+
+
+@each_agent
+def test_a_modified_input_is_what_runs_or_nothing_runs(agent: str) -> None:
+    changed = {"command": "echo changed", "description": "d"}
+    does = does_at(agent, BEFORE_TOOL[agent], lambda event: Verdict(event, modified_input=changed))
+    if agent in ("claude-code", "codex", "gemini", "copilot"):
+        assert does == Does(input=changed)
+    else:
+        assert "echo changed" in (does.block or ""), "the reason names it"
+
+
+RENAMED = [
+    ("copilot", "preToolUse-create", {"file_path": "path", "content": "file_text"}),
+    ("copilot", "preToolUse-edit", {"file_path": "path"}),
+    ("kimi-cli", "PreToolUse-WriteFile", {"file_path": "path"}),
+    ("kimi-code", "PreToolUse-Write", {"file_path": "path"}),
+]
+
+
+@pytest.mark.parametrize(("agent", "stem", "names"), RENAMED)
+def test_a_modified_input_is_told_in_the_agents_own_keys(agent: str, stem: str, names: dict[str, str]) -> None:
+    payload = json.loads((DATA / agent / f"{stem}.json").read_text())
+    received = codec(agent).read_event(payload, stem.partition("-")[0])
+    native = payload.get("tool_input", payload.get("toolArgs"))
+    for key, theirs in names.items():
+        changed = {**received.event.tool_input, key: "changed"}
+        answer = codec(agent).write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
+        told = {**native, theirs: "changed"}
+        if agent == "copilot":
+            assert parsed(answer.stdout) == {"modifiedArgs": told}
+        else:
+            assert json.dumps(told) in answer.stderr
+        # a hook that changed the agent's own key is heard as well
+        changed = {**received.event.tool_input, theirs: "changed"}
+        answer = codec(agent).write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
+        assert json.dumps(told) in answer.stdout + answer.stderr
+        # and one that knows only the expected keys
+        changed = {**{k: v for k, v in received.event.tool_input.items() if k != theirs}, key: "changed"}
+        answer = codec(agent).write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
+        shown = answer.stdout or answer.stderr[answer.stderr.index("{") :]
+        assert (json.loads(shown).get("modifiedArgs") or json.loads(shown)) == told
+
+
+texts = st.text(max_size=30)
+
+
+@each_agent
+@settings(max_examples=100, deadline=None, database=None, derandomize=True)
+@given(
+    which=st.integers(min_value=0),
+    action=st.sampled_from(list(Action)),
+    reason=st.none() | texts,
+    context=st.lists(texts.filter(str.strip), max_size=2),
+    messages=st.lists(texts.filter(str.strip), max_size=2),
+    changed=st.none() | st.dictionaries(texts, texts | st.integers() | st.none(), min_size=1, max_size=3),
+)
+def test_no_words_of_a_hook_break_an_answer(
+    agent: str,
+    which: int,
+    action: Action,
+    reason: str | None,
+    context: list[str],
+    messages: list[str],
+    changed: dict[str, Any] | None,
+) -> None:
+    """Whatever a hook says, the agent understands the answer, and nothing in a text becomes a decision."""
+    events = EVENTS_OF[agent]
+    received = events[which % len(events)]
+    event = received.event.canonical
+    stripped = (reason or "").strip() or None  # as decisions.py leaves it
+    modified = changed if event == "pre-tool-call" and action is not Action.DENY else None
+    verdict = Verdict(event, action, stripped, modified, tuple(context), messages=tuple(messages))
+    answer = codec(agent).write_verdict(received, verdict)
+    answer.stdout.encode()
+    answer.stderr.encode()
+    if agent.startswith("kimi") and parsed(answer.stdout) is not None:
+        return  # a hook's text that is JSON stays what it is
+    does = done(agent, received, answer)
+    assert does.approve <= (action is Action.APPROVE)
+    if action is Action.DENY and received.native in BLOCKS[agent] and event != "agent-event":
+        assert (does.block or "").strip()
+    if action in (Action.NONE, Action.ALLOW) and modified is None:
+        assert (does.block, does.ask) == (None, None)
+
+
+EVENTS_OF = {agent: [received for _, received in received_events(agent)] for agent in HOSTS}

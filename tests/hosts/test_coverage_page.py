@@ -1,0 +1,53 @@
+"""The page about agents says what the last runs observed, and our modules say nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from hosts import coverage, coverage_tables
+from tenterhook.hosts import HOSTS
+from tenterhook.live.agents import MODES
+
+SEEN = coverage.read()
+PAGE = coverage.PAGE.read_text()
+
+
+def test_the_tables_are_exactly_what_the_runs_gave() -> None:
+    assert coverage_tables.with_tables(PAGE, coverage_tables.tables(SEEN)) == PAGE
+
+
+def test_every_agent_was_run_and_is_on_the_page_in_prose_and_tables() -> None:
+    assert list(SEEN) == list(HOSTS)
+    assert sorted(re.findall(r"<!-- seen: ([\w-]+) -->", PAGE)) == sorted(["summary", *HOSTS])
+    summary = coverage_tables.tables(SEEN)["summary"].splitlines()[0]
+    for host in HOSTS.values():
+        assert f"| {host.title} |" in summary
+        assert f"\n### {host.title}\n" in PAGE
+        assert f"\n| {host.title} | `~/" in PAGE, "how its settings are wired"
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_an_entry_has_its_version_and_date_and_known_cells_only(name: str) -> None:
+    entry = SEEN[name]
+    assert re.fullmatch(r"\d+\.\d+\.\d+", entry["version"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry["date"])
+    for event, cells in entry["events"].items():
+        assert event in (*coverage_tables.TRIED, *coverage_tables.WATCHED)
+        for capability, by_mode in cells.items():
+            if capability == "names":
+                continue
+            assert capability in coverage_tables.CAPABILITIES
+            assert set(by_mode) <= set(MODES)
+            assert all(re.match(r"(yes|no|–|not observed)($|[:;,])", cell) for cell in by_mode.values()), by_mode
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_what_our_module_says_of_an_agent_is_what_was_seen(name: str) -> None:
+    assert coverage_tables.disagreements(name, SEEN[name]) == []
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_guard_held_in_every_mode(name: str) -> None:
+    assert SEEN[name]["events"]["pre-tool-call"]["block"] == dict.fromkeys(MODES, coverage_tables.YES)

@@ -1,0 +1,157 @@
+"""Faults of the bridge, in the real agents: what happens is what was chosen at `install`, and it can be seen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tenterhook
+from hosts import agents
+from hosts.real import results_with, shown
+
+if TYPE_CHECKING:
+    from hosts.real import Guarded
+
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
+CHOSEN = pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+REFUSED = "Tenterhook could not answer"
+
+
+@EVERY
+@CHOSEN
+def test_its_environment_is_deleted(name: str, closed: bool, guarded: Guarded, tmp_path: Path) -> None:
+    guarded.guard()
+    python = copied_environment(tmp_path / "environment")
+    guarded.install(*flags(closed), python=python)
+    shutil.rmtree(tmp_path / "environment")
+    check_nobody_answers(guarded, closed, status="127", doctor="the bridge does not start")
+
+
+@EVERY
+@CHOSEN
+def test_what_it_wrote_down_is_of_another_schema(name: str, closed: bool, guarded: Guarded) -> None:
+    guarded.guard()
+    guarded.install(*flags(closed))
+    guarded.edit_record(schema=99)
+    check_nobody_answers(guarded, closed, status="70", doctor="no event is answered")
+
+
+@EVERY
+@CHOSEN
+def test_it_hangs(name: str, closed: bool, guarded: Guarded) -> None:
+    guarded.guard()
+    # from then on whatever wants to know the session's root waits for somebody to write into a pipe
+    guarded.hook("hang", 'cd "${KIMI_ENV_FILE%/*}" && rm -f root && mkfifo root', "pre-agent-turn")
+    guarded.install(*flags(closed))
+    guarded.edit_record(timeouts=dict.fromkeys(json.loads(guarded.record_file.read_text())["timeouts"], 3))
+    check_nobody_answers(guarded, closed, status="142", doctor="did not answer")
+
+
+def check_nobody_answers(guarded: Guarded, closed: bool, *, status: str, doctor: str) -> None:
+    """Every tool call is refused, or none is; and it is written down, with the exit status of the bridge."""
+    came = guarded.calls(guarded.touch("forbidden"), guarded.touch("harmless"))
+    assert [guarded.left(name) for name in ("forbidden", "harmless")] == [not closed] * 2, shown(came)
+    if closed:
+        assert len(results_with(came, REFUSED)) == 2, shown(came)
+    assert [line for line in guarded.unanswered() if line.endswith(f" {status}")], guarded.unanswered()
+    assert doctor in guarded.doctor()[1]
+
+
+@EVERY
+@CHOSEN
+def test_it_is_killed_in_the_middle_of_one_call(name: str, closed: bool, guarded: Guarded) -> None:
+    guarded.hook("kill", 'kill -9 "$PPID"; exit 2', matcher={"tool": "Shell", "pattern": "forbidden"})
+    guarded.install(*flags(closed))
+    came = guarded.calls(guarded.touch("forbidden"), guarded.touch("harmless"))
+    assert guarded.left("forbidden") is not closed, shown(came)
+    assert guarded.left("harmless"), shown(came)
+    assert [line.split()[1::2] for line in guarded.unanswered()] == [[name, "137"]]
+    assert "did not answer" in guarded.doctor()[1]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "kimi-code"])
+def test_a_guard_that_fails_closed_closes_the_line_too(name: str, guarded: Guarded) -> None:
+    guarded.hook("kill", 'kill -9 "$PPID"', matcher={"pattern": "forbidden"}, metadata={"on_failure": "block"})
+    guarded.install()
+    came = guarded.calls(guarded.touch("forbidden"))
+    assert not guarded.left("forbidden"), shown(came)
+    assert results_with(came, REFUSED), shown(came)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_doctor_finds_by_trying_that_a_guard_does_not_hold(name: str, guarded: Guarded, tmp_path: Path) -> None:
+    guarded.guard()
+    guarded.install(python=copied_environment(tmp_path / "environment"))
+    shutil.rmtree(tmp_path / "environment")
+    status, said = guarded.doctor("--live")
+    assert said.count("the forbidden command ran") == len(guarded.live.modes), said
+    assert status == 1, said
+
+
+@EVERY
+def test_a_guard_holds_while_two_versions_are_there_and_when_the_old_one_goes(
+    name: str, guarded: Guarded, tmp_path: Path
+) -> None:
+    reason = guarded.guard()
+    old = copied_environment(tmp_path / "old", version="0.0.1")
+    guarded.install(python=old)
+    with_old_line = guarded.settings()
+    guarded.install()
+    with_new_line = guarded.settings()
+    assert str(tmp_path / "old") in with_old_line[guarded.hooks_file].decode()
+    assert str(tmp_path / "old") not in with_new_line[guarded.hooks_file].decode()
+    # an agent that was running has read the old line, which now finds what the new version wrote down
+    for settings in (with_old_line, with_new_line):
+        for file, content in settings.items():
+            file.write_bytes(content)
+        came = guarded.calls(guarded.touch("forbidden"), guarded.touch("harmless"))
+        assert not guarded.left("forbidden"), shown(came)
+        assert guarded.left("harmless"), shown(came)
+        assert results_with(came, reason), shown(came)
+        (guarded.project / "harmless").unlink()
+        shutil.rmtree(tmp_path / "old", ignore_errors=True)
+    assert guarded.unanswered() == []
+
+
+@EVERY
+def test_ten_calls_at_once_keep_their_own_verdicts(name: str, guarded: Guarded) -> None:
+    # the first to be asked is the last to answer
+    script = """
+        number=$(grep -o 'forbidden-[0-9]' | head -n 1)
+        sleep "0.$((9 - ${number#forbidden-}))"
+        echo "no $number" >&2
+        exit 2
+        """
+    guarded.hook("guard", script, matcher={"tool": "Shell", "pattern": "forbidden"})
+    guarded.install()
+    names = [f"{'forbidden' if number % 2 else 'harmless'}-{number}" for number in range(10)]
+    came = guarded.calls(*map(guarded.touch, names))
+    assert [name for name in names if guarded.left(name)] == names[::2], shown(came)
+    assert [len(results_with(came, f"no {name}")) for name in names] == [0, 1] * 5, shown(came)
+    assert guarded.unanswered() == []
+
+
+def flags(closed: bool) -> list[str]:
+    return ["--closed"] if closed else []
+
+
+def copied_environment(folder: Path, *, version: str | None = None) -> Path:
+    """An environment with a copy of the package in it; returns its interpreter. Our dependencies are found here."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / "bin" / "python"
+    [packages] = folder.glob("lib/python*/site-packages")
+    ours = Path(tenterhook.__file__).parent
+    shutil.copytree(ours, packages / "tenterhook", ignore=shutil.ignore_patterns("__pycache__"))
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    if version is not None:
+        init = packages / "tenterhook" / "__init__.py"
+        init.write_text(init.read_text().replace(tenterhook.__version__, version))
+    return python
