@@ -6,7 +6,7 @@ import os
 import time
 
 from . import places
-from .catalog import index, roots
+from .catalog import index
 from .engine import Engine, untrusted_line
 from .hosts import codec
 from .sessions import Session, fresh_id
@@ -31,6 +31,8 @@ def answer(
     unwired: list[str] = []
     is_new = found is None
     if found is None:
+        from .catalog import roots
+
         _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
@@ -97,7 +99,8 @@ def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
 
 def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     """What a person should hear when a session begins: guards that are not in force."""
-    untrusted = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
+    projects = [hook for hook in catalog.hooks if hook.layer == "project"]
+    untrusted = sum(not catalog.trust.standing(hook).runs for hook in projects)
     news = [untrusted_line(untrusted)] if untrusted else []
     if unwired:
         news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")

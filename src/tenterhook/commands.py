@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import circles, jsonable, places, processes, shell_lines
+from . import circles, jsonable, places, processes
 from .events import AGENTS
 from .formats import entry_points, payloads
 from .model import Event, Hook
@@ -127,7 +127,7 @@ def _argv(folder: str) -> tuple[str, ...] | str:
     except OSError as error:
         return f"cannot start: {error.strerror}: {script}"
     has_exec_bit = problem is None
-    interpreter = shell_lines.interpreter(first)
+    interpreter = entry_points.interpreter(first)
     if interpreter and os.path.isabs(interpreter) and not os.path.exists(interpreter):
         return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
     if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
@@ -182,9 +182,13 @@ _NO_SCRIPT = (
 @remembered(maxsize=1024)
 def _parses(line: str) -> bool:
     """Whether `sh -n` takes a shell line."""
+    from . import shell_lines
+
     return shell_lines.refusal("/bin/sh", "-c", line) is None
 
 
 def _script_is_broken(script: str) -> bool:
+    from . import shell_lines
+
     shell = shell_lines.shell_of(script)
     return shell is not None and shell_lines.refusal(shell, script) is not None

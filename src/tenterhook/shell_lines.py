@@ -32,14 +32,6 @@ def _bash() -> Language:
     return tree_sitter.Language(tree_sitter_bash.language())
 
 
-def interpreter(first: bytes) -> str | None:
-    """The program that a script's first line names, as the system would look for it."""
-    if not first.startswith(b"#!"):
-        return None
-    words = first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t")
-    return words.replace("\t", " ").split(" ")[0]
-
-
 def shell_of(script: str) -> str | None:
     """The shell that would run a script file, if it is one that can check it."""
     with open(script, "rb") as file:

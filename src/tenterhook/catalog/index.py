@@ -72,11 +72,15 @@ def catalog(index: Index) -> Catalog:
     from ..errors import Problem
     from ..model import Hook
     from .contents import Catalog
-    from .trust import Trust
 
     hooks = tuple(Hook(*values) for values in index["hooks"])
     problems = tuple(Problem(*values) for values in index["problems"])
-    return Catalog(index["root"], (), hooks, problems, (), Trust(index["root"]), index["debug"])
+    trust: Any = None
+    if any(hook.layer == "project" for hook in hooks):  # nobody asks about the others
+        from .trust import Trust
+
+        trust = Trust(index["root"])
+    return Catalog(index["root"], (), hooks, problems, (), trust, index["debug"])
 
 
 def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) -> Catalog:

@@ -72,7 +72,7 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         message = "the #! line ends with a carriage return: the system will not find the interpreter"
         yield Problem("script-syntax", script, 1, None, message, "save the script with Unix line ends")
         return
-    interpreter = shell_lines.interpreter(first)
+    interpreter = entry_points.interpreter(first)
     if interpreter and not os.path.exists(interpreter):
         message = f"its #! line names {interpreter}, which does not exist"
         yield Problem("missing-program", script, 1, None, message, "mend the #! line, or install the interpreter")

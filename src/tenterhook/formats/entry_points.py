@@ -61,3 +61,11 @@ def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Prob
         return script, None
     remedy = f"chmod +x {script}"
     return script, Problem("not-executable", script, None, None, "the script has no exec bit", remedy)
+
+
+def interpreter(first: bytes) -> str | None:
+    """The program that a script's first line names, as the system would look for it."""
+    if not first.startswith(b"#!"):
+        return None
+    words = first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t")
+    return words.replace("\t", " ").split(" ")[0]
