@@ -603,7 +603,7 @@ def main(words: list[str]) -> int:
     wanted = {name: path for name, path in agents.installed().items() if name in names or not names}
     os.environ["PATH"] = os.pathsep.join((str(agents.node()), os.environ["PATH"]))
     new = {}
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(3) as pool:
         begun = {name: pool.submit(observe, name, wanted[name]) for name in wanted}
         for name, future in begun.items():
             try:
