@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-hosts check bench clean
+.PHONY: demo test test-hosts agents-table check bench clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -16,6 +16,11 @@ test: $(INSTALLED)
 test-hosts: $(INSTALLED)
 	$(BIN)/python tests/hosts/agents.py install
 	$(BIN)/pytest -m agents -n 2 -q -rs tests/hosts
+
+# docs/agents.md anew: every agent, mode and event, as observed.
+agents-table: $(INSTALLED)
+	$(BIN)/python tests/hosts/agents.py install
+	$(BIN)/python tests/hosts/coverage.py --write
 
 check: $(INSTALLED)
 	$(BIN)/ruff format --check .

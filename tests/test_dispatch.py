@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -263,13 +264,19 @@ def test_any_bytes_get_a_valid_answer_through_the_line(
     assert_valid(host, event[host], ended, 2, {AGENTS[host].open_status} - {0})
 
 
-@pytest.mark.parametrize("arguments", [[], ["--host"], ["--host", "claude-code"], ["--what", "x"], ["--help"]])
+@pytest.mark.parametrize("arguments", [[], ["--host"], ["--what", "x"], ["--help"]])
 def test_a_usage_error_is_never_a_block(project: Path, arguments: list[str]) -> None:
     ended = tenterhook("dispatch", *arguments, input="{}")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "usage: tenterhook dispatch" in ended.stderr
     direct = subprocess.run([sys.executable, "-I", "-S", BRIDGE, *arguments], input=b"", capture_output=True)
     assert direct.returncode == 70
+
+
+def test_by_hand_it_answers_from_the_accounts_own_record_whatever_the_environment_says(everywhere: Path) -> None:
+    ended = tenterhook("dispatch", "--host", "no-such-agent", input="{}")
+    assert ended.returncode == 1
+    assert f"{pwd.getpwuid(os.getuid()).pw_dir}/.local/state/tenterhook/installed/no-such-agent.json" in ended.stderr
 
 
 @pytest.mark.parametrize("closed", [False, True])

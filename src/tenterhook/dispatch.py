@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FAILED = 70  # never an accidental 2
 _LARGEST_PAYLOAD = 256 * 1024 * 1024
+_USAGE = "usage: tenterhook dispatch --host NAME [--event EVENT] [--record FILE]"
 _LONGEST = 600  # seconds
 _SPARE = 5  # seconds between our last moment and the agent's
 
@@ -98,10 +99,12 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
     while words:
         name = words.pop(0).removeprefix("--")
         if name not in given or not words:
-            raise Trouble("usage: tenterhook dispatch --host NAME --record FILE [--event EVENT]")
+            raise Trouble(_USAGE)
         given[name] = words.pop(0)
-    if not given["host"] or not given["record"]:
-        raise Trouble("usage: tenterhook dispatch --host NAME --record FILE [--event EVENT]")
+    if not given["host"]:
+        raise Trouble(_USAGE)
+    if not given["record"]:  # by hand: the account's own, whatever the environment says
+        given["record"] = f"{places.account_home()}/.local/state/tenterhook/installed/{given['host']}.json"
     return given
 
 

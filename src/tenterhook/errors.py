@@ -90,6 +90,7 @@ CODES: dict[str, tuple[str, str]] = {
     "foreign-event": (WARNING, "an agent's own event that nothing here corresponds to; its hooks do not run"),
     "foreign-handler": (WARNING, "an agent's handler that is no plain command; it does not run"),
     "switched-off": (WARNING, "the agent's settings switch hooks off; they do not run"),
+    "not-wired": (WARNING, "an agent's settings do not lead to us at the event of this hook; it does not run there"),
     "dialect": (WARNING, "the expression means something else in the other dialect"),
     "can-run-away": (WARNING, "the expression can take exponential time; it is matched in a helper with a limit"),
     "long-body": (WARNING, "HOOK.md is longer than about 1,000 tokens"),

@@ -12,6 +12,7 @@ from ..catalog.loading import names_twice
 from ..errors import ERROR, Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files
+from ..installing import wiring
 from .loading import catalog_here, json_option
 from .printing import print_json, print_problems
 
@@ -40,7 +41,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     named: list[Hook] = []
     if not paths:
         catalog = catalog_here()
-        problems += catalog.problems
+        problems += [*catalog.problems, *wiring.problems(catalog.hooks)]
         hooks += [*catalog.hooks, *(each.hook for each in catalog.left_out)]
     for path in map(os.path.abspath, paths):
         for found, trouble in _read(path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..catalog import roots
+from ..doctor import switches
 from ..errors import HookError
 from ..installing import changes, wiring
 from ..installing.agents import AGENTS
@@ -111,6 +112,10 @@ def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
         click.echo("  no hook on tool calls yet; its event is wired as soon as you add one")
     for hook in wiring.without_event(agent.events, hooks):
         click.echo(f"  {agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there")
+    for finding in switches.findings(agent, plan.record["settings"], roots.project_root(os.getcwd())):
+        click.echo(
+            f"  {click.style('it would not hold', fg='red')}: {visible(finding.what)}; {visible(finding.remedy)}"
+        )
     if agent.name == "codex":
         click.echo("  Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line")
     if plan.record["closed"]:

@@ -9,6 +9,7 @@ import click
 from .. import jsonable
 from ..events import spec_of
 from ..formats import entry_points
+from ..installing import wiring
 from ..shown import visible
 from .loading import catalog_here, config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path
@@ -45,7 +46,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
                     *(hook_as_json(hook, catalog) for hook in hooks),
                     *(hook_as_json(each.hook, catalog, each.why) for each in left_out),
                 ],
-                "problems": [problem.as_json() for problem in catalog.problems],
+                "problems": [each.as_json() for each in (*catalog.problems, *wiring.problems(catalog.hooks))],
             }
         )
         return
@@ -59,7 +60,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
         for each in catalog.layers:
             click.echo(f"  {each.name:8} {short_path(each.directory)}")
-    print_problems(catalog.problems)
+    print_problems([*catalog.problems, *wiring.problems(catalog.hooks)])
 
 
 def _directories(layer: str, catalog: Catalog) -> list[str]:

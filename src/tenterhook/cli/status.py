@@ -8,6 +8,7 @@ import click
 
 from ..doctor import checks
 from ..errors import ERROR, HookError
+from ..installing import wiring
 from ..installing.agents import AGENTS
 from ..shown import visible
 from .loading import catalog_here
@@ -30,8 +31,9 @@ def print_status() -> int:
     click.echo(f"{click.style('hooks', bold=True)}   {len(running)} in force in {short_path(catalog.root)}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
-    if catalog.problems:
-        click.echo(f"        {len(catalog.problems)} problems, {errors} of them errors")
+    problems = [*catalog.problems, *wiring.problems(catalog.hooks)]
+    if problems:
+        click.echo(f"        {len(problems)} problems, {errors} of them errors: tenterhook check")
     click.echo(click.style("agents", bold=True) + ("" if present else "  none found"))
     for agent in present:
         try:

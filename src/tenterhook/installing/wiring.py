@@ -6,6 +6,7 @@ import os
 import sys
 
 from .. import places
+from ..errors import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,25 @@ def closes(event: str, closed: bool) -> bool:
 def missing(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook]) -> list[str]:
     """The agent's events that have hooks and are not wired."""
     return [native for native in needed(events, hooks) if native not in record["events"]]
+
+
+def problems(hooks: Iterable[Hook]) -> list[Problem]:
+    """Hooks that do not run in an agent that is guarded, because its settings do not lead to us at their event yet."""
+    from ..hosts import HOSTS, codec
+    from . import records
+
+    found = []
+    hooks = list(hooks)
+    for record in records.all_records():
+        if record["host"] not in HOSTS:
+            continue
+        events = codec(record["host"]).EVENTS
+        for native in missing(record, events, hooks):
+            names = ", ".join(hook.name for hook in hooks if hook.event == events[native])
+            message = f"{native} is not wired in {HOSTS[record['host']].title}: {names}"
+            remedy = f"tenterhook install {record['host']}, and restart it; or let it be, it is wired at its next start"
+            found.append(Problem("not-wired", record["settings"], None, None, message, remedy))
+    return found
 
 
 def keep_in_step(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook]) -> list[str]:
