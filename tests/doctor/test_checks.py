@@ -1,0 +1,278 @@
+"""`tenterhook doctor` without an agent: whatever keeps a guard from holding is found, named, and mended as it says."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import folder_hook, project_hooks, tenterhook, user_hooks
+from tenterhook.hosts import HOSTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+BLOCK = "echo no >&2; exit 2"
+
+
+def doctor(*arguments: str) -> tuple[int, dict[str, Any]]:
+    ended = tenterhook("doctor", *arguments, "--json")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    assert found["holds"] is (ended.returncode == 0)
+    return ended.returncode, found
+
+
+def said(found: dict[str, Any], level: str) -> str:
+    findings = [*found["hooks"], *(each for agent in found["agents"] for each in agent["findings"])]
+    return "\n".join(f"{each['what']} | {each['remedy']}" for each in findings if each["level"] == level)
+
+
+@pytest.fixture
+def guarded(home: Path, project: Path) -> Path:
+    """A person with one guard, in force in every agent."""
+    folder_hook(user_hooks(home), "guard", BLOCK, matcher={"tool": "Shell"})
+    assert tenterhook("install", *HOSTS).returncode == 0
+    return home
+
+
+def test_a_guard_that_is_installed_would_hold_everywhere(guarded: Path) -> None:
+    status, found = doctor()
+    assert (status, said(found, "bad")) == (0, "")
+    assert {agent["agent"] for agent in found["agents"]} == set(HOSTS)
+    text = tenterhook("doctor").stdout
+    assert text.count("the bridge answers") == len(HOSTS)
+    assert text.rstrip().endswith("every guard would hold")
+
+
+def test_an_agent_that_is_named_and_not_guarded_is_bad(home: Path, project: Path) -> None:
+    status, found = doctor("gemini")
+    assert status == 1
+    assert "not guarded" in said(found, "bad")
+    assert "tenterhook install gemini" in said(found, "bad")
+
+
+def test_an_agent_that_was_only_found_is_a_note(home: Path, project: Path) -> None:
+    (home / ".claude").mkdir()
+    status, found = doctor()
+    assert (status, said(found, "bad")) == (0, "")
+    assert "not guarded" in said(found, "note")
+
+
+def test_a_name_nobody_has_is_used_wrongly(project: Path) -> None:
+    ended = tenterhook("doctor", "clod")
+    assert ended.returncode == 64
+    assert "claude-code" in ended.stderr
+
+
+def edit(file: Path, change: Callable[[str], str]) -> None:
+    text = file.read_text()
+    changed = change(text)
+    assert changed != text
+    file.write_text(changed)
+
+
+def settings_with(file: Path, **more: Any) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    settings = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps({**settings, **more}))
+
+
+# What somebody did, to which agent, and what doctor says of it.
+SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
+    "the entries are gone": (
+        "claude-code",
+        lambda home, _: (home / ".claude/settings.json").write_text("{}"),
+        "not guarded",
+    ),
+    "the settings do not parse": (
+        "qwen",
+        lambda home, _: (home / ".qwen/settings.json").write_text("{"),
+        "settings.json",
+    ),
+    "what install wrote down is gone": (
+        "gemini",
+        lambda home, _: (home / ".local/state/tenterhook/installed/gemini.json").unlink(),
+        "no event is answered",
+    ),
+    "the interpreter is gone": (
+        "kimi-cli",
+        lambda home, _: edit(
+            home / ".local/state/tenterhook/installed/kimi-cli.json",
+            lambda text: text.replace('"python": "/', '"python": "/gone/'),
+        ),
+        "the bridge does not start",
+    ),
+    "the bridge is gone": (
+        "kimi-cli",
+        lambda home, _: edit(
+            home / ".local/state/tenterhook/installed/kimi-cli.json",
+            lambda text: text.replace("/tenterhook/bridge.py", "/tenterhook/gone.py"),
+        ),
+        "the bridge fails",
+    ),
+    "a hook for another event was added": (
+        "claude-code",
+        lambda home, _: folder_hook(user_hooks(home), "gate", BLOCK, trigger="pre-agent-turn-stop"),
+        "Stop is not wired: gate",
+    ),
+    "a guard is to fail closed now": (
+        "codex",
+        lambda home, _: folder_hook(user_hooks(home), "strict", BLOCK, metadata={"on_failure": "block"}),
+        "the line lets pass when nobody answers",
+    ),
+    "Claude's hooks are switched off": (
+        "claude-code",
+        lambda home, _: settings_with(home / ".claude/settings.json", disableAllHooks=True),
+        "switches every hook off",
+    ),
+    "a project switches Claude's hooks off": (
+        "claude-code",
+        lambda _, project: settings_with(project / ".claude/settings.json", disableAllHooks=True),
+        "switches every hook off",
+    ),
+    "Qwen's hooks are switched off": (
+        "qwen",
+        lambda home, _: settings_with(home / ".qwen/settings.json", disableAllHooks=True),
+        "switches every hook off",
+    ),
+    "Gemini's hooks are switched off": (
+        "gemini",
+        lambda home, _: settings_with(home / ".gemini/settings.json", hooksConfig={"enabled": False}),
+        "switches every hook off",
+    ),
+    "Copilot's file is switched off": (
+        "copilot",
+        lambda home, _: settings_with(home / ".copilot/hooks/tenterhook.json", disableAllHooks=True),
+        "switches this file off",
+    ),
+    "Codex's hooks are switched off": (
+        "codex",
+        lambda home, _: edit(home / ".codex/config.toml", lambda text: "[features]\nhooks = false\n" + text),
+        "switches every hook off",
+    ),
+    "Codex trusts our entries no more": (
+        "codex",
+        lambda home, _: (home / ".codex/config.toml").write_text(""),
+        "in silence",
+    ),
+    "an entry was put before ours in Codex": (
+        "codex",
+        lambda home, _: edit(
+            home / ".codex/hooks.json",
+            lambda text: text.replace('"PreToolUse": [', '"PreToolUse": [{"hooks": []}, ', 1),
+        ),
+        "in silence",
+    ),
+    "another entry of Kimi Code has a key too many": (
+        "kimi-code",
+        lambda home, _: edit(
+            home / ".kimi-code/config.toml",
+            lambda text: text + '\n[[hooks]]\nevent = "Stop"\ncommand = "true"\nname = "x"\n',
+        ),
+        "drops every hook",
+    ),
+    "another entry of Kimi CLI has a timeout too long": (
+        "kimi-cli",
+        lambda home, _: edit(
+            home / ".kimi/config.toml",
+            lambda text: text + '\n[[hooks]]\nevent = "Stop"\ncommand = "true"\ntimeout = 601\n',
+        ),
+        "does not start",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SPOILED)
+def test_what_keeps_a_guard_from_holding_is_found(guarded: Path, project: Path, what: str) -> None:
+    agent, spoil, expected = SPOILED[what]
+    spoil(guarded, project)
+    status, found = doctor(agent)
+    assert status == 1
+    assert expected in said(found, "bad")
+    assert all(each["remedy"] for each in found["agents"][0]["findings"] if each["level"] == "bad")
+
+
+@pytest.mark.parametrize("what", [what for what, (_, _, said) in SPOILED.items() if "switch" not in said])
+def test_the_remedy_mends_it(guarded: Path, project: Path, what: str) -> None:
+    agent, spoil, _ = SPOILED[what]
+    spoil(guarded, project)
+    if "parse" in what or "Kimi" in what:
+        pytest.skip("the person mends the file")
+    assert tenterhook("install", agent).returncode == 0
+    status, found = doctor(agent)
+    assert (status, said(found, "bad")) == (0, "")
+
+
+def test_a_broken_hook_and_one_that_changed_are_bad_and_an_untrusted_one_is_a_note(
+    guarded: Path, project: Path
+) -> None:
+    folder_hook(project_hooks(project), "theirs", BLOCK)
+    status, found = doctor("claude-code")
+    assert status == 0
+    assert "'theirs' does not run" in said(found, "note")
+    assert tenterhook("trust", "theirs", "--yes").returncode == 0
+    (project_hooks(project) / "theirs" / "scripts" / "run.sh").write_text("#!/bin/sh\nexit 0\n")
+    status, found = doctor("claude-code")
+    assert status == 1
+    assert "changed since it was trusted" in said(found, "bad")
+    (user_hooks(guarded) / "guard" / "HOOK.md").write_text("no front matter")
+    assert "front matter" in said(doctor("claude-code")[1], "bad")
+
+
+def test_what_went_wrong_lately_is_told(guarded: Path) -> None:
+    state = guarded / ".local/state/tenterhook"
+    now = int(time.time())
+    (state / "bridge.log").write_text(f"{now - 9 * 86400} qwen PreToolUse 137\n{now} qwen PreToolUse 137\nrubbish\n")
+    lost = {"host": "qwen", "time": now, "lost": ["ask: denied"], "failed": [{"hook": "guard", "why": "exit 1"}]}
+    (state / "dispatch.jsonl").write_text(f"{json.dumps(lost)}\n{{\n")
+    status, found = doctor("qwen")
+    assert status == 0
+    notes = said(found, "note")
+    assert "did not answer 1 times" in notes
+    assert "ask: denied" in notes
+    assert "'guard' failed 1 times" in notes
+    assert "did not answer" not in said(doctor("gemini")[1], "note")
+
+
+class TestAlone:
+    """`tenterhook` with nothing behind it."""
+
+    def test_it_begins_with_writing_a_hook(self, project: Path) -> None:
+        ended = tenterhook()
+        assert ended.returncode == 0
+        assert "0 in force" in ended.stdout
+        assert "none found" in ended.stdout
+        assert "HOOK.md" in ended.stdout.splitlines()[-1]
+
+    def test_then_with_installing(self, home: Path, project: Path) -> None:
+        folder_hook(user_hooks(home), "guard", BLOCK)
+        (home / ".qwen").mkdir()
+        text = tenterhook().stdout
+        assert "not guarded" in text
+        assert "tenterhook install qwen" in text.splitlines()[-1]
+
+    def test_then_with_trying(self, guarded: Path) -> None:
+        text = tenterhook().stdout
+        assert text.count("guarded  SessionStart, PreToolUse") >= 3
+        assert "tenterhook doctor --live" in text.splitlines()[-1]
+
+    def test_it_tells_of_what_is_wrong_first(self, guarded: Path, project: Path) -> None:
+        (user_hooks(guarded) / "broken").mkdir()
+        (user_hooks(guarded) / "broken" / "HOOK.md").write_text("nothing")
+        assert "tenterhook check" in tenterhook().stdout.splitlines()[-1]
+
+    def test_settings_it_cannot_read_are_said(self, guarded: Path) -> None:
+        (guarded / ".claude" / "settings.json").write_text("{")
+        assert "unreadable settings" in tenterhook().stdout
+
+
+def test_a_hook_that_is_not_wired_yet_is_told_by_check_and_list(guarded: Path) -> None:
+    folder_hook(user_hooks(guarded), "gate", BLOCK, trigger="pre-agent-turn-stop")
+    for command in ("check", "list"):
+        problems = json.loads(tenterhook(command, "--json").stdout)["problems"]
+        unwired = [problem for problem in problems if problem["code"] == "not-wired"]
+        assert len(unwired) == len(HOSTS)
+        assert all("gate" in problem["message"] for problem in unwired)
