@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenterhook"
 LAYERS = (
     {
         "values",
+        "bundle",
         "callers",
         "errors",
         "events",
@@ -23,6 +24,7 @@ LAYERS = (
         "locks",
         "model",
         "places",
+        "private_files",
         "processes",
         "shown",
         "shell_lines",

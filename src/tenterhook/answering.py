@@ -36,7 +36,7 @@ def answer(
         _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
-    catalog = index.catalog(found) if found is not None else index.load(root, record["configs"])
+    catalog = index.catalog(found) if found is not None else _loaded(root, record["configs"])
     if is_new:
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
@@ -48,6 +48,15 @@ def answer(
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
         _note(record["host"], received, verdict, answered, unwired)
     return answered
+
+
+def _loaded(root: str, configs: list[str]) -> Catalog:
+    """Load everything anew, and keep what saves the next events the same."""
+    from . import bundle
+
+    catalog = index.load(root, configs)
+    bundle.write()
+    return catalog
 
 
 def _ready(received: Received) -> Received:

@@ -64,6 +64,9 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
             if seen is not None and index.reaches_nothing(found, record["events"][native], *seen):
                 return False
     sys.path += [path for path in record["path"] if path not in sys.path]
+    from . import bundle
+
+    bundle.use()
     from . import answering
 
     answer = answering.answer(native, payload, record, found, timeout)

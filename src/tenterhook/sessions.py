@@ -10,12 +10,13 @@ import stat
 import time
 
 from . import light_json, places
-from .locks import Lock
 from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from .locks import Lock
 
 _KEPT_SECONDS = 30 * 86400
 _A_DAY = 86400 * 10**9  # ns
@@ -172,6 +173,8 @@ class Session:
             os.close(os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         except OSError:
             return None
+        from .locks import Lock
+
         return Lock(os.path.join(self.directory, "lock"))
 
 

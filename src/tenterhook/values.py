@@ -21,7 +21,7 @@ else:
     from _collections import _tuplegetter  # what `collections.namedtuple` reads its fields with
 
     _NOT_INHERITED = ("__annotations__", "__qualname__", "__classcell__")
-    _OFTEN = 64
+    _OFTEN = 256
 
     class _NamedTupleType(type):
         def __new__(cls, name, bases, namespace):

@@ -11,7 +11,7 @@ import marshal
 import os
 import sys
 
-from .. import __version__, light_json, places, texts, words
+from .. import __version__, light_json, places, private_files, texts, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,16 +29,14 @@ _CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 def read(root: str, configs: Sequence[str] = ()) -> Index | None:
     """The index of a project, if there is one that is still true."""
-    data = _read_private(_file(root, configs))
+    data = private_files.read(_file(root, configs))
     if data is None:
         return None
     try:
         index: Index = marshal.loads(data)  # noqa: S302  # nobody but this account can have written it
         if (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
             return None
-        fresh = all(_signature(path) == known for path, known in index["files"]) and all(
-            _place(path) == known for path, known in index["places"]
-        )
+        fresh = private_files.is_fresh(index["files"]) and all(_place(path) == known for path, known in index["places"])
     except (ValueError, EOFError, TypeError, KeyError):
         return None
     return index if fresh else None
@@ -100,7 +98,7 @@ def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) 
             made = _made(found, configs, files, ways)
         except ValueError:  # something in a definition that cannot be kept
             return found
-        _write(_file(root, configs), made)
+        private_files.write(_file(root, configs), made)
     return found
 
 
@@ -177,7 +175,7 @@ def _files(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, A
     paths += roots.identity_files(root)  # what trust in a project's settings is bound to
     # a repository around a directory makes what is in it the project's
     paths += [os.path.join(parent, ".git") for parent in _parents(places.config_home())]
-    return [(path, _signature(path)) for path in dict.fromkeys(paths)]
+    return [(path, private_files.signature(path)) for path in dict.fromkeys(paths)]
 
 
 def _ways(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, Any]]:
@@ -215,18 +213,6 @@ def _parents(path: str) -> list[str]:
     return parents
 
 
-def _signature(path: str) -> tuple[int, ...] | None:
-    """What changes whenever a file or directory does: an edit that restores time and size still shows."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return (
-        *(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev),
-        *(found.st_mode, found.st_uid, found.st_gid),
-    )
-
-
 def _place(path: str) -> tuple[int, ...] | None:
     try:
         found = os.lstat(path)
@@ -237,39 +223,3 @@ def _place(path: str) -> tuple[int, ...] | None:
 
 def _file(root: str, configs: Sequence[str]) -> str:
     return f"{places.cache()}/index/{places.file_name(chr(0).join((root, *configs)))}"
-
-
-def _read_private(file: str) -> bytes | None:
-    """A file's content, if it and its directory are ours and nobody else may write there."""
-    try:
-        if not _is_private(os.lstat(os.path.dirname(file)), 0o040000):
-            return None
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(descriptor)
-        if not _is_private(found, 0o100000):
-            return None
-        data = b""
-        while piece := os.read(descriptor, found.st_size + 1 - len(data)):
-            data += piece
-            if len(data) > found.st_size:
-                return None
-        return data
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-
-
-def _is_private(found: os.stat_result, kind: int) -> bool:
-    return found.st_mode & 0o170000 == kind and found.st_uid == os.getuid() and not found.st_mode & 0o022
-
-
-def _write(file: str, data: bytes) -> None:
-    try:
-        places.make_private(os.path.dirname(file))
-        places.replace_file(file, data)
-    except OSError:  # no place for it: the hooks are loaded each time
-        pass

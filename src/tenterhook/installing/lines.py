@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # What a shell does when Tenterhook is gone, was killed or crashed. The interpreter's own exit status 2 is no block, so
-# a block comes as 10. Some agents run hooks in the person's own shell, which may be none that reads this: hence `sh`.
+# a block comes as 10. Every agent was seen to run hooks in `sh` or `bash`, whatever the person's own shell is.
 _SCRIPT = (
-    '"$1" -I -S "$2" --host "$3" --event "$4" --record "$5"; s=$?; case $s in 0) exit 0;; 10) exit 2;; esac; '
-    '{{ echo "$(PATH=/usr/bin:/bin date +%s) $3 $4 $s" >>"$6"; }} 2>/dev/null; '
-    'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor $3; '
-    'take it out of the settings with: tenterhook uninstall $3"; {end}'
+    "{command}; s=$?; case $s in 0) exit 0;; 10) exit 2;; esac; "
+    '{{ echo "$(PATH=/usr/bin:/bin date +%s) {host} {event} $s" >>{log}; }} 2>/dev/null; '
+    'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor {host}; '
+    'take it out of the settings with: tenterhook uninstall {host}"; {end}'
 )
 _MARK = "/tenterhook/bridge.py"
 BRIDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bridge.py")
 
 
 def line(host: str, event: str, record: str, *, closed: bool, open_status: int, refusal: str | None = None) -> str:
-    """One command for `sh`, `bash`, `zsh` and `fish` alike, with absolute paths only.
+    """One command for a POSIX shell, with absolute paths only.
 
     `refusal` is what an agent must be told on stdout that does not read stderr; `$m` in it is the reason.
     """
@@ -33,9 +33,11 @@ def line(host: str, event: str, record: str, *, closed: bool, open_status: int, 
     end = f'echo "$m" >&2; exit {2 if closed else open_status}'
     if closed and refusal is not None:
         end = f'echo "{refusal}"; exit 0'
-    script = _SCRIPT.format(consequence=consequence, end=end)
-    arguments = (sys.executable, BRIDGE, host, event, record, log())
-    return f"exec /bin/sh -c '{script}' tenterhook {' '.join(map(shlex.quote, arguments))}"
+    started = (sys.executable, "-I", "-S", BRIDGE, "--host", host, "--event", event, "--record", record)
+    command = " ".join(map(shlex.quote, started))
+    return _SCRIPT.format(
+        command=command, host=host, event=event, log=shlex.quote(log()), consequence=consequence, end=end
+    )
 
 
 def log() -> str:
