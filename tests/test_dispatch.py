@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -601,3 +602,99 @@ def test_an_array_hook_sends_the_agent_back_once(home: Path, project: Path) -> N
     assert stops == [False, True, True]
     told = [json.loads(entry)["stop_hook_active"] for entry in (project / "asked").read_text().splitlines() if entry]
     assert told == [False, True, True]
+
+
+# ---- what a model, a hook or a repository could try
+
+
+def test_a_hook_that_prints_broken_json_takes_nobodys_block_away(home: Path, project: Path) -> None:
+    """Where `json` was never imported, C code has no error to raise for it."""
+    for number, said in enumerate(("{not json}", '{"a" 1}', "[1", '{"a": "\\q"}', '{"a": 1} {')):
+        folder_hook(user_hooks(home), f"a{number}", f"echo '{said}'", priority=200 + number)
+    folder_hook(user_hooks(home), "guard", "echo held >&2; exit 2")
+    install("claude-code")
+    for _ in range(2):
+        assert reason("claude-code", payload("claude-code", project)) == "held"
+
+
+@pytest.mark.parametrize(
+    "extra", ["[" * 250 + "]" * 250, "[" * 5000 + "]" * 5000, "9" * 5000], ids=["deep", "deeper", "long number"]
+)
+@each_host
+def test_a_call_that_no_hook_can_be_told_is_refused(host: str, home: Path, project: Path, extra: str) -> None:
+    """A model could write it so, to be let pass."""
+    folder_hook(user_hooks(home), "guard", "exit 0", matcher={"tool": "Shell"})
+    install(host)
+    said = json.dumps(payload(host, project))
+    for key in ("tool_input", "toolArgs"):
+        said = said.replace(f'"{key}": {{', f'"{key}": {{"extra": {extra}, ', 1)
+    native = BEFORE_TOOL[host]
+    command = ["sh", "-c", line(host, native)]
+    ended = subprocess.run(command, input=said, capture_output=True, text=True, timeout=HANG)
+    assert "cannot show this to your hooks" in (does(host, native, ended).block or "")
+
+
+def test_what_steers_programs_is_not_taken_from_the_environment(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "#!/bin/bash\ngrep -q . && { echo held >&2; exit 2; }\n")
+    install("claude-code")
+    (project / "bin").mkdir()
+    for name in ("grep", "cat"):
+        (project / "bin" / name).write_text("#!/bin/sh\nexit 1\n")
+        (project / "bin" / name).chmod(0o755)
+    (project / "evil.sh").write_text("exit 0\n")
+    hostile = {
+        "PATH": f"{project}/bin:{os.environ['PATH']}",
+        "BASH_ENV": f"{project}/evil.sh",
+        "ENV": f"{project}/evil.sh",
+    }
+    command = line("claude-code", "PreToolUse")
+    for _ in range(2):
+        assert reason_in("claude-code", command, payload("claude-code", project), {**os.environ, **hostile}) == "held"
+
+
+def test_a_hook_that_is_not_trusted_closes_nothing(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 0", matcher={"tool": "Shell"})
+    install("claude-code")
+    (project / ".git").mkdir()
+    folder_hook(project / ".agents" / "hooks", "theirs", "exit 0", metadata={"on_failure": "block"})
+    assert reason("claude-code", payload("claude-code", project)) is None
+    time.sleep(1)  # for what might be done in the background
+    assert json.loads(record("claude-code").read_text())["closed"] is False
+
+
+def test_installed_twice_a_hook_runs_once(home: Path, project: Path) -> None:
+    (project / ".git").mkdir()
+    folder_hook(user_hooks(home), "guard", f"echo ran >> {project}/ran")
+    install("claude-code")
+    assert cli.run(["install", "claude-code", "--project"]) == 0
+    own = line("claude-code", "PreToolUse")
+    settings = (project / ".claude" / "settings.local.json").read_bytes()
+    theirs = lines.command_of(AGENTS["claude-code"].entries(settings)["PreToolUse"][0])
+    assert own != theirs
+    for command in (own, theirs):
+        call(command, payload("claude-code", project))
+    assert (project / "ran").read_text() == "ran\n"
+
+
+def test_a_file_of_a_repository_is_no_configuration(home: Path, project: Path) -> None:
+    (project / ".git").mkdir()
+    config = write_config(project / "hooks.toml", array_hook("true"))
+    ended = tenterhook("install", "claude-code", "--config", config)
+    assert ended.returncode == 1
+    assert "belongs to a repository" in ended.stderr
+
+
+def test_modules_come_from_one_file_and_only_for_the_sources_there_are(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "echo held >&2; exit 2")
+    install("claude-code")
+    time.sleep(0.1)
+    assert reason("claude-code", payload("claude-code", project)) == "held"
+    (file,) = (home / ".cache" / "tenterhook" / "bundle").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    good = file.read_bytes()
+    for spoiled in (b"", good[:1000], b"rubbish", good.replace(b"/answering.py", b"/unsweting.py")):
+        file.write_bytes(spoiled)
+        assert reason("claude-code", payload("claude-code", project)) == "held"
+    file.write_bytes(good)
+    file.chmod(0o666)
+    assert reason("claude-code", payload("claude-code", project)) == "held"

@@ -8,6 +8,8 @@ import time
 from . import places
 from .catalog import index
 from .engine import Engine, untrusted_line
+from .errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
+from .events import STOPS
 from .hosts import codec
 from .sessions import Session, fresh_id
 
@@ -22,10 +24,9 @@ if TYPE_CHECKING:
 
 
 def answer(
-    native: str, payload: dict[str, Any], record: dict[str, Any], found: index.Index | None, timeout: float
+    native: str, payload: dict[str, Any], record: dict[str, Any], found: index.Index | None, deadline: float
 ) -> Answer:
     """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
-    deadline = time.monotonic() + timeout - 1
     spoken = codec(record["host"])
     received = _ready(spoken.read_event(payload, native))
     unwired: list[str] = []
@@ -55,8 +56,22 @@ def _loaded(root: str, configs: list[str]) -> Catalog:
     from . import bundle
 
     catalog = index.load(root, configs)
-    bundle.write()
+    try:
+        bundle.write()
+    except Exception:  # noqa: BLE001, S110  # what only saves time must not cost anyone a verdict
+        pass
     return catalog
+
+
+def refusal(native: str, record: dict[str, Any], why: str) -> Answer:
+    """The answer to a tool call that hooks cannot be told of; nothing is decided at any other event."""
+    from .hosts.wire import Received
+    from .model import Action, Event, Verdict
+
+    spoken = codec(record["host"])
+    event = Event(spoken.EVENTS.get(native, "agent-event"))
+    action = Action.DENY if event.canonical in ("pre-tool-call", "permission-request") else Action.NONE
+    return spoken.write_verdict(Received(event, native, {}), Verdict(event.canonical, action, why))
 
 
 def _ready(received: Received) -> Received:
@@ -76,12 +91,15 @@ def _ready(received: Received) -> Received:
 
 def _mark_agent() -> None:
     """What runs below this agent may not widen what may run."""
-    from . import callers, guarded
+    from . import callers, guarded, processes
 
     agent = callers.agent()
     try:
         if agent is not None:
             guarded.mark(agent)
+        elif not os.path.isdir("/proc/self"):  # then the names of programs are not told either: mark who may be it
+            for process in list(processes.ancestors())[1:4]:
+                guarded.mark(process)
     except OSError:  # no place to write: the verdict does not depend on it
         pass
 
@@ -90,7 +108,8 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
     """Have the agent's settings lead to us at every event that hooks are for; return those that do not yet."""
     from .installing import wiring
 
-    return wiring.keep_in_step(record, codec(record["host"]).EVENTS, catalog.hooks)
+    closed = wiring.must_close(catalog.in_force())
+    return wiring.keep_in_step(record, codec(record["host"]).EVENTS, catalog.hooks, closed=closed)
 
 
 def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
@@ -101,7 +120,7 @@ def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
     session = Session(session_id)
     session.open()
     try:
-        hand_over(session.variables(), record["settings"])
+        hand_over(session.variables(), record["agent_home"])
     except OSError:  # the verdict does not depend on it
         pass
 
@@ -118,7 +137,7 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
 
 def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     event = received.event
-    if event.canonical not in ("pre-agent-turn-stop", "post-subagent"):
+    if event.canonical not in STOPS:
         return Engine(catalog.hooks, catalog=catalog, tell_untrusted=False).decide(event, deadline=deadline)
     from . import stopping
 
@@ -127,7 +146,7 @@ def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False)
     verdict, after = gate.settle(engine.decide(gate.told(event, engine.hooks), deadline=deadline))
     stopping.keep(session, event, after)
-    return verdict
+    return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks)))
 
 
 def _note(host: str, received: Received, verdict: Verdict, answered: Answer, unwired: list[str]) -> None:

@@ -9,7 +9,7 @@ import sys
 
 if __name__ == "__main__":
     gc.disable()  # nothing here lives long enough to be worth a look
-    sys.path.insert(0, __file__.rpartition("/tenterhook/")[0])
+    sys.path.append(__file__.rpartition("/tenterhook/")[0])  # behind the standard library
     from tenterhook.dispatch import main
 
     main(sys.argv[1:], block=10)

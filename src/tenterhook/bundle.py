@@ -41,9 +41,9 @@ def use() -> bool:
 def write() -> None:
     """Bundle every module of ours that is loaded, as Python has compiled it."""
     codes = {}
-    for name, module in sys.modules.items():
-        spec = module.__spec__
-        if not name.startswith("tenterhook.") or spec is None or not spec.origin or not spec.cached:
+    for name, module in list(sys.modules.items()):
+        spec = module.__spec__ if name.startswith("tenterhook.") else None
+        if spec is None or not spec.origin or not spec.cached:
             continue
         known = private_files.signature(spec.origin)
         try:

@@ -1,4 +1,7 @@
-"""The agent that runs us: the nearest ancestor that is no shell. Nothing is imported here that costs a start."""
+"""Who runs us, and what they hand on: the agent's process, and variables that a repository may have put there.
+
+Nothing is imported here that costs a start.
+"""
 
 from __future__ import annotations
 
@@ -21,3 +24,22 @@ def agent() -> str | None:
     except (OSError, ValueError, IndexError):
         pass
     return None
+
+
+# What decides which code a program runs, before the program does.
+_STEERING = frozenset(("BASH_ENV", "ENV", "NODE_OPTIONS", "PERL5OPT", "PERL5LIB", "PERLLIB", "RUBYOPT", "RUBYLIB"))
+_STEERING_KINDS = ("LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "GIT_")
+
+
+def is_steering(name: str) -> bool:
+    return name in _STEERING or name.startswith(_STEERING_KINDS)
+
+
+def steady(recorded: dict[str, str]) -> None:
+    """Take what steers programs from the record: agents let a repository set variables, and hooks inherit them."""
+    for name in [name for name in os.environ if is_steering(name)]:
+        del os.environ[name]
+    path = os.environ.get("PATH", "")
+    os.environ.update(recorded)
+    if path and path != recorded.get("PATH"):
+        os.environ["PATH"] = f"{recorded['PATH']}:{path}" if recorded.get("PATH") else path

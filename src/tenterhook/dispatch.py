@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from . import callers, light_json, places
 
@@ -27,6 +28,10 @@ class Trouble(Exception):
     """We cannot answer, and why."""
 
 
+class Unreadable(Trouble):
+    """The agent told of something that no hook can be told: a model could have written it so, to be let pass."""
+
+
 def main(arguments: Sequence[str], *, block: int = 2) -> NoReturn:
     """Answer one event and end. `block` is the exit status that says so."""
     record: dict[str, Any] = {}
@@ -40,7 +45,7 @@ def main(arguments: Sequence[str], *, block: int = 2) -> NoReturn:
 
 def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     options = _options(arguments)
-    record.update(_record(options["record"]))
+    record.update(_record(options["record"]), event=options["event"])
     if record.get("host") != options["host"]:
         raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
     places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache")})
@@ -49,7 +54,11 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     longest = record["timeouts"].get(options["event"], _LONGEST)
     timeout = longest - min(_SPARE, longest // 3)
     _end_after(timeout)
-    payload = _payload()
+    deadline = time.monotonic() + timeout - 1  # so that we are done before we are ended
+    try:
+        payload = _payload()
+    except Unreadable as error:
+        return _refuse(options["event"], record, str(error))
     native = options["event"] or payload.get("hook_event_name")
     if not isinstance(native, str):
         raise Trouble("the agent named no event")
@@ -63,21 +72,55 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
             seen = _as_matchers_see_it(payload)
             if seen is not None and index.reaches_nothing(found, record["events"][native], *seen):
                 return False
+    if _is_answered_elsewhere(record, native):
+        return False
+    _load(record)
+    from . import answering
+
+    try:
+        answer = answering.answer(native, payload, record, found, deadline)
+    except answering.BadEvent as error:
+        return _refuse(native, record, error.message)
+    return _say(answer)
+
+
+def _refuse(native: str, record: dict[str, Any], why: str) -> bool:
+    """What hooks cannot be told of does not pass them: a refusal where there is one, elsewhere no decision."""
+    _load(record)
+    from . import answering
+
+    return _say(answering.refusal(native, record, f"Tenterhook cannot show this to your hooks: {why}"))
+
+
+def _load(record: dict[str, Any]) -> None:
+    """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
+    callers.steady(record["steering"])
     sys.path += [path for path in record["path"] if path not in sys.path]
     from . import bundle
 
     bundle.use()
-    from . import answering
 
-    answer = answering.answer(native, payload, record, found, timeout)
+
+def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
+    """Whether the person's own installation answers this event too: a project's would run every hook again."""
+    if record["root"] is None:
+        return False
+    try:
+        own = _record(f"{record['state']}/installed/{record['host']}.json")
+    except Trouble:
+        return False
+    return native in own["events"]
+
+
+def _say(answer: Any) -> bool:
     _write(1, answer.stdout)
     _write(2, answer.stderr)
-    return answer.blocks
+    return bool(answer.blocks)
 
 
 def _check(record: dict[str, Any]) -> bool:
     """Load all that an answer could need, and answer nothing."""
-    sys.path += [path for path in record["path"] if path not in sys.path]
+    _load(record)
     from . import answering  # noqa: F401  # with all that it imports
     from .catalog import index
     from .hosts import codec
@@ -142,7 +185,11 @@ def _payload() -> dict[str, Any]:
             raise Trouble("the agent sent more than 256 MiB")
     try:
         payload = light_json.loads(b"".join(pieces).decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise Unreadable("it nests too deeply") from None
+    except ValueError as error:
+        if "digits" in str(error):  # a number of thousands of them, which Python does not read
+            raise Unreadable("it holds a number that is too long") from None
         payload = None
     if not isinstance(payload, dict):
         raise Trouble("the agent sent no JSON object")
@@ -183,7 +230,8 @@ def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:
         pass
     if block != 2:
         return FAILED
-    return block if record.get("closed") else 1
+    event = record.get("events", {}).get(record.get("event"))
+    return block if record.get("closed") and event in ("pre-tool-call", "permission-request") else 1
 
 
 def _write(descriptor: int, text: str) -> None:

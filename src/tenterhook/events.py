@@ -302,6 +302,9 @@ EVENTS: tuple[EventSpec, ...] = (
 
 BY_NAME: dict[str, EventSpec] = {name: spec for spec in EVENTS for name in spec.names}
 
+# Where a block sends somebody back to work.
+STOPS = ("pre-agent-turn-stop", "post-subagent")
+
 # The other family's word for a field, read under either name.
 FIELD_ALIASES = {"agent_name": "subagent_name", "cwd": "work_dir", "hook_event_name": "event_type"}
 

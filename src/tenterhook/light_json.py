@@ -49,6 +49,10 @@ def loads(text: str) -> Any:
         value, end = _scan(text, start)
     except StopIteration as error:
         raise ValueError(f"no JSON value at character {error.value}") from None
+    except SystemError:  # it takes its error from `json.decoder`, and has none to raise while that is not imported
+        import json
+
+        return json.loads(text)
     if text[end:].strip(" \t\n\r"):
         raise ValueError(f"more than one JSON value: character {end}")
     return value

@@ -16,7 +16,10 @@ class Lock:
         import fcntl
 
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks: as good as it gets there
+            pass
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)

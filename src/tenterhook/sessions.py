@@ -121,6 +121,13 @@ class Session:
 
     def keep_stops(self, counts: Mapping[str, int]) -> None:
         """Remember these beside the others."""
+        lock = self._lock()
+        if lock is None:
+            return
+        with lock:
+            self._write_stops(counts)
+
+    def _write_stops(self, counts: Mapping[str, int]) -> None:
         kept = dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:])
         _write(os.path.join(self.directory, "stops.json"), light_json.dumps(kept).encode())
 

@@ -6,6 +6,7 @@ once; then they are asked again, told so, and a block is ignored. Each family co
 
 from __future__ import annotations
 
+from .events import STOPS
 from .model import Action
 from .values import NamedTuple
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from .model import Event, Hook, Run, Verdict
     from .sessions import Session
 
-STOPS = ("pre-agent-turn-stop", "post-subagent")
 _MOST = {"folder": 3, "array": 1}
 
 
@@ -29,6 +29,13 @@ class Gate(NamedTuple):
         """The hooks without those that have had their say."""
         exhausted = self.counts["folder"] >= _MOST["folder"]
         return [hook for hook in hooks if hook.event not in STOPS or not exhausted or _family(hook) == "array"]
+
+    def news(self, hooks: Iterable[Hook]) -> list[str]:
+        """What to say when hooks were not asked any more."""
+        hooks = list(hooks)
+        if len(self.asked(hooks)) == len(hooks):
+            return []
+        return [f"tenterhook: hooks have sent the agent back {_MOST['folder']} times; it may stop now"]
 
     def told(self, event: Event, hooks: Iterable[Hook]) -> Event:
         """The event as hooks are sent it: whether the agent was sent back before, by array hooks if there are any."""

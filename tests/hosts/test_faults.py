@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
 CHOSEN = pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
-REFUSED = "Tenterhook could not answer"
+REFUSED = "this is refused"
 
 
 @EVERY

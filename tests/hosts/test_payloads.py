@@ -334,12 +334,32 @@ def test_a_payload_of_wrong_types_is_still_an_event(agent: str, native: str, pay
 
 
 def test_a_patch_names_the_file_that_it_changes() -> None:
-    patch = "*** Begin Patch\n*** Update File: src/a b.py\n@@\n-x\n+y\n*** End Patch"
+    patch = (
+        "*** Begin Patch\n*** Update File: src/a b.py\n*** Move to: c\n@@\n-x\n+y\n*** Delete File: d\n*** End Patch"
+    )
     payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
     received = codec("codex").read_event(payload, "PreToolUse")
-    assert received.event.tool_input == {"command": patch, "file_path": "src/a b.py"}
+    paths = ["src/a b.py", "c", "d"]
+    assert received.event.tool_input == {"command": patch, "file_path": "src/a b.py", "file_paths": paths}
     changed = {**received.event.tool_input, "command": patch.replace("+y", "+z")}
     assert wire.native_input(received, changed) == {"command": patch.replace("+y", "+z")}
+
+
+@pytest.mark.parametrize(("host", "tool"), [("kimi-cli", "WriteFile"), ("kimi-code", "Write"), ("copilot", "create")])
+def test_a_decoy_beside_the_key_that_the_tool_reads_hides_nothing(host: str, tool: str) -> None:
+    native, named, given = BEFORE[host]
+    tool_input = {"path": "/etc/secret", "file_path": "/tmp/harmless", "filename": "/tmp/other", "content": "x"}
+    received = codec(host).read_event({named: tool, given: tool_input, "cwd": "/"}, native)
+    assert received.event.tool_input["file_path"] == "/etc/secret"
+    changed = {**received.event.tool_input, "file_path": "/elsewhere"}
+    assert wire.native_input(received, changed)["path"] == "/elsewhere"
+
+
+BEFORE = {
+    "kimi-cli": ("PreToolUse", "tool_name", "tool_input"),
+    "kimi-code": ("PreToolUse", "tool_name", "tool_input"),
+    "copilot": ("preToolUse", "toolName", "toolArgs"),
+}
 
 
 def test_arguments_that_come_as_text_are_read() -> None:

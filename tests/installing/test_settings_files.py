@@ -28,7 +28,7 @@ SETTINGS = {
     "copilot": ".copilot/hooks/tenterhook.json",
 }
 HAND_MADE = {agent: sorted((Path(__file__).parent / "settings" / agent).iterdir()) for agent in SETTINGS}
-BRIDGE = b"/tenterhook/bridge.py"
+BRIDGE = b"bridge.py --host"
 SOMETHING = {"json": b'{\n  "theme": "dark"\n}\n', "toml": b'theme = "dark"\n'}
 
 # What is ours alone, outside of anybody's settings.

@@ -202,7 +202,7 @@ class TestEvents:
         (group,) = settings["hooks"]["BeforeTool"]
         folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
         fire("gemini", "BeforeTool", group["hooks"][0]["command"])
-        until(lambda: path.read_text().count("/tenterhook/bridge.py") == 3)
+        until(lambda: path.read_text().count("bridge.py --host") == 3)
         end_of_the_agent(home)
         assert tenterhook("uninstall", "gemini", "--yes").returncode == 0
         assert path.read_bytes() == before
@@ -214,6 +214,7 @@ class TestEvents:
         for agent, (_, tool, *_) in NAMES.items():
             ended = fire(agent, tool, before[agent][tool])
             assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", ""), agent
+        end_of_the_agent(home)
         assert install(*SETTINGS).count("nothing changed") == 7
         assert {agent: wired(home, agent) for agent in SETTINGS} == before
 
@@ -316,7 +317,9 @@ class TestWhenNobodyAnswers:
         assert ended.returncode == (2 if closed else 1)
         assert ended.stdout == ""
         assert ("this is refused" if closed else "hooks did not run") in ended.stderr
-        assert "tenterhook doctor claude-code" in ended.stderr
+        gone = "Install it again" in ended.stderr and "tenterhook install claude-code" in ended.stderr
+        assert gone or "tenterhook doctor claude-code" in ended.stderr
+        assert gone == (fault in ("no interpreter", "no bridge"))
         if fault != "no place for a log":
             (written,) = log(home)
             assert written.split()[1:3] == ["claude-code", "PreToolUse"]
@@ -353,7 +356,8 @@ class TestWhenNobodyAnswers:
         shutil.rmtree(environment)
         ended = fire("claude-code", "PreToolUse", line)
         assert ended.returncode == 2
-        assert "Tenterhook could not answer (status 127): this is refused" in ended.stderr
+        assert "Tenterhook is gone (status 127): this is refused" in ended.stderr
+        end_of_the_agent(home)
         install("claude-code")
         assert "SessionStart" in wired(home, "claude-code")
         assert is_blocked(fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"]))
@@ -403,10 +407,12 @@ class TestTheLine:
     def test_every_path_in_it_is_absolute(self, home: Path, guard: Path) -> None:
         install("claude-code")
         line = wired(home, "claude-code")["PreToolUse"]
-        assert line.startswith("exec /bin/sh -c '")
-        interpreter, bridge, *names, record, logged = line.rpartition("' tenterhook ")[2].split()
-        assert (interpreter, bridge, names) == (sys.executable, lines.BRIDGE, ["claude-code", "PreToolUse"])
-        assert all(path.startswith("/") for path in (interpreter, bridge, record, logged))
+        command = line.partition(";")[0].split()
+        record = str(home / ".local/state/tenterhook/installed/claude-code.json")
+        names = ["--host", "claude-code", "--event", "PreToolUse", "--record", record]
+        assert command == [sys.executable, "-I", "-S", lines.BRIDGE, *names]
+        assert f">>{home}/.local/state/tenterhook/bridge.log" in line
+        assert all(path.startswith("/") for path in (sys.executable, lines.BRIDGE, record))
 
     @pytest.mark.parametrize("agent", ["claude-code", "gemini"])  # these let a repository set variables
     def test_a_hostile_project_runs_no_code_and_loses_no_block(

@@ -30,3 +30,7 @@ class Catalog(NamedTuple):
     trust: Trust
     debug: bool = False
     refused_configs: tuple[str, ...] = ()
+
+    def in_force(self) -> tuple[Hook, ...]:
+        """The hooks that would run now: those of a project only while they are trusted."""
+        return tuple(hook for hook in self.hooks if hook.layer != "project" or self.trust.standing(hook).runs)

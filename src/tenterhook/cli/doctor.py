@@ -62,7 +62,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
         if not as_json:
             click.echo(f"{click.style(agent.title, bold=True)} {version or '(program not found)'}")
             _print(findings)
-        runs = _live(agent, timeout, catalog, as_json=as_json) if live and is_known else []
+        runs = _live(agent, projects[0], timeout, as_json=as_json) if live and is_known else []
         broken = broken or any(finding.level is Level.BAD for finding in findings)
         untried += sum(each.held is None for each in runs)
         broken = broken or any(each.held is False for each in runs)
@@ -112,16 +112,19 @@ def _print(findings: Sequence[Finding]) -> None:
             click.echo(f"        {visible(finding.remedy)}")
 
 
-def _live(agent: Agent, timeout: float, catalog: object, *, as_json: bool) -> list[Tried]:
+def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -> list[Tried]:
     from ..doctor import canary
+    from ..doctor.canary import Tried
 
+    if project is not None:
+        return [Tried("all", None, "installed for one project alone; a live run cannot be made in it")]
     record = records.read(records.file(agent, None))
     if record is None or "pre-tool-call" not in record["events"].values():
         if not as_json:
             click.echo("  note  no hook on tool calls is wired, so there is nothing that a live run could show")
         return []
     runs = []
-    for each in canary.tried(agent, timeout=timeout, tell=lambda mode: None):
+    for each in canary.tried(agent, timeout=timeout):
         runs.append(each)
         if not as_json:
             word, colour = {True: ("held", "green"), False: ("NOT HELD", "red"), None: ("untried", "yellow")}[each.held]

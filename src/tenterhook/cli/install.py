@@ -17,6 +17,7 @@ from ..installing.lasting import temporary
 from ..shown import visible
 from .loading import agent_names, catalog_here, json_option
 from .printing import print_json, short_path
+from .trust import refuse_below_agent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,13 +47,23 @@ def install(
     tenterhook install claude-code kimi-code
     tenterhook install gemini --dry-run
     """
+    if not dry_run:
+        refuse_below_agent("install")  # it can name files whose hooks need no trust, and open what was closed
     agents = _chosen(names)
     root = None if for_user else roots.project_root(os.getcwd())
     catalog = catalog_here(configs)
     if catalog.refused_configs:
         raise HookError(f"{catalog.refused_configs[0]} cannot be used", "tenterhook check says what is wrong with it")
     files = [os.path.abspath(config) for config in configs]
-    plans = [changes.plan(agent, root, catalog.hooks, closed=closed, configs=files) for agent in agents]
+    for file in files:
+        if roots.repository_can_reach(file, catalog.root):
+            remedy = "copy it to your own ~/.config, or make it a hook folder of the project and trust that"
+            raise HookError(f"{file} belongs to a repository: whoever changes it there would change what runs", remedy)
+    must_close = wiring.must_close(catalog.in_force())
+    plans = [
+        changes.plan(agent, root, catalog.hooks, closed=closed, configs=files, must_close=must_close)
+        for agent in agents
+    ]
     if not dry_run:
         for plan in plans:  # all of them first: a refusal changes nothing anywhere
             changes.check(plan)
@@ -118,6 +129,10 @@ def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
         )
     if agent.name == "codex":
         click.echo("  Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line")
+    if plan.root is not None and agent.name in ("codex", "gemini"):
+        click.echo(
+            f"  {agent.title} reads a project's hooks only once it trusts the project: start it there and say so"
+        )
     if plan.record["closed"]:
         click.echo("  if Tenterhook cannot answer, tool calls are refused")
     click.echo(f"  restart {agent.title} if it is running; then: tenterhook doctor {agent.name} --live")

@@ -37,7 +37,7 @@ def print_status() -> int:
     click.echo(click.style("agents", bold=True) + ("" if present else "  none found"))
     for agent in present:
         try:
-            record = checks.guarded(agent)
+            record = checks.guarded(agent) or (checks.guarded(agent, catalog.root) if agent.project_file else None)
             state = click.style("guarded", fg="green") if record else click.style("not guarded", fg="yellow")
             more = f"  {', '.join(record['events'])}" if record else ""
         except HookError as error:

@@ -20,7 +20,7 @@ from ..live import trial
 from ..live.agents import LIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ..installing.agents import Agent
 
@@ -48,7 +48,7 @@ class Tried(NamedTuple):
     seconds: float = 0.0
 
 
-def tried(agent: Agent, *, timeout: float, tell: Callable[[str], None]) -> Iterator[Tried]:
+def tried(agent: Agent, *, timeout: float) -> Iterator[Tried]:
     """Try every mode that the agent has."""
     live = LIVE[agent.name]
     program = agent.executable()
@@ -56,7 +56,6 @@ def tried(agent: Agent, *, timeout: float, tell: Callable[[str], None]) -> Itera
         yield Tried("all", None, f"{' or '.join(agent.executables)} is not on the PATH")
         return
     for mode in live.modes:
-        tell(mode)
         with tempfile.TemporaryDirectory(prefix="tenterhook-canary-") as scratch:
             yield _try(agent, Path(program), mode, Path(scratch), timeout)
     for mode, why in live.not_modes.items():
@@ -92,7 +91,7 @@ def _try(agent: Agent, program: Path, mode: str, scratch: Path, timeout: float) 
         return Tried(mode, False, "the forbidden command ran", came.seconds)
     if any(f"{token} is forbidden" in result for result in came.tool_results):
         return Tried(mode, True, "blocked, and the model was told why", came.seconds)
-    if any("Tenterhook could not answer" in result for result in came.tool_results):
+    if any("Tenterhook could not answer" in result or "Tenterhook is gone" in result for result in came.tool_results):
         return Tried(mode, True, "blocked because Tenterhook could not answer, as was chosen", came.seconds)
     if came.tool_results:
         said = came.tool_results[0].strip().splitlines() or [""]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ..catalog.contents import Catalog
     from ..installing.agents import Agent
-    from ..model import Hook
 
 _A_WEEK = 7 * 86400
 _PATIENCE = 30  # seconds
@@ -46,7 +45,7 @@ def agent_findings(agent: Agent, catalog: Catalog, project: str | None = None) -
         return [bad(f"{settings} leads to us, but what install wrote down is gone: no event is answered", remedy)]
     found = [ok(f"installed in {settings}")]
     found += _version(record, remedy)
-    found += _wired(agent, record, entries, catalog.hooks, remedy)
+    found += _wired(agent, record, entries, catalog, remedy)
     found += _lines(agent, record, entries, project, remedy)
     found += _answers(agent, record, remedy)
     if agent.name == "codex":
@@ -70,8 +69,9 @@ def _version(record: dict[str, Any], remedy: str) -> Iterator[Finding]:
 
 
 def _wired(
-    agent: Agent, record: dict[str, Any], entries: dict[str, Any], hooks: tuple[Hook, ...], remedy: str
+    agent: Agent, record: dict[str, Any], entries: dict[str, Any], catalog: Catalog, remedy: str
 ) -> Iterator[Finding]:
+    hooks = catalog.hooks
     needed = wiring.needed(agent.events, hooks)
     for native, ours in needed.items():
         names = ", ".join(hook.name for hook in hooks if hook.event == ours) or "the session's state"
@@ -84,7 +84,7 @@ def _wired(
         yield ok(f"wired: {', '.join(wired)}")
     for hook in wiring.without_event(agent.events, hooks):
         yield note(f"{agent.title} has no event for '{hook.name}' ({hook.declared}): it never runs there")
-    if wiring.must_close(hooks) and not record["closed"]:
+    if wiring.must_close(catalog.in_force()) and not record["closed"]:
         yield bad("a guard is to block when it fails, but the line lets pass when nobody answers", remedy)
 
 
@@ -109,7 +109,11 @@ def _answers(agent: Agent, record: dict[str, Any], remedy: str) -> Iterator[Find
     begun = time.monotonic()
     try:
         asked = subprocess.run(
-            [*command, "--record", os.path.join(record["state"], "installed", os.path.basename(_file(agent, record)))],
+            [
+                *command,
+                "--record",
+                os.path.join(record["state"], "installed", os.path.basename(records.file(agent, record["root"]))),
+            ],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -125,10 +129,6 @@ def _answers(agent: Agent, record: dict[str, Any], remedy: str) -> Iterator[Find
     else:
         said = asked.stderr.strip().splitlines()
         yield bad(f"the bridge fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
-
-
-def _file(agent: Agent, record: dict[str, Any]) -> str:
-    return records.file(agent, record["root"])
 
 
 def _codex(agent: Agent, settings: str, remedy: str) -> Iterator[Finding]:
@@ -154,7 +154,15 @@ def _recent(agent: Agent) -> Iterator[Finding]:
     """What went wrong in the last week, as the line and the bridge wrote it down."""
     since = time.time() - _A_WEEK
     failures = [line.split() for line in _tail(lines.log())]
-    absent = [words for words in failures if len(words) == 4 and words[1] == agent.name and _number(words[0]) > since]
+    absent = [
+        words
+        for words in failures
+        if len(words) == 4 and words[1] == agent.name and words[2] != "wiring" and _number(words[0]) > since
+    ]
+    for words in failures:
+        if words[1:3] == [agent.name, "wiring"] and _number(words[0]) > since:
+            yield note(f"an event could not be wired: {' '.join(words[3:])}", f"tenterhook install {agent.name}")
+            break
     if absent:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(_number(absent[-1][0])))
         yield note(f"the bridge did not answer {len(absent)} times in a week, last at {when} ({absent[-1][2]})")

@@ -8,7 +8,8 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from ..installing import lines
+from ..errors import HookError
+from ..installing import codex_trust, lines
 from .findings import Finding, bad
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from ..installing.agents import Agent
 
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# Where whoever manages a machine puts settings that outrank a person's.
+_MANAGED = {
+    "claude-code": ("/etc/claude-code/managed-settings.json",),
+    "gemini": ("/etc/gemini-cli/settings.json",),
+    "qwen": ("/etc/qwen-code/settings.json",),
+}
 _KEYS_OF_KIMI = {"event", "matcher", "command", "timeout"}
 
 
@@ -27,7 +34,7 @@ def findings(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     elif agent.name == "gemini":
         yield from _gemini(settings, root)
     elif agent.name == "codex":
-        yield from _codex(agent)
+        yield from _codex(agent, settings)
     elif agent.name == "copilot":
         if _json(settings).get("disableAllHooks"):
             yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
@@ -38,13 +45,18 @@ def findings(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
 def _disabled(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     # A project's settings switch off the person's own hooks as well.
     folder = os.path.join(root, agent.directory)
-    for file in (settings, os.path.join(folder, "settings.json"), os.path.join(folder, "settings.local.json")):
+    projects = [os.path.join(folder, name) for name in ("settings.json", "settings.local.json")]
+    for file in (settings, *projects, *_MANAGED[agent.name]):
         if _json(file).get("disableAllHooks"):
             yield bad(f"disableAllHooks in {file} switches every hook off", "take it out")
+    for file in _MANAGED[agent.name]:
+        if _json(file).get("allowManagedHooksOnly"):
+            remedy = "ask whoever manages this machine; ours would have to be there"
+            yield bad(f"allowManagedHooksOnly in {file} switches off every hook that is not in it", remedy)
 
 
 def _gemini(settings: str, root: str) -> Iterator[Finding]:
-    for file in (settings, os.path.join(root, ".gemini", "settings.json")):
+    for file in (settings, os.path.join(root, ".gemini", "settings.json"), *_MANAGED["gemini"]):
         switches = _json(file).get("hooksConfig")
         if not isinstance(switches, dict):
             continue
@@ -55,15 +67,25 @@ def _gemini(settings: str, root: str) -> Iterator[Finding]:
             yield bad(f"hooksConfig.disabled in {file} names our line", "take it out: /hooks enable")
 
 
-def _codex(agent: Agent) -> Iterator[Finding]:
+def _our_keys(settings: str) -> list[str]:
+    try:
+        with open(settings, "rb") as file:
+            return list(codex_trust.wanted(settings, file.read()))
+    except (OSError, HookError):
+        return []
+
+
+def _codex(agent: Agent, settings: str) -> Iterator[Finding]:
     config = os.path.join(agent.home(), "config.toml")
     features = _toml(config).get("features")
     for switch in ("hooks", "codex_hooks"):
         if isinstance(features, dict) and features.get(switch) is False:
             yield bad(f"features.{switch} = false in {config} switches every hook off", "take it out")
-    state = _toml(config).get("hooks")
-    for key, each in (state.get("state", {}) if isinstance(state, dict) else {}).items():
-        if isinstance(each, dict) and each.get("enabled") is False:
+    hooks = _toml(config).get("hooks")
+    state = hooks.get("state") if isinstance(hooks, dict) else None
+    known: dict[str, Any] = state if isinstance(state, dict) else {}
+    for key in _our_keys(settings):
+        if isinstance(known.get(key), dict) and known[key].get("enabled") is False:
             yield bad(f"{config} switches off the hook {key}", "switch it on in Codex: /hooks")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..decisions import parse
-from ..events import AGENTS
+from ..events import AGENTS, STOPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ _TEXT_IS_CONTEXT = {
     "codex": ("pre-session", "pre-agent-turn", "pre-subagent"),
     "qwen": ("pre-session", "pre-agent-turn"),
 }
-_STOPS = ("pre-agent-turn-stop", "post-subagent")
 
 # What an agent would do and we cannot: said in the log.
 _UNSUPPORTED = (
@@ -79,7 +78,7 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
         reason = chosen.get("message") or reason
     if said.get("continue") is False:
         stop = said.get("stopReason")
-        if event in _STOPS:  # the agent is to stop, whatever else was said
+        if event in STOPS:  # the agent is to stop, whatever else was said
             ours.pop("decision", None)
             inner.pop("permissionDecision", None)
             ours["message"] = _joined(said.get("message"), stop)

@@ -58,13 +58,13 @@ def _body(said: wire.Said) -> dict[str, Any] | None:
     return {"hookSpecificOutput": {"hookEventName": said.native, **specific}, **message}
 
 
-def hand_over(variables: Mapping[str, str], settings: str) -> None:
+def hand_over(variables: Mapping[str, str], agent_home: str) -> None:
     """Give what pre-session hooks have set to the agent's tools, through the file it names for that.
 
     Only inside the agent's own folder: a repository can set variables, and must not choose what we write to.
     """
     file = os.environ.get("CLAUDE_ENV_FILE", "")
-    if not variables or not places.is_inside(file, os.path.join(os.path.dirname(settings), "session-env")):
+    if not variables or not places.is_inside(file, os.path.join(agent_home, "session-env")):
         return
     quoted = {name: value.replace("'", "'\\''") for name, value in variables.items()}
     with open(file, "a", encoding="utf-8", errors="surrogateescape") as stream:

@@ -104,7 +104,7 @@ def plain_text(said: Said) -> str | None:
 
 def received(native: str, event: Event, payload: dict[str, Any], agent: str) -> Received:
     """Add the keys that hooks expect, and what else the agent sent as the event's context."""
-    tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input)
+    tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input, agent)
     whole = event.canonical == OTHER
     rest = {key: value for key, value in payload.items() if whole or key not in _CARRIED}
     context = {"agent": {"name": agent, "event": native, "payload": rest}}
@@ -133,36 +133,41 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 _EXPECTED = {"Shell": ("command",), "WriteFile": ("file_path", "content")}
 _EXPECTED |= dict.fromkeys(("ReadFile", "StrReplaceFile"), ("file_path",))
-_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
+# The key that an agent's own tools read. What else a model writes beside it does not stand in its place: a call with
+# `path` and a harmless `file_path` writes to `path`.
+_READ = {
+    "kimi-cli": {"file_path": "path"},
+    "kimi-code": {"file_path": "path"},
+    "copilot": {"file_path": "path", "content": "file_text"},
+}
+_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 
-def with_canonical_keys(tool: str | None, tool_input: Any) -> tuple[Any, dict[str, str]]:
+def with_canonical_keys(tool: str | None, tool_input: Any, agent: str = "") -> tuple[Any, dict[str, str]]:
     """A tool's input in its native shape plus the keys hooks expect; and which key each of those stands for."""
     if not tool or not isinstance(tool_input, dict):
         return tool_input, {}
     expected = next((keys for name in tool_names(tool) if (keys := _EXPECTED.get(name))), ())
-    renamed = {
-        key: native
-        for key in expected
-        if key not in tool_input
-        for native in _KEYS[key]
-        if isinstance(tool_input.get(native), str)
-    }
+    renamed: dict[str, str] = {}
+    for key in expected:
+        native = _READ.get(agent, {}).get(key, "")
+        if native not in tool_input and key not in tool_input:
+            native = next((name for name in _KEYS[key] if isinstance(tool_input.get(name), str)), "")
+        if native in tool_input and native != key:
+            renamed[key] = native
     added = {key: tool_input[native] for key, native in renamed.items()}
-    if tool == "apply_patch" and "file_path" not in tool_input:
-        path = _patched_path(tool_input)
-        if path:
-            added["file_path"], renamed["file_path"] = path, ""
+    if tool == "apply_patch":
+        paths = _patched_paths(tool_input)
+        if paths:
+            added |= {"file_path": paths[0], "file_paths": paths}
+            renamed |= {"file_path": "", "file_paths": ""}
     return {**tool_input, **added}, renamed
 
 
-def _patched_path(tool_input: dict[str, Any]) -> str | None:
-    for value in tool_input.values():
-        for line in value.splitlines() if isinstance(value, str) else ():
-            for start in _PATCHED:
-                if line.startswith(start):
-                    return str(line[len(start) :].strip())
-    return None
+def _patched_paths(tool_input: dict[str, Any]) -> list[str]:
+    """Every file that a patch names."""
+    lines = [line for value in tool_input.values() if isinstance(value, str) for line in value.splitlines()]
+    return [line[len(start) :].strip() for line in lines for start in _PATCHED if line.startswith(start)]
 
 
 def native_input(received: Received, changed: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +177,7 @@ def native_input(received: Received, changed: dict[str, Any]) -> dict[str, Any]:
     for key, stands_for in received.renamed.items():
         value = native.pop(key, None)
         is_new = value is not None and value != seen.get(key)
-        if stands_for and (is_new or stands_for not in native):
+        if stands_for and value is not None and (is_new or stands_for not in native):
             native[stands_for] = value
     return native
 
@@ -223,6 +228,9 @@ def said(manners: Manners, received: Received, verdict: Verdict) -> tuple[Said, 
     if context is not None and event not in manners.context:
         lost.append("context: the model does not see it")
         context = None
+    if message is not None and not manners.messages and event == "pre-session" and event in manners.context:
+        context, message = "\n\n".join(filter(None, (context, message))), None  # better the model than nobody
+        lost.append("message: told to the model instead")
     if message is not None and not manners.messages:
         lost.append("message: nobody sees it")
         message = None

@@ -33,7 +33,6 @@ class Agent(NamedTuple):
     refusals: Mapping[str, str] = {}  # said on stdout where stderr is not read, by our name of the event
     open_status: int = 1  # an exit status that is visible and blocks nothing
     shorter: Mapping[str, int] = {}  # events with a timeout of their own, in seconds
-    switches: tuple[tuple[str, Any, str], ...] = ()  # settings that switch all hooks off: key, value, what to do
 
     @property
     def title(self) -> str:
@@ -150,8 +149,6 @@ def _bash(_: str, line: str, seconds: int) -> dict[str, Any]:
     return {"type": "command", "bash": line, "timeoutSec": seconds}
 
 
-_DISABLED = (("disableAllHooks", True, "take disableAllHooks out of it"),)
-
 AGENTS = {
     agent.name: agent
     for agent in (
@@ -163,7 +160,6 @@ AGENTS = {
             "settings.json",
             ".claude/settings.local.json",
             _group(),
-            switches=_DISABLED,
         ),
         Agent(
             "kimi-code", ("kimi-code", "kimi"), ".kimi-code", "KIMI_CODE_HOME", "config.toml", None, _table, toml=True
@@ -187,7 +183,6 @@ AGENTS = {
             "settings.json",
             ".gemini/settings.json",
             _group(1000),
-            switches=(("hooksConfig.enabled", False, "take hooksConfig.enabled out of it"),),
         ),
         Agent(
             "qwen",
@@ -197,7 +192,6 @@ AGENTS = {
             "settings.json",
             ".qwen/settings.json",
             _group(),
-            switches=_DISABLED,
         ),
         Agent(
             "copilot",

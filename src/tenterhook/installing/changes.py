@@ -63,17 +63,19 @@ def plan(
     closed: bool | None = None,
     configs: Sequence[str] = (),
     also: Iterable[str] = (),
+    must_close: bool = False,
 ) -> Plan:
     """What installing now would change. Events that were wired for other projects stay wired; `also` are more.
 
-    `closed`: as it was chosen before, unless it is chosen now; a guard that is to block when it fails decides it.
+    `closed`: as it was chosen before, unless it is chosen now; a guard that is to block when it fails, and is in force,
+    decides it (`must_close`).
     """
     hooks = list(hooks)
     before = records.read(records.file(agent, root)) or {}
     events = {**wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
-    closed = wiring.must_close(hooks) or (bool(before.get("closed")) if closed is None else closed)
+    closed = must_close or (bool(before.get("closed")) if closed is None else closed)
     configs = list(dict.fromkeys([*before.get("configs", ()), *configs]))
     record = records.made(agent, root, events, closed=closed, configs=configs)
     wanted = {native: agent.line(native, records.file(agent, root), closed=closed) for native in events}
@@ -129,7 +131,7 @@ def apply(change: Plan, *, removal: bool = False) -> None:
     places.make_private(records.directory())
     with Lock(os.path.join(records.directory(), "lock")):
         check(change)
-        ours = {file["path"] for file in (records.read(path) or {}).get("files", ())}
+        ours = {file["path"] for record in records.all_records() for file in record["files"]}
         if not removal:
             # First: a line that finds no record does not answer.
             records.write(path, change.record)
@@ -152,7 +154,7 @@ def check(change: Plan) -> None:
 def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
     """Wire events that have come to have hooks since `record` was written; in a process that nobody waits for."""
     try:
-        wanted = plan(AGENTS[record["host"]], record["root"], (), closed=closed or None, also=absent)
+        wanted = plan(AGENTS[record["host"]], record["root"], (), must_close=closed, also=absent)
         if wanted.changes:
             apply(wanted)
     except (HookError, OSError) as error:  # nobody hears us; the next session tries again
@@ -252,6 +254,8 @@ def _write(change: FileChange) -> None:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with open(descriptor, "wb") as file:
             file.write(change.after)
+            file.flush()
+            os.fsync(file.fileno())  # the person's own file: not empty after a power cut
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:  # nothing half-written stays, whatever happened

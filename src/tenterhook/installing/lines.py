@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 _SCRIPT = (
     "{command}; s=$?; case $s in 0) exit 0;; 10) exit 2;; esac; "
     '{{ echo "$(PATH=/usr/bin:/bin date +%s) {host} {event} $s" >>{log}; }} 2>/dev/null; '
-    'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor {host}; '
-    'take it out of the settings with: tenterhook uninstall {host}"; {end}'
+    'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor {host}"; '
+    "[ -x {python} ] && [ -r {bridge} ] || "
+    'm="Tenterhook is gone (status $s): {consequence}. Install it again, for good: pipx install tenterhook, then '
+    'tenterhook install {host}; or take the lines with tenterhook/bridge.py out of the settings"; {end}'
 )
 _MARK = "/tenterhook/bridge.py"
 BRIDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bridge.py")
@@ -36,7 +38,14 @@ def line(host: str, event: str, record: str, *, closed: bool, open_status: int, 
     started = (sys.executable, "-I", "-S", BRIDGE, "--host", host, "--event", event, "--record", record)
     command = " ".join(map(shlex.quote, started))
     return _SCRIPT.format(
-        command=command, host=host, event=event, log=shlex.quote(log()), consequence=consequence, end=end
+        command=command,
+        python=shlex.quote(sys.executable),
+        bridge=shlex.quote(BRIDGE),
+        host=host,
+        event=event,
+        log=shlex.quote(log()),
+        consequence=consequence,
+        end=end,
     )
 
 

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__, places
+from ..callers import is_steering
 from .lines import BRIDGE
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ def made(
         "config": places.config_home(),
         "state": places.state(),
         "cache": places.cache(),
+        "agent_home": agent.home(),
         "environment": _environment(agent),
+        "steering": {name: value for name, value in os.environ.items() if name == "PATH" or is_steering(name)},
         "configs": list(configs),
         "closed": closed,
         "timeouts": {event: agent.seconds(event) for event in events},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import places
 from ..errors import Problem
 
 TYPE_CHECKING = False
@@ -70,11 +69,15 @@ def problems(hooks: Iterable[Hook]) -> list[Problem]:
     return found
 
 
-def keep_in_step(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook]) -> list[str]:
-    """Have what is missing wired, by a process that the agent does not wait for; return what was missing."""
+def keep_in_step(
+    record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook], *, closed: bool
+) -> list[str]:
+    """Have what is missing wired, by a process that the agent does not wait for; return what was missing.
+
+    `closed`: whether a guard is in force that would rather block than be absent.
+    """
     hooks = list(hooks)
     absent = missing(record, events, hooks)
-    closed = must_close(hooks)
     if not absent and (record["closed"] or not closed):
         return []
     import subprocess
@@ -93,6 +96,6 @@ def keep_in_step(record: Mapping[str, Any], events: Mapping[str, str], hooks: It
             env=environment,
             start_new_session=True,
         )
-    except OSError as error:
-        places.append_line(os.path.join(places.state(), "bridge.log"), f"wiring: {error}")
+    except OSError:  # no process to be had: the next session tries again
+        pass
     return absent
