@@ -15,7 +15,6 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenterhook"
 LAYERS = (
     {
         "values",
-        "bundle",
         "callers",
         "errors",
         "events",

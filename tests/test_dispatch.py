@@ -682,19 +682,3 @@ def test_a_file_of_a_repository_is_no_configuration(home: Path, project: Path) -
     ended = tenterhook("install", "claude-code", "--config", config)
     assert ended.returncode == 1
     assert "belongs to a repository" in ended.stderr
-
-
-def test_modules_come_from_one_file_and_only_for_the_sources_there_are(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", "echo held >&2; exit 2")
-    install("claude-code")
-    time.sleep(0.1)
-    assert reason("claude-code", payload("claude-code", project)) == "held"
-    (file,) = (home / ".cache" / "tenterhook" / "bundle").iterdir()
-    assert file.stat().st_mode & 0o077 == 0
-    good = file.read_bytes()
-    for spoiled in (b"", good[:1000], b"rubbish", good.replace(b"/answering.py", b"/unsweting.py")):
-        file.write_bytes(spoiled)
-        assert reason("claude-code", payload("claude-code", project)) == "held"
-    file.write_bytes(good)
-    file.chmod(0o666)
-    assert reason("claude-code", payload("claude-code", project)) == "held"

@@ -37,7 +37,7 @@ def answer(
         _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
-    catalog = index.catalog(found) if found is not None else _loaded(root, record["configs"])
+    catalog = index.catalog(found) if found is not None else index.load(root, record["configs"])
     if is_new:
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
@@ -49,18 +49,6 @@ def answer(
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
         _note(record["host"], received, verdict, answered, unwired)
     return answered
-
-
-def _loaded(root: str, configs: list[str]) -> Catalog:
-    """Load everything anew, and keep what saves the next events the same."""
-    from . import bundle
-
-    catalog = index.load(root, configs)
-    try:
-        bundle.write()
-    except Exception:  # noqa: BLE001, S110  # what only saves time must not cost anyone a verdict
-        pass
-    return catalog
 
 
 def refusal(native: str, record: dict[str, Any], why: str) -> Answer:
@@ -120,7 +108,7 @@ def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
     session = Session(session_id)
     session.open()
     try:
-        hand_over(session.variables(), record["agent_home"])
+        hand_over(session.variables(), record.get("agent_home", os.path.dirname(record["settings"])))
     except OSError:  # the verdict does not depend on it
         pass
 

@@ -51,7 +51,7 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache")})
     if options["check"]:
         return _check(record)
-    longest = record["timeouts"].get(options["event"], _LONGEST)
+    longest = record.get("timeouts", {}).get(options["event"], _LONGEST)
     timeout = longest - min(_SPARE, longest // 3)
     _end_after(timeout)
     deadline = time.monotonic() + timeout - 1  # so that we are done before we are ended
@@ -94,16 +94,13 @@ def _refuse(native: str, record: dict[str, Any], why: str) -> bool:
 
 def _load(record: dict[str, Any]) -> None:
     """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
-    callers.steady(record["steering"])
+    callers.steady(record.get("steering", {}))
     sys.path += [path for path in record["path"] if path not in sys.path]
-    from . import bundle
-
-    bundle.use()
 
 
 def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
     """Whether the person's own installation answers this event too: a project's would run every hook again."""
-    if record["root"] is None:
+    if record.get("root") is None:
         return False
     try:
         own = _record(f"{record['state']}/installed/{record['host']}.json")

@@ -83,7 +83,11 @@ def keep_in_step(
     import subprocess
 
     code = _SYNC.format(path=record["path"], record=dict(record), absent=absent, closed=closed)
-    environment = {**record["environment"], "HOME": record["home"], "PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+    environment = {
+        **record.get("environment", {}),
+        "HOME": record["home"],
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+    }
     environment |= {"XDG_CONFIG_HOME": record["config"], "XDG_STATE_HOME": os.path.dirname(record["state"])}
     environment |= {"XDG_CACHE_HOME": os.path.dirname(record["cache"])}
     try:
