@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .catalog.contents import Catalog
-    from .hosts import Codec
-    from .hosts.wire import Answer, Received
+    from .hosts.wire import Answer, Codec, Received
     from .model import Verdict
 
 
@@ -57,7 +56,7 @@ def refusal(native: str, record: dict[str, Any], why: str) -> Answer:
     from .model import Action, Event, Verdict
 
     spoken = codec(record["host"])
-    event = Event(spoken.EVENTS.get(native, "agent-event"))
+    event = Event(spoken.events.get(native, "agent-event"))
     action = Action.DENY if event.canonical in ("pre-tool-call", "permission-request") else Action.NONE
     return spoken.write_verdict(Received(event, native, {}), Verdict(event.canonical, action, why))
 
@@ -97,18 +96,17 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
     from .installing import wiring
 
     closed = wiring.must_close(catalog.in_force())
-    return wiring.keep_in_step(record, codec(record["host"]).EVENTS, catalog.hooks, closed=closed)
+    return wiring.keep_in_step(record, codec(record["host"]).events, catalog.hooks, closed=closed)
 
 
 def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
     """Let the agent's own tools have the variables that pre-session hooks set, where it has a way to."""
-    hand_over = getattr(spoken, "hand_over", None)
-    if hand_over is None:
+    if spoken.hand_over is None:
         return
     session = Session(session_id)
     session.open()
     try:
-        hand_over(session.variables(), record.get("agent_home", os.path.dirname(record["settings"])))
+        spoken.hand_over(session.variables(), record.get("agent_home", os.path.dirname(record["settings"])))
     except OSError:  # the verdict does not depend on it
         pass
 

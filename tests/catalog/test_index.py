@@ -133,7 +133,7 @@ def test_what_an_agent_sends_reaches_nothing_either_if_the_index_says_so(
     found: list[Hook], host: str, which: int, tool: str, tool_input: Any, more: dict[str, Any]
 ) -> None:
     """The short way looks at the payload as it came; the engine at the event that was made of it."""
-    natives = list(codec(host).EVENTS)
+    natives = list(codec(host).events)
     native = natives[which % len(natives)]
     payload: dict[str, Any] = {"session_id": "s", "sessionId": "s", "cwd": "/"}
     if host != "copilot":
@@ -146,7 +146,7 @@ def test_what_an_agent_sends_reaches_nothing_either_if_the_index_says_so(
             **{key: value for key, value in more.items() if key == "agentId"},
         }
     seen = dispatch._as_matchers_see_it(payload)
-    if seen is not None and index.reaches_nothing(made(found), codec(host).EVENTS[native], *seen):
+    if seen is not None and index.reaches_nothing(made(found), codec(host).events[native], *seen):
         event = codec(host).read_event(payload, native).event
         assert reached(found, event) == []
 

@@ -158,7 +158,7 @@ class Runs:
 
     def __init__(self, name: str, executable: Path, scratch: Path) -> None:
         self.name, self.live, self.executable, self.scratch = name, LIVE[name], executable, scratch
-        self.events = set(codec(name).EVENTS.values())
+        self.events = set(codec(name).events.values())
         self.cells: Cells = {}
         self.natives: dict[str, set[str]] = {}
         self.number = 0
@@ -566,7 +566,7 @@ def observe(name: str, executable: Path) -> dict[str, Any]:
     ordered = {
         event: {"names": sorted(runs.natives.get(event, ())), **cells.get(event, {})}
         for event in (*TRIED, *WATCHED)
-        if event in codec(name).EVENTS.values() or event in cells
+        if event in codec(name).events.values() or event in cells
     }
     version, day = LIVE[name].version(executable), datetime.now(UTC).date().isoformat()
     return {"version": version, "date": day, "events": ordered}

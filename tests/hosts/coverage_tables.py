@@ -36,7 +36,7 @@ NOT_OBSERVED = "not observed"
 
 def disagreements(name: str, entry: Mapping[str, Any]) -> list[str]:
     """Where our module of an agent says otherwise than what was seen."""
-    manners = getattr(codec(name), "MANNERS")  # noqa: B009  # which not every codec must have
+    manners = codec(name).manners
     found = []
     for event, seen in entry["events"].items():
         beside = event in ("post-tool-call", "post-tool-call-failure")

@@ -6,22 +6,7 @@ from ..values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Protocol
-
-    from ..model import Verdict
-    from .wire import Answer, Received
-
-    class Codec(Protocol):
-        """What a module here provides."""
-
-        EVENTS: Mapping[str, str]  # the agent's name for an event, to ours
-
-        def read_event(self, payload: dict[str, Any], native: str) -> Received:
-            """The event that the agent tells of, with its payload kept whole."""
-
-        def write_verdict(self, received: Received, verdict: Verdict) -> Answer:
-            """The verdict as the agent is known to honour it."""
+    from .wire import Codec
 
 
 class Host(NamedTuple):
@@ -47,6 +32,7 @@ HOSTS = {
 
 
 def codec(name: str) -> Codec:
-    """Load the module of one agent: the others cost nothing."""
-    module: Codec = __import__(f"{__name__}.{HOSTS[name].module}", fromlist=["EVENTS"])
-    return module
+    """The language of one agent: the others are not even loaded."""
+    module = __import__(f"{__name__}.{HOSTS[name].module}", fromlist=["CODEC"])
+    found: Codec = module.CODEC
+    return found

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ..model import Verdict
-
 _OTHERS = (
     *("PostToolBatch", "UserPromptExpansion", "PreModelSwitch", "PostModelSwitch", "PermissionDenied", "Setup"),
     *("TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange"),
@@ -40,14 +38,6 @@ MANNERS = wire.Manners(
 )
 
 
-def read_event(payload: dict[str, Any], native: str) -> wire.Received:
-    return wire.read("claude", payload, native, EVENTS)
-
-
-def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, _body)
-
-
 def _body(said: wire.Said) -> dict[str, Any] | None:
     if said.deny is None or said.event == "permission-request":
         return claude_words.body(said)
@@ -69,3 +59,6 @@ def hand_over(variables: Mapping[str, str], agent_home: str) -> None:
     quoted = {name: value.replace("'", "'\\''") for name, value in variables.items()}
     with open(file, "a", encoding="utf-8", errors="surrogateescape") as stream:
         stream.writelines(f"export {name}='{value}'\n" for name, value in quoted.items())
+
+
+CODEC = wire.Codec("claude", EVENTS, MANNERS, _body, hand_over=hand_over)

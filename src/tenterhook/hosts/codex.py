@@ -1,4 +1,4 @@
-"""Codex."""
+"""Codex. One key too many in an answer, and the tool runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from . import claude_words, wire
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ..model import Verdict
 
 EVENTS = {**agent_payloads.EVENTS_OF["codex"], "PreModelRequest": wire.OTHER}
 MANNERS = wire.Manners(
@@ -27,14 +25,6 @@ MANNERS = wire.Manners(
 )
 
 
-def read_event(payload: dict[str, Any], native: str) -> wire.Received:
-    return wire.read("codex", payload, native, EVENTS)
-
-
-def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, _body)
-
-
 def _body(said: wire.Said) -> dict[str, Any] | None:
     if said.event == "pre-session" and said.deny is not None:
         return {"continue": False, "stopReason": said.deny}
@@ -43,3 +33,6 @@ def _body(said: wire.Said) -> dict[str, Any] | None:
         # A changed input counts only beside an `allow`, which skips no question here.
         told["hookSpecificOutput"]["permissionDecision"] = "allow"
     return told
+
+
+CODEC = wire.Codec("codex", EVENTS, MANNERS, _body)

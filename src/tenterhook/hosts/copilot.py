@@ -8,9 +8,8 @@ from . import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
-
-    from ..model import Verdict
 
 EVENTS = {
     "preToolUse": "pre-tool-call",
@@ -56,7 +55,7 @@ _FIELDS = {
 _BASE = ("sessionId", "cwd", "timestamp", "name", "self", "work_dir", "context", "session_id", "hook_event_name")
 
 
-def read_event(payload: dict[str, Any], native: str) -> wire.Received:
+def _read(agent: str, payload: dict[str, Any], native: str, events: Mapping[str, str]) -> wire.Received:
     cwd = payload.get("cwd")
     fields = {_FIELDS.get(key, key): value for key, value in payload.items() if key not in _BASE}
     if isinstance(fields.get("tool_input"), str):  # as JSON in a string, before some versions
@@ -66,7 +65,7 @@ def read_event(payload: dict[str, Any], native: str) -> wire.Received:
             pass
     # a subagent's events have a session of their own, which has no beginning that we saw
     session = payload.get("parentAgentId") or payload.get("sessionId")
-    ours = EVENTS.get(native, wire.OTHER)
+    ours = events.get(native, wire.OTHER)
     if native == "agentStop" and payload.get("agentId"):  # a subagent's: its own event follows
         ours = wire.OTHER
     if ours == wire.OTHER:
@@ -77,11 +76,7 @@ def read_event(payload: dict[str, Any], native: str) -> wire.Received:
         work_dir=cwd if isinstance(cwd, str) and cwd else ".",
         **{str(key): value for key, value in fields.items()},
     )
-    return wire.received(native, event, payload, "copilot")
-
-
-def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, _body)
+    return wire.received(native, event, payload, agent)
 
 
 def _body(said: wire.Said) -> dict[str, Any] | None:
@@ -100,3 +95,6 @@ def _body(said: wire.Said) -> dict[str, Any] | None:
     if said.context is not None:
         told["additionalContext"] = said.context
     return told
+
+
+CODEC = wire.Codec("copilot", EVENTS, MANNERS, _body, reads=_read)

@@ -9,8 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..model import Verdict
-
 _OTHERS = ("BeforeModel", "AfterModel", "BeforeToolSelection")
 EVENTS = {**agent_payloads.EVENTS_OF["gemini"], **dict.fromkeys(_OTHERS, wire.OTHER)}
 MANNERS = wire.Manners(
@@ -20,14 +18,6 @@ MANNERS = wire.Manners(
     modifies=True,
     messages=True,
 )
-
-
-def read_event(payload: dict[str, Any], native: str) -> wire.Received:
-    return wire.read("gemini", payload, native, EVENTS)
-
-
-def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, _body)
 
 
 def _body(said: wire.Said) -> dict[str, Any] | None:
@@ -44,3 +34,6 @@ def _body(said: wire.Said) -> dict[str, Any] | None:
     if specific:
         told["hookSpecificOutput"] = {"hookEventName": said.native, **specific}
     return told
+
+
+CODEC = wire.Codec("gemini", EVENTS, MANNERS, _body)

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from . import wire
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..model import Verdict
-
 # It refuses to start with an event that is not among these.
 EVENTS = {
     "PreToolUse": "pre-tool-call",
@@ -32,10 +26,4 @@ MANNERS = wire.Manners(
     context=frozenset(),
 )
 
-
-def read_event(payload: dict[str, Any], native: str) -> wire.Received:
-    return wire.read_array("kimi-cli", payload, native, EVENTS)
-
-
-def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, wire.plain_text)
+CODEC = wire.Codec("kimi-cli", EVENTS, MANNERS, wire.plain_text, reads=wire.read_array)

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from . import kimi_cli, wire
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..model import Verdict
-
 # One event that is not among these, and it drops every hook.
 EVENTS = {
     **kimi_cli.EVENTS,
@@ -27,10 +21,4 @@ MANNERS = wire.Manners(
     context=frozenset(("pre-agent-turn",)),
 )
 
-
-def read_event(payload: dict[str, Any], native: str) -> wire.Received:
-    return wire.read_array("kimi-code", payload, native, EVENTS)
-
-
-def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, wire.plain_text)
+CODEC = wire.Codec("kimi-code", EVENTS, MANNERS, wire.plain_text, reads=wire.read_array)

@@ -1,15 +1,9 @@
-"""Qwen Code."""
+"""Qwen Code. It asks where a hook wants it, but no hook can change an input."""
 
 from __future__ import annotations
 
 from ..formats import agent_payloads
 from . import claude_words, wire
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..model import Verdict
 
 _OTHERS = (
     *("PostToolBatch", "UserPromptExpansion", "SessionDelete", "MessageDisplay", "PermissionDenied", "TodoCreated"),
@@ -25,10 +19,4 @@ MANNERS = wire.Manners(
     asks=True,
 )
 
-
-def read_event(payload: dict[str, Any], native: str) -> wire.Received:
-    return wire.read("qwen", payload, native, EVENTS)
-
-
-def write_verdict(received: wire.Received, verdict: Verdict) -> wire.Answer:
-    return wire.write(MANNERS, received, verdict, claude_words.body)
+CODEC = wire.Codec("qwen", EVENTS, MANNERS, claude_words.body)

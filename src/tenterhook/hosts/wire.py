@@ -237,19 +237,35 @@ def said(manners: Manners, received: Received, verdict: Verdict) -> tuple[Said, 
     return Said(event, received.native, deny, ask, approve, changed, context, message), lost
 
 
-def write(
-    manners: Manners, received: Received, verdict: Verdict, body: Callable[[Said], dict[str, Any] | str | None]
-) -> Answer:
-    """An answer: exit status 2 with the reason on stderr where `body` is None for a block, else what `body` makes."""
-    told, lost = said(manners, received, verdict)
-    content = body(told)
-    if told.message is not None and not (isinstance(content, dict) and "systemMessage" in content):
-        lost.append("message: not beside this answer")
-    if content is None and told.deny is not None:
-        return Answer(stderr=told.deny + "\n", blocks=True, lost=tuple(lost))
-    if isinstance(content, dict):
-        content = jsonable.encode(content).decode() if content else ""
-    return Answer(stdout=content or "", lost=tuple(lost))
+class Codec(NamedTuple):
+    """One agent's language: its events by its own names, what it understands, and how that is said.
+
+    `body` makes the answer for what is said: None for a block that exit status 2 says. `hand_over` gives variables to
+    the agent's own tools, where there is a way to.
+    """
+
+    agent: str
+    events: Mapping[str, str]
+    manners: Manners
+    body: Callable[[Said], dict[str, Any] | str | None]
+    reads: Callable[[str, dict[str, Any], str, Mapping[str, str]], Received] = read
+    hand_over: Callable[[Mapping[str, str], str], None] | None = None
+
+    def read_event(self, payload: dict[str, Any], native: str) -> Received:
+        """The event that the agent tells of, with its payload kept whole."""
+        return self.reads(self.agent, payload, native, self.events)
+
+    def write_verdict(self, received: Received, verdict: Verdict) -> Answer:
+        """The verdict as the agent is known to honour it."""
+        told, lost = said(self.manners, received, verdict)
+        content = self.body(told)
+        if told.message is not None and not (isinstance(content, dict) and "systemMessage" in content):
+            lost.append("message: not beside this answer")
+        if content is None and told.deny is not None:
+            return Answer(stderr=told.deny + "\n", blocks=True, lost=tuple(lost))
+        if isinstance(content, dict):
+            content = jsonable.encode(content).decode() if content else ""
+        return Answer(stdout=content or "", lost=tuple(lost))
 
 
 def _one_line(value: Any) -> str:

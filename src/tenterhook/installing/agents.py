@@ -41,7 +41,7 @@ class Agent(NamedTuple):
     @property
     def events(self) -> Mapping[str, str]:
         """The agent's events, each with ours."""
-        return codec(self.name).EVENTS
+        return codec(self.name).events
 
     def home(self) -> str:
         """Where the agent keeps its settings for this person."""

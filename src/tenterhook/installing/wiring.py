@@ -60,7 +60,7 @@ def problems(hooks: Iterable[Hook]) -> list[Problem]:
     for record in records.all_records():
         if record["host"] not in HOSTS:
             continue
-        events = codec(record["host"]).EVENTS
+        events = codec(record["host"]).events
         for native in missing(record, events, hooks):
             names = ", ".join(hook.name for hook in hooks if hook.event == events[native])
             message = f"{native} is not wired in {HOSTS[record['host']].title}: {names}"
