@@ -218,7 +218,7 @@ def test_an_unknown_key_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_our_own_entries_are_passed_over_in_silence(tmp_path: Path) -> None:
-    ours = command("exec python3 /home/me/.local/share/tenterhook/bridge.py claude")
+    ours = command("python3 /home/me/.local/share/tenterhook/bridge.py --host claude-code")
     file = write(tmp_path, "claude", {"PreToolUse": group(ours, command("theirs")), "PostToolBatch": group(ours)})
     read = toml_files.read(str(file))
     assert [(hook.command, hook.name) for hook in read.hooks] == [("theirs", "PreToolUse[0]")]
@@ -597,4 +597,5 @@ def test_two_agents_hooks_of_one_name_are_each_sent_their_own(project: Path) -> 
 
 
 def test_the_settings_module_knows_our_own_command() -> None:
-    assert settings.OURS == "tenterhook/bridge.py"
+    assert settings.is_our_line("python -I -S '/a b/tenterhook/bridge.py' --host codex --event Stop")
+    assert not settings.is_our_line("grep -q tenterhook/bridge.py && exit 2")

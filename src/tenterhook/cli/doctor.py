@@ -11,7 +11,7 @@ from ..doctor.findings import Finding, Level
 from ..installing import records
 from ..installing.agents import AGENTS
 from ..shown import visible
-from .loading import agent_names, catalog_here, json_option
+from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     tenterhook doctor
     tenterhook doctor claude-code --live
     """
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        raise click.UsageError(f"there is no agent {unknown[0]!r}; one of: {', '.join(AGENTS)}")
+    named = agents_named(names)
     catalog = catalog_here()
     hooks = checks.hook_findings(catalog)
     if not as_json:
@@ -50,7 +48,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     results: list[dict[str, object]] = []
     untried = 0
     broken = any(finding.level is Level.BAD for finding in hooks)
-    for agent in _chosen(names):
+    for agent in named or _present():
         projects = [None, *(record["root"] for record in records.all_records() if _is_for(record, agent, catalog.root))]
         if records.read(records.file(agent, None)) is None and len(projects) > 1:
             projects = projects[1:]
@@ -97,9 +95,7 @@ def _is_for(record: dict[str, object], agent: Agent, root: str) -> bool:
     return record["host"] == agent.name and record["root"] == root
 
 
-def _chosen(names: Sequence[str]) -> list[Agent]:
-    if names:
-        return [AGENTS[name] for name in dict.fromkeys(names)]
+def _present() -> list[Agent]:
     installed = {record["host"] for record in records.all_records()}
     return [agent for agent in AGENTS.values() if agent.name in installed or agent.is_present()]
 

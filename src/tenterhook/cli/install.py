@@ -15,7 +15,7 @@ from ..installing import changes, wiring
 from ..installing.agents import AGENTS
 from ..installing.lasting import temporary
 from ..shown import visible
-from .loading import agent_names, catalog_here, json_option
+from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json, short_path
 from .trust import refuse_below_agent
 
@@ -79,11 +79,8 @@ def install(
 
 
 def _chosen(names: Sequence[str]) -> list[Agent]:
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        raise click.UsageError(f"there is no agent {unknown[0]!r}; one of: {', '.join(AGENTS)}")
     if names:
-        return [AGENTS[name] for name in dict.fromkeys(names)]
+        return agents_named(names)
     found = [agent for agent in AGENTS.values() if agent.is_present()]
     if not found:
         raise HookError("no agent was found on this machine", f"name one of: {', '.join(AGENTS)}")

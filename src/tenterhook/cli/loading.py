@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..catalog.contents import Catalog
+    from ..installing.agents import Agent
 
 config_option = click.option(
     "--config",
@@ -35,6 +36,16 @@ def catalog_here(configs: Sequence[str] = ()) -> Catalog:
 def hook_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
     return sorted({hook.name for hook in catalog_here().hooks if hook.name.startswith(incomplete)})
+
+
+def agents_named(names: Sequence[str]) -> list[Agent]:
+    """The agents of these names, each once."""
+    from ..installing.agents import AGENTS
+
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown:
+        raise click.UsageError(f"there is no agent {unknown[0]!r}; one of: {', '.join(AGENTS)}")
+    return [AGENTS[name] for name in dict.fromkeys(names)]
 
 
 def agent_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

@@ -10,7 +10,7 @@ from ..catalog import roots
 from ..errors import HookError
 from ..installing import changes, records
 from ..installing.agents import AGENTS
-from .loading import agent_names
+from .loading import agent_names, agents_named
 from .printing import short_path
 from .trust import need_terminal, refuse_below_agent
 
@@ -25,19 +25,19 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
 
     The agent is not guarded any more. It needs a terminal or --yes, and does not work from within a guarded agent.
     """
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        raise click.UsageError(f"there is no agent {unknown[0]!r}; one of: {', '.join(AGENTS)}")
+    named = agents_named(names)
     if not dry_run:
         refuse_below_agent("uninstall")
         need_terminal("uninstall", yes=yes)
     root = None if for_user else roots.project_root(os.getcwd())
-    chosen = names or [
-        record["host"] for record in records.all_records() if record["root"] == root and record["host"] in AGENTS
+    chosen = named or [
+        AGENTS[record["host"]]
+        for record in records.all_records()
+        if record["root"] == root and record["host"] in AGENTS
     ]
     if not chosen:
         raise HookError("it is installed in no agent", "name the agent to look into its settings all the same")
-    plans = [changes.plan_removal(AGENTS[name], root) for name in dict.fromkeys(chosen)]
+    plans = [changes.plan_removal(agent, root) for agent in chosen]
     for plan in plans:
         for file in plan.files:
             if file.changes:

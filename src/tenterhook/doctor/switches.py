@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
 from ..errors import HookError
+from ..formats import commented_json
 from ..installing import codex_trust, lines
 from .findings import Finding, bad
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from ..installing.agents import Agent
 
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 # Where whoever manages a machine puts settings that outrank a person's.
 _MANAGED = {
     "claude-code": ("/etc/claude-code/managed-settings.json",),
@@ -115,7 +113,7 @@ def _wrong(agent: Agent, hook: Any) -> str | None:
 def _json(file: str) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8-sig") as stream:
-            value = json.loads(_COMMENT.sub(lambda found: found[1] or "", stream.read()))
+            value = commented_json.loads(stream.read())
     except (OSError, ValueError):  # said elsewhere, where it matters
         return {}
     return value if isinstance(value, dict) else {}

@@ -15,7 +15,7 @@ from ..errors import Problem
 from ..events import AGENTS, BY_NAME
 from ..model import Hook
 from ..values import NamedTuple
-from . import fields
+from . import commented_json, fields
 from .agent_payloads import EVENTS_OF
 from .fields import Field
 
@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     Place = Callable[[str, int, int | None, str], int | None]  # event, group (-1: none), handler, key to a line
 
 # A command with this in it is our own entry: to run it here would be to call ourselves.
-OURS = "tenterhook/bridge.py"
+_BRIDGE = "tenterhook/bridge.py"
+
+
+def is_our_line(command: str) -> bool:
+    """Whether a command is the one that `install` writes, and not just one that speaks of it."""
+    return _BRIDGE in command and " --host " in command.partition(_BRIDGE)[2][:10]
+
 
 GROUP = (
     Field("matcher", str, "", meaning="what the event is about: a tool's name, a source …"),
@@ -65,7 +71,7 @@ def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
         return (), (Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy),)
     except UnicodeDecodeError as error:
         return (), (Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8"),)
-    text = _without_comments(text)
+    text = commented_json.plain(text)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -176,7 +182,7 @@ def _handlers(group: dict[str, Any]) -> list[Any]:
 
 
 def _is_ours(handler: Any) -> bool:
-    return isinstance(handler, dict) and OURS in str(handler.get("command"))
+    return isinstance(handler, dict) and is_our_line(str(handler.get("command")))
 
 
 def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Problem:
@@ -358,18 +364,7 @@ def _timeout(agent: str, given: Any) -> tuple[float, str | None]:
     return given / 1000 if in_milliseconds else float(given), None
 
 
-_STRING = r'"(?:\\.|[^"\\\n])*"'
-_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_LAST_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
-
-
-def _without_comments(text: str) -> str:
-    """The text as plain JSON, each line where it was."""
-    text = _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
-    return _LAST_COMMA.sub(lambda found: found[1] or "", text)
-
-
-_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],\n]")
+_TOKEN = re.compile(rf"{commented_json.STRING}|[{{}}\[\],\n]")
 
 
 def _lines(text: str) -> dict[tuple[str | int, ...], int]:

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import places
+from ..formats.settings import is_our_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,6 @@ _SCRIPT = (
     'm="Tenterhook is gone (status $s): {consequence}. Install it again, for good: pipx install tenterhook, then '
     'tenterhook install {host}; or take the lines with tenterhook/bridge.py out of the settings"; {end}'
 )
-_MARK = "/tenterhook/bridge.py"
 BRIDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bridge.py")
 
 
@@ -61,7 +61,7 @@ def is_ours(entry: Any) -> bool:
     inner = entry.get("hooks")
     if isinstance(inner, list):
         return bool(inner) and all(is_ours(each) for each in inner)
-    return any(_MARK in command for key in ("command", "bash") if isinstance(command := entry.get(key), str))
+    return any(is_our_line(command) for key in ("command", "bash") if isinstance(command := entry.get(key), str))
 
 
 def command_of(entry: Mapping[str, Any]) -> str:

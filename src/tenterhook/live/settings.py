@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,11 @@ import tomlkit
 import tomlkit.exceptions
 
 from ..errors import HookError
+from ..formats import commented_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-# A string is matched first, so that what looks like a comment inside one is kept.
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 class BadSettings(HookError):
@@ -29,7 +26,7 @@ def edited_json(file: Path) -> Iterator[dict[str, Any]]:
     """The settings, to be changed in place; empty if there is no file. Comments are read over and lost."""
     text = _text(file)
     try:
-        settings = json.loads(_COMMENT.sub(lambda found: found[1] or "", text)) if text.strip() else {}
+        settings = commented_json.loads(text) if text.strip() else {}
     except ValueError as error:
         raise BadSettings(f"{file} is not JSON: {error}", "mend the file") from error
     if not isinstance(settings, dict):

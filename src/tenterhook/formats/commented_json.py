@@ -1,0 +1,26 @@
+"""JSON with comments, and commas behind a last element, as people write settings."""
+
+from __future__ import annotations
+
+import json
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+STRING = r'"(?:\\.|[^"\\\n])*"'
+# A string is matched first, so that what looks like a comment inside one is kept.
+_COMMENT = re.compile(rf"({STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LAST_COMMA = re.compile(rf"({STRING})|,(?=\s*[}}\]])", re.DOTALL)
+
+
+def plain(text: str) -> str:
+    """The text as plain JSON, each line where it was."""
+    text = _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
+    return _LAST_COMMA.sub(lambda found: found[1] or "", text)
+
+
+def loads(text: str) -> Any:
+    """The value; raises `ValueError`."""
+    return json.loads(plain(text))
