@@ -681,4 +681,4 @@ def test_a_file_of_a_repository_is_no_configuration(home: Path, project: Path) -
     config = write_config(project / "hooks.toml", array_hook("true"))
     ended = tenterhook("install", "claude-code", "--config", config)
     assert ended.returncode == 1
-    assert "belongs to a repository" in ended.stderr
+    assert "belongs to this project or a repository" in ended.stderr

@@ -8,6 +8,7 @@ import time
 from . import places
 from .catalog import index
 from .engine import Engine, untrusted_line
+from .errors import ERROR
 from .errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
 from .events import STOPS
 from .hosts import codec
@@ -116,6 +117,9 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     projects = [hook for hook in catalog.hooks if hook.layer == "project"]
     untrusted = sum(not catalog.trust.standing(hook).runs for hook in projects)
     news = [untrusted_line(untrusted)] if untrusted else []
+    broken = sum(problem.severity == ERROR for problem in catalog.problems)
+    if broken:
+        news.append(f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor")
     if unwired:
         news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
     return news

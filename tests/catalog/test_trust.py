@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import folder_hook, project_hooks, shell_call
+from support import folder_hook, project_hooks, shell_call, tenterhook
 from tenterhook import Engine
 from tenterhook.catalog import fingerprints
 from tenterhook.catalog.trust import State, Trust
@@ -194,3 +194,13 @@ def test_a_python_hook_leaves_no_byte_code_that_would_cost_its_trust(project: Pa
     for _ in range(2):
         (run,) = Engine.load().decide(shell_call()).runs
         assert (run.outcome, run.why) == ("ok", None)
+
+
+def test_trusting_again_after_taking_it_back_throws_nothing_away(home: Path, project: Path) -> None:
+    folder_hook(project_hooks(project), "theirs", "exit 0")
+    for _ in range(2):
+        assert tenterhook("trust", "theirs", "--yes").returncode == 0
+        assert tenterhook("untrust", "theirs", "--yes").returncode == 0
+    state = home / ".local" / "state" / "tenterhook"
+    assert not (state / "trust.json.broken").exists()
+    assert list((state / "trusted").iterdir()) == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import folder_hook, project_hooks, tenterhook, user_hooks
+from support import array_hook, folder_hook, project_hooks, tenterhook, user_hooks
 from tenterhook.hosts import HOSTS
 
 if TYPE_CHECKING:
@@ -166,6 +166,19 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
         ),
         "in silence",
     ),
+    "our entry got a matcher": (
+        "claude-code",
+        lambda home, _: edit(
+            home / ".claude/settings.json",
+            lambda text: text.replace('"PreToolUse": [\n      {', '"PreToolUse": [\n      {"matcher": "Write", ', 1),
+        ),
+        "the entry for PreToolUse was changed",
+    ),
+    "a script is gone": (
+        "gemini",
+        lambda home, _: (user_hooks(home) / "guard" / "scripts" / "run.sh").unlink(),
+        "no scripts/run",
+    ),
     "another entry of Kimi Code has a key too many": (
         "kimi-code",
         lambda home, _: edit(
@@ -199,7 +212,7 @@ def test_what_keeps_a_guard_from_holding_is_found(guarded: Path, project: Path, 
 def test_the_remedy_mends_it(guarded: Path, project: Path, what: str) -> None:
     agent, spoil, _ = SPOILED[what]
     spoil(guarded, project)
-    if "parse" in what or "Kimi" in what:
+    if "parse" in what or "Kimi" in what or "script" in what:
         pytest.skip("the person mends the file")
     assert tenterhook("install", agent).returncode == 0
     status, found = doctor(agent)
@@ -222,6 +235,26 @@ def test_a_broken_hook_and_one_that_changed_are_bad_and_an_untrusted_one_is_a_no
     assert "front matter" in said(doctor("claude-code")[1], "bad")
 
 
+def test_a_file_that_was_named_and_is_gone_is_bad_until_it_is_forgotten(guarded: Path, tmp_path: Path) -> None:
+    config = guarded / "more.toml"
+    config.write_text(array_hook("true"))
+    assert tenterhook("install", "qwen", "--config", config).returncode == 0
+    assert "1 more from" in said(doctor("qwen")[1], "ok")
+    config.unlink()
+    status, found = doctor("qwen")
+    assert status == 1
+    assert "more.toml do not run" in said(found, "bad")
+    assert tenterhook("install", "qwen", "--no-config").returncode == 0
+    assert doctor("qwen")[0] == 0
+
+
+def test_without_a_hook_nothing_is_said_to_hold(home: Path, project: Path) -> None:
+    assert tenterhook("install", "qwen").returncode == 0
+    text = tenterhook("doctor").stdout
+    assert "no hook is in force" in text
+    assert "every guard would hold" not in text
+
+
 def test_what_went_wrong_lately_is_told(guarded: Path) -> None:
     state = guarded / ".local/state/tenterhook"
     now = int(time.time())
@@ -231,9 +264,9 @@ def test_what_went_wrong_lately_is_told(guarded: Path) -> None:
     status, found = doctor("qwen")
     assert status == 0
     notes = said(found, "note")
-    assert "did not answer 1 times" in notes
+    assert "did not answer once" in notes
     assert "ask: denied" in notes
-    assert "'guard' failed 1 times" in notes
+    assert "'guard' failed once" in notes
     assert "did not answer" not in said(doctor("gemini")[1], "note")
 
 
@@ -263,6 +296,12 @@ class TestAlone:
         (user_hooks(guarded) / "broken").mkdir()
         (user_hooks(guarded) / "broken" / "HOOK.md").write_text("nothing")
         assert "tenterhook check" in tenterhook().stdout.splitlines()[-1]
+
+    def test_a_guard_that_would_not_hold_is_said(self, guarded: Path, project: Path) -> None:
+        settings_with(project / ".claude" / "settings.json", disableAllHooks=True)
+        text = tenterhook().stdout
+        assert "would not hold" in text
+        assert "tenterhook doctor claude-code" in text.splitlines()[-1]
 
     def test_settings_it_cannot_read_are_said(self, guarded: Path) -> None:
         (guarded / ".claude" / "settings.json").write_text("{")

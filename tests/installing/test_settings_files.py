@@ -641,7 +641,7 @@ class TestPassingEnvironments:
         assert ended.returncode == 0
         assert "this will not last" in ended.stderr
         assert str(site) in ended.stderr or sys.executable in ended.stderr
-        assert "pipx install tenterhook" in ended.stderr
+        assert "an environment that stays" in ended.stderr
         assert "this will not last" not in ended.stdout
 
     def test_it_says_so_only_then(self, home: Path) -> None:

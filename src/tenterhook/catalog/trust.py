@@ -188,19 +188,48 @@ class Trust:
         places.make_private(os.path.dirname(self._file))
         with Lock(self._file + ".lock"):
             records = _load(self._file)
-            if not records and os.path.exists(self._file) and os.path.getsize(self._file):
+            if not records and not _is_sound(self._file):
                 os.replace(self._file, self._file + ".broken")  # not ours to throw away
             change(records.setdefault(self._identity, {}))
             if not records[self._identity]:
                 del records[self._identity]
             data = light_json.dumps({"schema": 1, "projects": records})
             places.replace_file(self._file, data.encode())
+            self._forget_unused(records)
+
+    def _forget_unused(self, records: dict[str, Any]) -> None:
+        """Remove texts of files that nobody trusts any more."""
+        used = {
+            digest
+            for project in records.values()
+            for record in project.values()
+            for _, _, digest in record.get("entries", ())
+        }
+        try:
+            kept = os.listdir(self._objects)
+        except OSError:
+            return
+        for name in kept:
+            if name not in used:
+                os.unlink(os.path.join(self._objects, name))
 
 
 def fingerprint_of(path: str) -> fingerprints.Fingerprint:
     from . import fingerprints, settings
 
     return fingerprints.of_file(path) if os.path.basename(path) == settings.FILE else fingerprints.of_folder(path)
+
+
+def _is_sound(file: str) -> bool:
+    """Whether there are records, if only none, or there is no file yet."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
+        return not text.strip() or isinstance(light_json.loads(text)["projects"], dict)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _load(file: str) -> dict[str, Any]:

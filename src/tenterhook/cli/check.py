@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     """Look for mistakes in hooks, and say how to mend each.
 
-    PATH is a hook's folder, a directory of hooks, a project or a TOML file; without one, all hooks in force here are
-    checked. Exit status 1 if there are errors, 0 if there are warnings only.
+    PATH is a hook's folder, a directory of hooks, a project, or a TOML or JSON file; without one, all hooks in force
+    here are checked. Exit status 1 if there are errors, 0 if there are warnings only.
 
     \b
     tenterhook check

@@ -32,8 +32,9 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     """Say whether your guards would hold in AGENT (default: in every agent that is guarded or found).
 
     It looks at the agent's settings, at the line in them, at every hook and its trust. With --live the real agent runs
-    headless, in a home of its own, against a scripted model on this machine, in each mode that it has. Exit status 1
-    if a guard would not hold.
+    headless, with a copy of your settings, against a scripted model on this machine, in each mode that it has, and
+    tries what a canary hook of a throw-away project forbids. Your own hooks run there too. Exit status 1 if a guard
+    would not hold.
 
     \b
     tenterhook doctor
@@ -81,6 +82,9 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     elif not broken and not any(_is_guarded(result) for result in results):
         click.echo("no agent is guarded yet: tenterhook install")
     else:
+        if not any(catalog.hooks):
+            click.echo("no hook is in force: nothing is held")
+            return 0
         held = "every guard would hold" if not untried else "no guard failed; what is untried was not shown to hold"
         click.echo(click.style("a guard would not hold", fg="red") if broken else held)
     return 1 if broken else 0

@@ -30,13 +30,22 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--user/--project", "for_user", default=True, help="For every project (default), or for this one.")
 @click.option(
-    "--closed/--open", default=None, help="If Tenterhook cannot answer: refuse the tool call, or go on (default)."
+    "--closed/--open",
+    default=None,
+    help="If Tenterhook cannot answer: refuse tool calls, or go on. Default: as before, else open.",
 )
 @click.option("--config", "configs", multiple=True, metavar="FILE", help="Hooks of this file are in force there too.")
+@click.option("--no-config", "forget_configs", is_flag=True, help="Forget the files named with --config before.")
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
 @json_option
 def install(
-    names: tuple[str, ...], for_user: bool, closed: bool | None, configs: tuple[str, ...], dry_run: bool, as_json: bool
+    names: tuple[str, ...],
+    for_user: bool,
+    closed: bool | None,
+    configs: tuple[str, ...],
+    forget_configs: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> int:
     """Put your hooks in force in coding agents: one entry for each event that has hooks, in the agent's own settings.
 
@@ -58,10 +67,20 @@ def install(
     for file in files:
         if roots.repository_can_reach(file, catalog.root):
             remedy = "copy it to your own ~/.config, or make it a hook folder of the project and trust that"
-            raise HookError(f"{file} belongs to a repository: whoever changes it there would change what runs", remedy)
+            raise HookError(
+                f"{file} belongs to this project or a repository: who changes it would change what runs", remedy
+            )
     must_close = wiring.must_close(catalog.in_force())
     plans = [
-        changes.plan(agent, root, catalog.hooks, closed=closed, configs=files, must_close=must_close)
+        changes.plan(
+            agent,
+            root,
+            catalog.hooks,
+            closed=closed,
+            configs=files,
+            forget_configs=forget_configs,
+            must_close=must_close,
+        )
         for agent in agents
     ]
     if not dry_run:
@@ -130,9 +149,13 @@ def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
         click.echo(
             f"  {agent.title} reads a project's hooks only once it trusts the project: start it there and say so"
         )
+    for config in plan.record["configs"]:
+        click.echo(f"  hooks of {short_path(config)} are in force there too")
     if plan.record["closed"]:
         click.echo("  if Tenterhook cannot answer, tool calls are refused")
-    click.echo(f"  restart {agent.title} if it is running; then: tenterhook doctor {agent.name} --live")
+    if changed:
+        click.echo(f"  restart {agent.title} if it is running")
+    click.echo(f"  see whether it holds: tenterhook doctor {agent.name} --live")
 
 
 def _coloured(diff: str) -> str:
@@ -144,4 +167,4 @@ def _warn_if_temporary() -> None:
     why = temporary()
     if why:
         click.echo(f"{click.style('this will not last', fg='yellow')}: {why}", err=True)
-        click.echo("  install Tenterhook for good, then again: pipx install tenterhook && tenterhook install", err=True)
+        click.echo("  install Tenterhook into an environment that stays, then again: tenterhook install", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
@@ -44,7 +45,9 @@ def agents_named(names: Sequence[str]) -> list[Agent]:
 
     unknown = [name for name in names if name not in AGENTS]
     if unknown:
-        raise click.UsageError(f"there is no agent {unknown[0]!r}; one of: {', '.join(AGENTS)}")
+        close = get_close_matches(unknown[0], AGENTS, n=1, cutoff=0.4)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise click.UsageError(f"there is no agent {unknown[0]!r}; {hint}One of: {', '.join(AGENTS)}")
     return [AGENTS[name] for name in dict.fromkeys(names)]
 
 

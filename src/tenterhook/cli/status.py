@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..doctor import checks
+from ..doctor.findings import Level
 from ..errors import ERROR, HookError
 from ..installing import wiring
 from ..installing.agents import AGENTS
@@ -27,33 +28,48 @@ def print_status() -> int:
     waiting = len(catalog.hooks) - len(running)
     errors = sum(problem.severity == ERROR for problem in catalog.problems)
     present = [agent for agent in AGENTS.values() if agent.is_present()]
-    unguarded = []
+    unguarded: list[str] = []
+    doubtful: list[str] = []
     click.echo(f"{click.style('hooks', bold=True)}   {len(running)} in force in {short_path(catalog.root)}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
     problems = [*catalog.problems, *wiring.problems(catalog.hooks)]
     if problems:
-        click.echo(f"        {len(problems)} problems, {errors} of them errors: tenterhook check")
+        counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        click.echo(f"        {counted}: tenterhook check")
     click.echo(click.style("agents", bold=True) + ("" if present else "  none found"))
     for agent in present:
         try:
-            record = checks.guarded(agent) or (checks.guarded(agent, catalog.root) if agent.project_file else None)
+            record = checks.guarded(agent)
+            project = None if record or not agent.project_file else catalog.root
+            record = record or (checks.guarded(agent, project) if project else None)
             state = click.style("guarded", fg="green") if record else click.style("not guarded", fg="yellow")
             more = f"  {', '.join(record['events'])}" if record else ""
+            trouble = checks.agent_findings(agent, catalog, project, quickly=True) if record else []
+            bad = [finding for finding in trouble if finding.level is Level.BAD]
+            if bad:
+                state, more = click.style("would not hold", fg="red"), f"  {visible(bad[0].what)}"
+                doubtful.append(agent.name)
         except HookError as error:
             record, state, more = None, click.style("unreadable settings", fg="red"), f"  {visible(error.message)}"
-        if record is None:
+            doubtful.append(agent.name)
+        if record is None and agent.name not in doubtful:
             unguarded.append(agent.name)
         click.echo(f"        {agent.title:<12} {state}{more}")
-    click.echo(f"{click.style('next', bold=True)}    {_next(len(catalog.hooks), waiting, errors, present, unguarded)}")
+    next_step = _next(len(catalog.hooks), waiting, errors, present, unguarded, doubtful)
+    click.echo(f"{click.style('next', bold=True)}    {next_step}")
     return 0
 
 
-def _next(hooks: int, waiting: int, errors: int, present: Sequence[Agent], unguarded: list[str]) -> str:
+def _next(
+    hooks: int, waiting: int, errors: int, present: Sequence[Agent], unguarded: list[str], doubtful: list[str]
+) -> str:
     if errors:
         return "tenterhook check           what is wrong, and how to mend it"
     if not hooks:
         return "write a hook: a folder with a HOOK.md in ~/.config/agents/hooks; then: tenterhook list"
+    if doubtful:
+        return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to mend it"
     if waiting:
         return "tenterhook trust           look at this project's hooks and let them run"
     if unguarded:

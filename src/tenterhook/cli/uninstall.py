@@ -53,5 +53,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
         changes.apply(plan, removal=True)
         changed = [short_path(file.path) for file in plan.files if file.changes]
         said = f"out of {', '.join(changed)}" if changed else "there was nothing of ours"
-        click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}; it is not guarded any more")
+        elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]
+        left = "it is still guarded by another installation" if elsewhere else "it is not guarded any more"
+        click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
     return 0

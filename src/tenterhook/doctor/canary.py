@@ -13,6 +13,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import places
 from ..catalog import index
 from ..catalog.trust import Trust
 from ..errors import HookError
@@ -87,6 +88,7 @@ def _try(agent: Agent, program: Path, mode: str, scratch: Path, timeout: float) 
     finally:
         trust.revoke(str(hook))
         index.forget(trust.root)
+        _forget_state()
     if side.exists():
         return Tried(mode, False, "the forbidden command ran", came.seconds)
     if any(f"{token} is forbidden" in result for result in came.tool_results):
@@ -99,6 +101,14 @@ def _try(agent: Agent, program: Path, mode: str, scratch: Path, timeout: float) 
     said = (came.stderr.strip() or came.stdout.strip()).splitlines()
     why = "it took too long" if came.timed_out else said[-1][:160] if said else f"exit status {came.exit_code}"
     return Tried(mode, None, f"the agent made no tool call: {why}", came.seconds)
+
+
+def _forget_state() -> None:
+    """Remove the folders that hooks get for files of their own."""
+    folder = os.path.join(places.state(), "hooks")
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        if name.startswith("tenterhook-canary"):
+            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
 
 
 def _make_project(project: Path, token: str) -> Path:

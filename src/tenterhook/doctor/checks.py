@@ -30,8 +30,13 @@ def guarded(agent: Agent, root: str | None = None) -> dict[str, Any] | None:
     return record if record is not None and _entries(agent, root) else None
 
 
-def agent_findings(agent: Agent, catalog: Catalog, project: str | None = None) -> list[Finding]:
-    """What there is to say about one agent. `project` is the root of an installation for that project alone."""
+def agent_findings(
+    agent: Agent, catalog: Catalog, project: str | None = None, *, quickly: bool = False
+) -> list[Finding]:
+    """What there is to say about one agent. `project` is the root of an installation for that project alone.
+
+    `quickly`: a look at its settings alone; nothing is started.
+    """
     settings = agent.settings(project)
     remedy = f"tenterhook install {agent.name}" + (" --project" if project else "")
     try:
@@ -47,12 +52,30 @@ def agent_findings(agent: Agent, catalog: Catalog, project: str | None = None) -
     found += _version(record, remedy)
     found += _wired(agent, record, entries, catalog, remedy)
     found += _lines(agent, record, entries, project, remedy)
-    found += _answers(agent, record, remedy)
     if agent.name == "codex":
         found += _codex(agent, settings, remedy)
     found += switches.findings(agent, settings, catalog.root)
-    found += _recent(agent)
+    found += _configs(record, catalog.root)
+    if not quickly:
+        found += _answers(agent, record, remedy)
+        found += _recent(agent)
     return found
+
+
+def _configs(record: dict[str, Any], root: str) -> Iterator[Finding]:
+    """Whether the files that were named for this agent can still be used."""
+    if not record["configs"]:
+        return
+    from ..catalog import loading
+
+    named = loading.load(root, record["configs"])
+    for config in named.refused_configs:
+        why = next((problem.message for problem in named.problems if problem.file == config), "it cannot be used")
+        remedy = f"mend it, or forget it: tenterhook install {record['host']} --no-config"
+        yield bad(f"hooks of {config} do not run: {why}", remedy)
+    count = len(named.hooks) - len(loading.load(root).hooks)
+    if count:
+        yield ok(f"{count} more from {', '.join(record['configs'])}")
 
 
 def _entries(agent: Agent, project: str | None) -> dict[str, list[dict[str, Any]]]:
@@ -101,6 +124,8 @@ def _lines(
             yield note(f"{native} leads to us {len(groups)} times", remedy)
         if any(lines.command_of(group) != line for group in groups):
             yield note(f"the line for {native} is not the one this version writes", remedy)
+        elif any(group != agent.entry(native, line, agent.seconds(native)) for group in groups):
+            yield bad(f"the entry for {native} was changed: a matcher or a timeout may keep it from running", remedy)
 
 
 def _answers(agent: Agent, record: dict[str, Any], remedy: str) -> Iterator[Finding]:
@@ -165,7 +190,8 @@ def _recent(agent: Agent) -> Iterator[Finding]:
             break
     if absent:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(_number(absent[-1][0])))
-        yield note(f"the bridge did not answer {len(absent)} times in a week, last at {when} ({absent[-1][2]})")
+        what = f"the bridge did not answer {_times(len(absent))} in a week, last at {when} ({absent[-1][2]})"
+        yield note(what, f"if it is not mended by now: tenterhook install {agent.name}")
     lost: dict[str, int] = {}
     failed: dict[str, int] = {}
     for line in _tail(os.path.join(places.state(), "dispatch.jsonl")):
@@ -180,11 +206,13 @@ def _recent(agent: Agent) -> Iterator[Finding]:
         except (ValueError, KeyError, TypeError):
             continue
     for what, count in lost.items():
-        yield note(f"{count} times in a week {agent.title} could not be told: {what}")
+        yield note(f"{_times(count)} in a week {agent.title} could not be told: {what}")
     for hook, count in failed.items():
-        yield note(
-            f"'{hook}' failed {count} times in a week", f"tenterhook show {hook}; try it with tenterhook trigger"
-        )
+        yield note(f"'{hook}' failed {_times(count)} in a week", f"look at it with: tenterhook show {hook}")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _tail(file: str) -> list[str]:
@@ -200,6 +228,9 @@ def _number(text: str) -> float:
     return float(text) if text.isdigit() else 0.0
 
 
+_WILL_FAIL = ("no-script", "script-syntax", "missing-program")  # warnings to an author, absence to a guarded person
+
+
 def hook_findings(catalog: Catalog) -> list[Finding]:
     """What there is to say about the hooks themselves, whichever agent runs them."""
     from ..catalog import lints
@@ -208,7 +239,8 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
     problems = [*catalog.problems, *(problem for hook in catalog.hooks for problem in lints.lint(hook))]
     for problem in problems:
         place = problem.file + (f":{problem.line}" if problem.line else "")
-        level = Level.BAD if problem.severity == ERROR else Level.NOTE
+        fails = problem.severity == ERROR or problem.code in _WILL_FAIL
+        level = Level.BAD if fails else Level.NOTE
         found.append(Finding(level, f"{place}: {problem.message}", problem.remedy))
     for hook in catalog.hooks:
         standing = catalog.trust.standing(hook)
@@ -217,5 +249,8 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         elif standing.state is State.UNTRUSTED:
             found.append(note(f"'{hook.name}' does not run: {standing.why}", "look at it, then: tenterhook trust"))
     running = sum(catalog.trust.standing(hook).runs for hook in catalog.hooks)
-    found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
+    if running:
+        found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
+    else:
+        found.insert(0, note("no hook is in force here: there is nothing that could hold"))
     return found

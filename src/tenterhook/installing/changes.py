@@ -62,6 +62,7 @@ def plan(
     *,
     closed: bool | None = None,
     configs: Sequence[str] = (),
+    forget_configs: bool = False,
     also: Iterable[str] = (),
     must_close: bool = False,
 ) -> Plan:
@@ -76,7 +77,8 @@ def plan(
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
     closed = must_close or (bool(before.get("closed")) if closed is None else closed)
-    configs = list(dict.fromkeys([*before.get("configs", ()), *configs]))
+    known = () if forget_configs else before.get("configs", ())
+    configs = list(dict.fromkeys([*known, *configs]))
     record = records.made(agent, root, events, closed=closed, configs=configs)
     wanted = {native: agent.line(native, records.file(agent, root), closed=closed) for native in events}
     path = agent.settings(root)

@@ -20,8 +20,8 @@ _SCRIPT = (
     '{{ echo "$(PATH=/usr/bin:/bin date +%s) {host} {event} $s" >>{log}; }} 2>/dev/null; '
     'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor {host}"; '
     "[ -x {python} ] && [ -r {bridge} ] || "
-    'm="Tenterhook is gone (status $s): {consequence}. Install it again, for good: pipx install tenterhook, then '
-    'tenterhook install {host}; or take the lines with tenterhook/bridge.py out of the settings"; {end}'
+    'm="Tenterhook is gone (status $s): {consequence}. Install it again, then: tenterhook install {host}; '
+    'or take the lines with tenterhook/bridge.py out of the settings"; {end}'
 )
 BRIDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bridge.py")
 

@@ -64,7 +64,7 @@ def problems(hooks: Iterable[Hook]) -> list[Problem]:
         for native in missing(record, events, hooks):
             names = ", ".join(hook.name for hook in hooks if hook.event == events[native])
             message = f"{native} is not wired in {HOSTS[record['host']].title}: {names}"
-            remedy = f"tenterhook install {record['host']}, and restart it; or let it be, it is wired at its next start"
+            remedy = f"tenterhook install {record['host']}, and restart it if it is running"
             found.append(Problem("not-wired", record["settings"], None, None, message, remedy))
     return found
 
