@@ -25,6 +25,11 @@ def body(said: Said) -> dict[str, Any] | None:
         specific |= {"permissionDecision": "allow", "permissionDecisionReason": said.approve}
     if said.tool_input is not None:
         specific["updatedInput"] = said.tool_input
+    return beside(said, specific)
+
+
+def beside(said: Said, specific: dict[str, Any]) -> dict[str, Any]:
+    """The answer with what is said to the model, and to the person, beside its own keys."""
     if said.context is not None:
         specific["additionalContext"] = said.context
     told: dict[str, Any] = {}

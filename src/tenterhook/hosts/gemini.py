@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..formats import agent_payloads
-from . import wire
+from . import claude_words, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,17 +23,7 @@ MANNERS = wire.Manners(
 def _body(said: wire.Said) -> dict[str, Any] | None:
     if said.deny is not None:
         return None
-    specific: dict[str, Any] = {}
-    if said.tool_input is not None:
-        specific["tool_input"] = said.tool_input
-    if said.context is not None:
-        specific["additionalContext"] = said.context
-    told: dict[str, Any] = {}
-    if said.message is not None:
-        told["systemMessage"] = said.message
-    if specific:
-        told["hookSpecificOutput"] = {"hookEventName": said.native, **specific}
-    return told
+    return claude_words.beside(said, {"tool_input": said.tool_input} if said.tool_input is not None else {})
 
 
 CODEC = wire.Codec("gemini", EVENTS, MANNERS, _body)
