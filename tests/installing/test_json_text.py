@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenterhook.errors import HookError
-from tenterhook.installing import json_text
+from tenterhook.installing import edits, json_text
 from tenterhook.installing.shown_diff import diff
 
 DATA = sorted((Path(__file__).parent / "data").glob("*.json"))
@@ -68,7 +68,7 @@ def ours(value: Any) -> dict[str, list[str]]:
     return {event: sorted(map(json.dumps, entries)) for event, entries in found.items() if entries}
 
 
-def check(before: bytes, entries: dict[str, list[Any]] = ENTRIES) -> json_text.Edited:
+def check(before: bytes, entries: dict[str, list[Any]] = ENTRIES) -> edits.Edited:
     """All that is promised of one file."""
     edited = json_text.with_entries(before, entries, is_ours)
     after = meaning(edited.text)
@@ -184,7 +184,7 @@ def test_entries_of_others_that_came_later_stay(before: bytes, entries: dict[str
 def test_a_new_file_is_tidy() -> None:
     edited = json_text.with_entries(b"", {"Stop": [group("stop")]}, is_ours)
     assert edited.text.decode() == json.dumps({"hooks": {"Stop": [group("stop")]}}, indent=2) + "\n"
-    assert edited.created == {json_text.FILE, "hooks", "hooks.Stop"}
+    assert edited.created == {edits.FILE, "hooks", "hooks.Stop"}
 
 
 def test_nothing_to_write_makes_no_file() -> None:
@@ -281,7 +281,7 @@ def test_a_file_that_cannot_be_edited_is_refused_with_line_and_remedy(text: byte
         lambda: json_text.with_entries(text, ENTRIES, is_ours),
         lambda: json_text.without_entries(text, is_ours),
     ):
-        with pytest.raises(json_text.Refused, match=says) as refused:
+        with pytest.raises(edits.Refused, match=says) as refused:
             call()
         assert refused.value.line == line
         assert f"line {line}: " in str(refused.value)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenterhook.errors import HookError
-from tenterhook.installing import json_text, toml_text
+from tenterhook.installing import edits, toml_text
 
 DATA = sorted((Path(__file__).parent / "data").glob("*.toml"))
 corpus = pytest.mark.parametrize("file", DATA, ids=lambda file: file.stem)
@@ -43,7 +43,7 @@ def ours(hooks: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(entry) for entry in hooks if is_ours(entry))
 
 
-def check(before: bytes, entries: list[dict[str, Any]]) -> json_text.Edited:
+def check(before: bytes, entries: list[dict[str, Any]]) -> edits.Edited:
     """All that is promised of one file."""
     edited = toml_text.with_entries(before, entries, is_ours)
     after = meaning(edited.text)
@@ -167,7 +167,7 @@ def test_a_new_file_is_tidy() -> None:
         "timeout = 5",
         "",
     ]
-    assert edited.created == {json_text.FILE, "hooks"}
+    assert edited.created == {edits.FILE, "hooks"}
 
 
 def test_nothing_to_write_makes_no_file() -> None:
@@ -227,7 +227,7 @@ def test_a_file_that_cannot_be_edited_is_refused_with_line_and_remedy(text: byte
         lambda: toml_text.with_entries(text, ENTRIES, is_ours),
         lambda: toml_text.without_entries(text, is_ours),
     ):
-        with pytest.raises(json_text.Refused, match=says) as refused:
+        with pytest.raises(edits.Refused, match=says) as refused:
             call()
         assert refused.value.line == line
         assert f"line {line}: " in str(refused.value)

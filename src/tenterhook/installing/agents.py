@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import places
 from ..errors import HookError
 from ..hosts import HOSTS, codec
-from . import json_text, lines, toml_text, wiring
+from . import edits, json_text, lines, toml_text, wiring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,7 +100,7 @@ class Agent(NamedTuple):
         words = asked.stdout.replace(",", " ").split()
         return next((word.lstrip("v") for word in words if word.lstrip("v")[:1].isdigit()), None)
 
-    def with_entries(self, text: bytes, wanted: Mapping[str, str], created: frozenset[str]) -> json_text.Edited:
+    def with_entries(self, text: bytes, wanted: Mapping[str, str], created: frozenset[str]) -> edits.Edited:
         """The settings in which our entries are exactly these: the agent's name of an event, to its line."""
         entries = {event: self.entry(event, line, self.seconds(event)) for event, line in wanted.items()}
         if self.toml:

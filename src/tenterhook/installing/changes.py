@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import places
 from ..errors import HookError
 from ..locks import Lock
-from . import codex_trust, json_text, lines, records, wiring
+from . import codex_trust, edits, lines, records, wiring
 from .agents import AGENTS
 from .shown_diff import diff
 
@@ -194,7 +194,7 @@ def _refusing(path: str, edit: Any) -> Any:
     """Do an edit; a refusal says which file it is about."""
     try:
         return edit()
-    except json_text.Refused as error:
+    except edits.Refused as error:
         raise HookError(f"{path}: {error.message}; nothing was changed", error.remedy) from None
 
 

@@ -12,7 +12,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from . import json_text, lines
+from . import edits, json_text, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ def given(config: bytes) -> dict[str, str]:
         state = state.get(name, {})
         if not isinstance(state, dict):
             line = _line_of(config, name)
-            raise json_text.Refused(f"`{name}` is not a table", line, "make it one; Codex cannot read it")
+            raise edits.Refused(f"`{name}` is not a table", line, "make it one; Codex cannot read it")
     return {key: str(value.get("trusted_hash")) for key, value in state.items() if isinstance(value, dict)}
 
 
@@ -49,34 +49,34 @@ def with_trust(config: bytes, settings: str, text: bytes, old: Iterable[str] = (
     asked = wanted(settings, text)
     config = without(config, [key for key in old if key not in asked])
     known = given(config)
-    bom, body = json_text.decoded(config)
-    newline = json_text.newline_of(body)
+    bom, body = edits.decoded(config)
+    newline = edits.newline_of(body)
     for key, digest in asked.items():
         if known.get(key) == digest:
             continue
         body = _without(body, key)
         block = f'{newline}[hooks.state.{json.dumps(key)}]{newline}trusted_hash = "{digest}"'
         body += block + (newline if not body or body.endswith("\n") else "")
-    edited = json_text.encoded(bom, body)
+    edited = edits.encoded(bom, body)
     try:
         found = given(edited)
-    except json_text.Refused:  # a table on one line takes no more keys
+    except edits.Refused:  # a table on one line takes no more keys
         found = {}
     if any(found.get(key) != digest for key, digest in asked.items()):
         line = _line_of(config, "hooks")
         remedy = (
             "write [hooks] and [hooks.state] as tables of their own, or trust our hooks in Codex: start it, then /hooks"
         )
-        raise json_text.Refused("no place for [hooks.state] here", line, remedy)
+        raise edits.Refused("no place for [hooks.state] here", line, remedy)
     return edited
 
 
 def without(config: bytes, keys: Iterable[str]) -> bytes:
     """The `config.toml` without the trust that we gave."""
-    bom, body = json_text.decoded(config)
+    bom, body = edits.decoded(config)
     for key in keys:
         body = _without(body, key)
-    edited = json_text.encoded(bom, body)
+    edited = edits.encoded(bom, body)
     _parsed(edited)
     return edited
 
@@ -96,16 +96,16 @@ def _without(body: str, key: str) -> str:
 
 def _parsed(config: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(json_text.decoded(config)[1])
+        return tomllib.loads(edits.decoded(config)[1])
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else 1
-        raise json_text.Refused(f"not TOML: {error}", line, "mend it; Codex cannot read it") from None
+        raise edits.Refused(f"not TOML: {error}", line, "mend it; Codex cannot read it") from None
 
 
 def _line_of(config: bytes, name: str) -> int:
     """Where a key or a table of that name is first spoken of."""
-    text = json_text.decoded(config)[1]
+    text = edits.decoded(config)[1]
     found = re.search(rf"^[ \t]*\[?[ \t]*{name}\b", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else 1
 

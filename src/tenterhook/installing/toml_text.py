@@ -12,7 +12,7 @@ import re
 import tomllib
 
 from ..values import NamedTuple
-from .json_text import (
+from .edits import (
     FILE,
     Edited,
     Listing,
