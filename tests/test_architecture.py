@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "tenterhook"
 LAYERS = (
     {
         "values",
+        "bundle",
         "callers",
         "errors",
         "events",

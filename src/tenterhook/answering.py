@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import places
+from . import bundle, places
 from .catalog import index
 from .engine import Engine, untrusted_line
 from .errors import ERROR
@@ -39,6 +39,7 @@ def answer(
         found = index.read(root, record["configs"])
     catalog = index.catalog(found) if found is not None else index.load(root, record["configs"])
     if is_new:
+        bundle.keep()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline)
