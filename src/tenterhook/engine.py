@@ -104,6 +104,10 @@ class Engine:
             self._tell_untrusted(turn.runs)
         return turn.verdict(self.problems)
 
+    def asking(self, hooks: Iterable[Hook]) -> Engine:
+        """This engine with these of its hooks."""
+        return Engine(hooks, catalog=self.catalog, debug=self._debug, tell_untrusted=self._tells_untrusted)
+
     async def adecide(self, event: Event) -> Verdict:
         """The same without blocking the event loop. Cancelled, it ends the hooks' process groups before it raises."""
         import asyncio

@@ -231,9 +231,11 @@ class _Live:
 
 
 def run_stage(
-    commands: Sequence[Command], cancel: Cancel | None = None, tell: Callable[[int, Ended], None] | None = None
+    commands: Sequence[Command], cancel: Cancel | None = None, tell: Callable[[int, Ended], object] | None = None
 ) -> list[Ended]:
-    """Run the commands side by side; return how each ended, in their order. `tell` hears of each end as it comes.
+    """Run the commands side by side; return how each ended, in their order.
+
+    `tell` hears of each end as it comes; if it returns True, that was enough, and the others are ended.
 
     Raises `Cancelled` when `cancel` is set. However it returns or raises, no process group it started and did not
     see end by itself is left alive.
@@ -300,8 +302,9 @@ def run_stage(
                         if fd in live:
                             _forget(poll, live, fd)
                 results[one.number] = one.ended()
-                if tell is not None:
-                    tell(one.number, results[one.number])
+                if tell is not None and tell(one.number, results[one.number]) is True:
+                    _end_all(running)
+                    return [results.get(number, _NOT_NEEDED) for number in range(len(commands))]
     except BaseException:  # cancelled, interrupted: no process group outlives us
         _end_all(running)
         raise
@@ -393,6 +396,9 @@ def _end_all(running: set[_Live]) -> None:
             while not one.has_exited() and time.monotonic() < last:
                 time.sleep(0.001)
             one.ended()
+
+
+_NOT_NEEDED = Ended(Failure.SIGNAL, "ended: another hook has decided", None, 0.0)
 
 
 def _not_started(error: Exception, duration: float) -> Ended:

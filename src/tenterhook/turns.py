@@ -182,13 +182,26 @@ class Turn:
                 pending.append(command if command.timeout <= left else command._replace(timeout=left))
                 numbers.append(number)
             runs.append(run)
-        for number, ended in zip(numbers, running.run_stage(pending, self.cancel), strict=True):
-            begun = runs[number]
-            assert begun is not None
-            runs[number] = _ran(begun, ended, commands.never_began(begun.hook, self.event, ended))
+        tell = None
+        if self.event.canonical == "permission-request":  # any denial wins, at once
+            tell = lambda place, ended: self._denies(runs[numbers[place]], ended)  # noqa: E731
+        for number, ended in zip(numbers, running.run_stage(pending, self.cancel, tell), strict=True):
+            runs[number] = self._ran(runs[number], ended)
         if before is not None:
             self._collect(before, runs)
         return runs
+
+    def _ran(self, begun: Run | None, ended: running.Ended) -> Run:
+        assert begun is not None
+        return _ran(begun, ended, commands.never_began(begun.hook, self.event, ended))
+
+    def _denies(self, begun: Run | None, ended: running.Ended) -> bool:
+        run = self._ran(begun, ended)
+        if run.hook.format in AGENTS:
+            from .formats import agent_answers
+
+            run = agent_answers.read(run)
+        return judging.judge(run, self.event).decision.action is Action.DENY
 
     def _time_left(self) -> float:
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()

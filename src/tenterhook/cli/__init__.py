@@ -14,6 +14,7 @@ import click
 from .. import __version__
 from ..errors import HookError, UnknownEvent
 from ..shown import visible
+from .agent import agent
 from .check import check
 from .doctor import doctor
 from .install import install
@@ -47,7 +48,7 @@ def tenterhook(context: click.Context) -> int | None:
     return print_status() if context.invoked_subcommand is None else None
 
 
-for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor):
+for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent):
     tenterhook.add_command(command)
 
 

@@ -1,0 +1,333 @@
+"""An engine's hooks in a pydantic-ai agent: its life mapped onto PROTOCOL 1.
+
+    agent = Agent("openai:gpt-5", capabilities=[HooksCapability(engine)])
+
+A run of the agent is a turn. What belongs to a session (`begin`, `end`), to its context and to background work is the
+caller's to fire; everything inside a turn, and subagents, happens here.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import ValidationError
+from pydantic_ai.agent import CallToolsNode, ModelRequestNode
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.result import FinalResult
+from pydantic_ai.run import AgentRunResult
+from pydantic_graph import End
+
+from ..approvals.requests import Call
+from ..gate import Gate
+from ..model import Action, Event, Run, Verdict
+from ..sessions import fresh_id
+from ..stopping import Gate as Stops
+from ..texts import prompt_text
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from pydantic_ai.capabilities.abstract import WrapRunHandler
+    from pydantic_ai.messages import ToolCallPart
+    from pydantic_ai.tools import RunContext, ToolDefinition
+
+    from ..engine import Engine
+
+_FOLDER_FAMILY = ("folder", "table", "function")
+
+
+class Subagent(NamedTuple):
+    """Whose life it is, if it is not the agent's own."""
+
+    id: str
+    name: str
+    description: str
+    kind: str = "general"
+
+
+class Turn:
+    """What one run has come to so far."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.stops = Stops({"folder": 0, "array": 0})
+        self.stop_reason = "no_tool_calls"
+        self.refusal: str | None = None  # why there was no model call
+        self.answer = ""
+
+
+class HooksCapability(AbstractCapability[Any]):
+    """Fires every event of a run at an engine's hooks and does what they decide."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        session_id: str | None = None,
+        work_dir: str | os.PathLike[str] = ".",
+        gate: Gate | None = None,
+        max_steps: int | None = None,
+        told: Callable[[Event, Verdict], None] | None = None,
+        say: Callable[[str], None] | None = None,
+        keep: Callable[[str], None] | None = None,
+        subagent: Subagent | None = None,
+    ) -> None:
+        """`gate` asks somebody where hooks do not decide; without one, only hooks do.
+
+        `told` hears of every verdict, `say` of what a person should read, `keep` of what belongs in the session but
+        not in the model's context.
+        """
+        self.engine = engine
+        self.session_id = session_id or fresh_id()
+        self.work_dir = os.path.abspath(work_dir)
+        self.gate = gate or Gate(self.decide, mode="yolo")
+        self.max_steps = max_steps
+        self.told = told
+        self.say = say or (lambda text: None)
+        self.keep = keep or (lambda text: None)
+        self.subagent = subagent
+        self.context: list[str] = []  # of pre-session hooks, for the instructions
+        self.waiting: list[str] = []  # for the next request
+        self.origin = "user"  # of the next run: a person's prompt, or a notification
+        self.turn = Turn()
+
+    # What a caller fires itself
+
+    async def decide(self, event: Event) -> Verdict:
+        """Put an event to the hooks."""
+        return self._heard(event, await self.engine.adecide(event))
+
+    async def fire(self, name: str, **fields: Any) -> Verdict:
+        """The same with an event of this session."""
+        return await self.decide(self._event(name, fields))
+
+    async def begin(self, *, source: str = "startup", **fields: Any) -> Verdict:
+        """The session begins; its hooks' context goes with the instructions. Denied, it should not."""
+        verdict = await self.fire("pre-session", source=source, **fields)
+        self.context = [_context("pre-session", text) for text in verdict.additional_context]
+        return verdict
+
+    async def end(self, *, reason: str = "exit", **fields: Any) -> None:
+        """The session is over and flushed."""
+        await self.fire("post-session", reason=reason, **fields)
+
+    def for_subagent(self, name: str, description: str, number: str) -> HooksCapability:
+        """The same hooks, session and gate, for an agent that works for this one."""
+        other = copy.copy(self)
+        other.subagent = Subagent(number, name, description)
+        other.waiting = []
+        return other
+
+    # What pydantic-ai calls
+
+    async def for_run(self, ctx: RunContext[Any]) -> HooksCapability:
+        run = copy.copy(self)
+        run.turn = self.turn = Turn()
+        return run
+
+    def get_instructions(self) -> Callable[[], str | None]:
+        return lambda: "\n\n".join(self.context) or None
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+        if self.subagent is not None:
+            return await self._subagent_run(ctx, self.subagent, handler)
+        prompt = _text(ctx.prompt)
+        started = {"turn_id": ctx.run_id, "origin_kind": self.origin, "origin_name": self.origin}
+        await self.fire("turn-started", **started, prompt=prompt)
+        self._add(ctx, self.waiting)
+        self.waiting.clear()
+        if self.origin == "user":
+            verdict = await self.fire("pre-agent-turn", prompt=prompt)
+            self._keep_results(verdict)
+            if verdict.denied:
+                self.turn.refusal = self.turn.answer = verdict.reason or ""
+                return AgentRunResult(output=self.turn.answer)
+            self._add(ctx, [_context("pre-agent-turn", text) for text in verdict.additional_context])
+        try:
+            result = await handler()
+        except Exception as error:
+            await self.fire("post-agent-turn-failure", error_type=type(error).__name__, error_message=str(error))
+            raise
+        await self.fire("post-agent-turn", prompt=prompt, response=_text(result.output))
+        return result
+
+    async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
+        self.turn.steps += isinstance(node, ModelRequestNode)
+        return node
+
+    async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
+        """Where a run would go on although it must not, and where it would end although hooks say no."""
+        if isinstance(result, ModelRequestNode) and isinstance(node, CallToolsNode):
+            if self.max_steps is not None and self.turn.steps >= self.max_steps:
+                self.turn.stop_reason = "max_steps"
+                self.turn.answer = f"Stopped after {self.turn.steps} steps"
+            if self.turn.stop_reason != "no_tool_calls":
+                ctx.messages.append(result.request)  # the results of the calls, which nobody answers
+                result = End(FinalResult(self.turn.answer))
+        if isinstance(result, End):
+            self.turn.answer = _text(result.data.output)
+            await self._stop(ctx, self.turn.answer)
+        return result
+
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: Callable[[dict[str, Any]], Awaitable[Any]],
+    ) -> Any:
+        given = _given(call, args)
+        wanted = Call(call.tool_name, given, self.work_dir, self.session_id, call.tool_call_id, self._whose())
+        permit = await self.gate.permit(wanted)
+        self._add(ctx, [_context("pre-tool-call", text) for text in permit.context])
+        wanted = permit.call
+        if not permit.allowed:
+            reason = permit.reason or "Refused"
+            if permit.ends_turn:
+                self.turn.stop_reason, self.turn.answer = "tool_rejected", reason
+            await self._failed(ctx, wanted, reason)
+            raise ToolFailed(reason)
+        try:
+            args = args if wanted.tool_input is given else _validated(ctx, call.tool_name, wanted.tool_input)
+            output = await handler(args)
+        except Exception as error:
+            await self._failed(ctx, wanted, str(error))
+            raise
+        verdict = await self.fire("post-tool-call", **_tool(wanted), tool_output=_output(output))
+        self._add_said(ctx, verdict)
+        return output
+
+    # How it is done
+
+    async def _subagent_run(
+        self, ctx: RunContext[Any], subagent: Subagent, handler: WrapRunHandler
+    ) -> AgentRunResult[Any]:
+        about = _about(subagent)
+        prompt = _text(ctx.prompt)
+        verdict = await self.fire("pre-subagent", **about, prompt=prompt)
+        if verdict.denied:
+            raise ToolFailed(verdict.reason or "Refused")
+        self._add(ctx, [_context("pre-subagent", text) for text in verdict.additional_context])
+        try:
+            return await handler()
+        except Exception as error:
+            folders = [hook for hook in self.engine.hooks if hook.format in _FOLDER_FAMILY]
+            event = self._event("post-subagent", {**about, "error": str(error)})
+            self._heard(event, await self.engine.asking(folders).adecide(event))
+            raise
+
+    async def _stop(self, ctx: RunContext[Any], said: str) -> None:
+        """Ask whether the run may stop; if not, what hooks say is the next thing the model hears."""
+        turn, subagent = self.turn, self.subagent
+        told = {"stop_reason": turn.stop_reason, "step_count": turn.steps, "final_message": said}
+        name = "pre-agent-turn-stop" if subagent is None else "post-subagent"
+        event = self._event(name, told if subagent is None else {**_about(subagent), "response": said})
+        engine = self.engine.asking(turn.stops.asked(self.engine.hooks))
+        verdict, stops = turn.stops.settle(await engine.adecide(turn.stops.told(event, engine.hooks)))
+        self._heard(event, verdict)
+        for news in turn.stops.news(self.engine.hooks):
+            self.say(news)
+        contexts = [_context(name, text) for text in verdict.additional_context]
+        if verdict.denied and turn.stop_reason == "no_tool_calls":
+            turn.stops = stops
+            self._add(ctx, [*_sent_back(verdict.runs), *contexts])
+            return
+        self.waiting += contexts
+        if subagent is None:
+            active = any(count > 0 for count in turn.stops.counts.values())
+            await self.fire("post-agent-turn-stop", **told, stop_hook_active=active)
+
+    async def _failed(self, ctx: RunContext[Any], call: Call, error: str) -> None:
+        self._add_said(ctx, await self.fire("post-tool-call-failure", **_tool(call), error=error))
+
+    def _add_said(self, ctx: RunContext[Any], verdict: Verdict) -> None:
+        """What hooks have to say about a call that is over, beside its result."""
+        said = [*verdict.additional_context, *([verdict.reason] if verdict.denied and verdict.reason else [])]
+        self._add(ctx, [_context(verdict.event, text) for text in said])
+
+    def _add(self, ctx: RunContext[Any], texts: Iterable[str]) -> None:
+        for text in texts:
+            ctx.enqueue(text)
+
+    def _keep_results(self, verdict: Verdict) -> None:
+        """What prompt hooks say is for the person and the session, not for the model."""
+        for run in verdict.runs:
+            if run.decision.ignored is not None:
+                continue
+            denies = run.decision.action is Action.DENY
+            text = run.decision.reason if denies else run.decision.message if run.hook.has_one_matcher else None
+            if text:
+                body = text.replace("</hook_result>", "&lt;/hook_result>")
+                self.keep(f'<hook_result hook_event="UserPromptSubmit">{body}</hook_result>')
+
+    def _heard(self, event: Event, verdict: Verdict) -> Verdict:
+        if self.told is not None:
+            self.told(event, verdict)
+        return verdict
+
+    def _event(self, name: str, fields: dict[str, Any]) -> Event:
+        whose = {**self._whose(), **fields}
+        return Event(name, session_id=self.session_id, work_dir=self.work_dir, **whose)
+
+    def _whose(self) -> dict[str, Any]:
+        return {} if self.subagent is None else {"agent_id": self.subagent.id, "agent_type": self.subagent.name}
+
+
+def _about(subagent: Subagent) -> dict[str, Any]:
+    return {
+        "subagent_name": subagent.name,
+        "subagent_type": subagent.kind,
+        "task_description": subagent.description,
+    }
+
+
+def _tool(call: Call) -> dict[str, Any]:
+    return {"tool_name": call.tool_name, "tool_input": call.tool_input, "tool_use_id": call.tool_use_id}
+
+
+def _given(call: ToolCallPart, args: dict[str, Any]) -> dict[str, Any]:
+    """The input as the model gave it, without the defaults of the tool; as it will run, if something has changed it."""
+    try:
+        given = call.args_as_dict()
+    except ValueError:
+        return args
+    return given if all(key in args and args[key] == value for key, value in given.items()) else args
+
+
+def _sent_back(runs: Iterable[Run]) -> list[str]:
+    """The reasons of blocked stops, in the words of each family."""
+    return [
+        f"[Hook blocked stop: {run.decision.reason}]" if run.hook.format in _FOLDER_FAMILY else str(run.decision.reason)
+        for run in runs
+        if run.decision.action is Action.DENY and run.decision.ignored is None
+    ]
+
+
+def _context(event: str, text: str) -> str:
+    """What a hook adds, told apart from what a person says."""
+    return f'<hook_context event="{event}">{text.replace("</hook_context>", "&lt;/hook_context>")}</hook_context>'
+
+
+def _validated(ctx: RunContext[Any], tool_name: str, tool_input: dict[str, Any]) -> dict[str, Any]:
+    """An input that hooks have made, as the tool takes it."""
+    tools = ctx.tool_manager.tools if ctx.tool_manager is not None else None
+    if not tools or tool_name not in tools:
+        return tool_input
+    try:
+        return dict(tools[tool_name].args_validator.validate_python(tool_input))
+    except ValidationError as error:
+        what = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        raise ToolFailed(f"A hook has modified the input into one that the tool does not take: {what}") from None
+
+
+def _output(output: Any) -> Any:
+    return output.return_value if hasattr(output, "return_value") else output
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else prompt_text(value) if value is not None else ""

@@ -1,0 +1,276 @@
+"""A session of the bundled agent: its turns, its context, its background tasks, from the first event to the last."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic_ai import Agent, RunContext, Tool
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.usage import UsageLimits
+
+from .. import guarded, processes
+from ..gate import Gate
+from ..sessions import Session, fresh_id
+from . import compaction, models, record
+from .capability import HooksCapability
+from .scripted import ScriptError
+from .tally import Tally
+from .tasks import Tasks
+from .tools import Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import Model
+
+    from ..approvals.requests import Answer, Request, Surface
+    from ..engine import Engine
+    from ..model import Event, Verdict
+    from .screen import Screen
+    from .settings import Settings
+
+_HEARTBEAT = 60.0  # seconds
+_INSTRUCTIONS = """\
+You are a coding agent in a person's terminal. You work in {work_dir} with the tools you are given.
+Do what is asked, check that it works, and say briefly what you did. A call that is refused was refused by the person
+or by a hook of theirs: take its reason seriously and find another way, never the same thing in disguise."""
+
+
+class Ended(NamedTuple):
+    """How a turn ended."""
+
+    outcome: str  # success, refused, failed, interrupted
+    answer: str = ""
+    reason: str | None = None
+
+
+class Conversation:
+    """One session. `begin` first, `finish` last."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        model: Model,
+        settings: Settings,
+        screen: Screen,
+        *,
+        work_dir: str,
+        surfaces: Sequence[Surface] = (),
+        resume: str | None = None,
+    ) -> None:
+        self.engine = engine
+        self.model = model
+        self.settings = settings
+        self.screen = screen
+        self.work_dir = work_dir
+        self.id = resume or fresh_id()
+        entries = record.read(resume) if resume else []
+        self.history: list[ModelMessage] = record.history(entries)
+        self._lost = list(record.lost_tasks(entries))
+        self._source = "resume" if resume else "startup"
+        self.record = record.Record(self.id, screen.note)
+        self.record.follows(self.history)
+        self.tally = Tally()
+        self.hooks = HooksCapability(
+            engine,
+            session_id=self.id,
+            work_dir=work_dir,
+            max_steps=settings.max_steps,
+            told=self._heard,
+            say=screen.note,
+            keep=self._keep,
+        )
+        self.gate = self.hooks.gate = Gate(
+            self.hooks.decide, mode=settings.mode, rules=settings.rules, surfaces=surfaces, told=self._answered
+        )
+        self.tools = Tools(work_dir, lambda: engine.session_variables(self.id))
+        self.tasks = Tasks(self)
+        self._recording = _Recording(self)
+        task_tool = Tool(self.tasks.task, name="Task", takes_ctx=True)
+        self._agent = Agent(
+            model,
+            instructions=_INSTRUCTIONS.format(work_dir=work_dir),
+            tools=[*self.tools.all(), task_tool],
+            capabilities=[self.hooks, self._recording],
+        )
+        self.usage = {"input_tokens": 0, "output_tokens": 0}
+        self.steps = 0
+        self._began = time.monotonic()
+        self._heartbeat: asyncio.Task[None] | None = None
+        self.notifications: list[str] = []  # that the model has not heard of yet
+        self.on_notification: Callable[[], None] = lambda: None
+
+    async def begin(self, args: Sequence[str] = ()) -> Verdict:
+        """Start the session; denied, it must not go on."""
+        guarded.mark(processes.this())  # what runs below an agent may not widen what may run
+        Session(self.id).fix_root(self.engine.catalog.root if self.engine.catalog else self.work_dir)
+        about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_name}
+        self.record.write("session", schema=record.SCHEMA, **about, mode=self.gate.mode, source=self._source)
+        verdict = await self.hooks.begin(source=self._source, model=self.model.model_name, args=list(args))
+        if verdict.denied:
+            return verdict
+        if any(hook.event == "session-heartbeat" for hook in self.engine.hooks):
+            self._heartbeat = asyncio.create_task(self._beat())
+        for task in self._lost:
+            await self.tasks.lost(task)
+        return verdict
+
+    async def turn(self, prompt: str, *, origin: str = "user") -> Ended:
+        """One run of the agent, from a prompt to where it stops. Cancelled, it leaves a history to go on from."""
+        self.hooks.origin = origin
+        self.hooks.waiting += self.notifications if origin == "user" else []
+        if origin == "user":
+            self.notifications.clear()
+        self._recording.begin(self.history)
+        limits = UsageLimits(request_limit=None)
+        try:
+            result = await self._agent.run(
+                prompt, message_history=self.history, event_stream_handler=self.screen.events, usage_limits=limits
+            )
+        except asyncio.CancelledError:
+            await asyncio.shield(self._interrupted())
+            raise
+        except Exception as error:  # noqa: BLE001  # a model, its server, a tool: the session goes on
+            self._settle()
+            return Ended("failed", reason=_said(error))
+        turn = self.hooks.turn
+        if turn.refusal is not None:
+            self.record.write("refused", prompt=prompt, reason=turn.refusal)
+            return Ended("refused", turn.refusal, turn.refusal)
+        self._settle()
+        if turn.stop_reason == "tool_rejected":
+            return Ended("refused", str(result.output), str(result.output))
+        if turn.stop_reason == "max_steps":
+            return Ended("failed", reason=str(result.output))
+        return Ended("success", str(result.output))
+
+    async def compact(self, trigger: str = "manual") -> bool:
+        """Put a summary in the place of what was said so far; False if there is nothing, or a hook says no."""
+        compacted = await compaction.compact(self, self.history, trigger)
+        if compacted is not None:
+            self.history = compacted
+        return compacted is not None
+
+    async def finish(self, exit_reason: str = "user_exit") -> None:
+        """End the session: background tasks, the record, and last the hooks."""
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
+        await self.tasks.kill()
+        self.record.write("end", reason=exit_reason)
+        self.record.close()
+        took = time.monotonic() - self._began
+        told = {"duration_seconds": round(took, 3), "total_steps": self.steps, "exit_reason": exit_reason}
+        await self.hooks.end(reason="exit", **told)
+
+    async def notify(self, kind: str, title: str, body: str, source_id: str, *, severity: str = "info") -> None:
+        """Tell hooks and, with its next request, the model that something has happened in the background."""
+        about = {"title": title, "body": body, "severity": severity, "source_kind": "task", "source_id": source_id}
+        await self.hooks.fire("notification", sink="context", notification_type=kind, **about)
+        shown = body.replace("</notification>", "&lt;/notification>")
+        text = f'<notification type="{kind}" source="{source_id}" title="{title}">{shown}</notification>'
+        self.screen.note(f"{kind}: {title}")
+        if not self._recording.tell(text):
+            self.notifications.append(text)
+            self.on_notification()
+
+    def _settle(self) -> None:
+        """Take over what the run has added."""
+        self.history = record.mended(self._recording.messages)
+        self.record.write_new(self.history)
+        self.steps += self.hooks.turn.steps
+
+    async def _interrupted(self) -> None:
+        self._settle()
+        await self.hooks.fire("interrupt", reason="user")
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(float(os.environ.get("TENTERHOOK_HEARTBEAT", _HEARTBEAT)))
+            await self.hooks.fire("session-heartbeat", uptime_ms=round((time.monotonic() - self._began) * 1000))
+
+    def _heard(self, event: Event, verdict: Verdict) -> None:
+        self.tally.add(verdict)
+        if verdict.runs:
+            whole = verdict.as_json()
+            kept = {key: whole[key] for key in ("decision", "reason", "modified_input", "runs")}
+            self.record.write("hooks", event=event.canonical, **kept)
+        self.screen.verdict(event, verdict)
+
+    def _answered(self, request: Request, answer: Answer | None, took: float) -> None:
+        decision = "cancelled" if answer is None else "approved" if answer.approved else "rejected"
+        by = {} if answer is None else {"answered_by": answer.by, "scope": answer.scope, "reason": answer.reason}
+        call = request.call
+        asked = {"id": request.id, "tool_name": call.tool_name, "tool_input": call.tool_input}
+        self.record.write("permission", **asked, decision=decision, **by, duration_ms=round(took))
+        if answer is not None:
+            self.screen.answered(request, answer)
+
+    def _keep(self, text: str) -> None:
+        self.record.write("hook_result", text=text)
+
+
+class _Recording(AbstractCapability[Any]):
+    """Writes each message down as soon as it is one, compacts where it must, and hands on what comes in between."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self.messages: list[ModelMessage] = []
+        self._context: RunContext[Any] | None = None
+
+    def begin(self, history: list[ModelMessage]) -> None:
+        self.messages = history
+
+    def tell(self, text: str) -> bool:
+        """Have a running turn hear something; False if there is none."""
+        if self._context is None:
+            return False
+        self._context.enqueue(text)
+        return True
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
+        self._context = ctx
+        self.messages = ctx.messages
+        try:
+            return await handler()
+        finally:
+            self._context = None
+
+    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+        conversation = self._conversation
+        self.messages = ctx.messages
+        conversation.record.write_new(ctx.messages)
+        if compaction.tokens(ctx.messages) > conversation.settings.compact_above:
+            compacted = await compaction.compact(conversation, ctx.messages, "auto", keep_last=True)
+            if compacted is not None:
+                ctx.messages[:] = compacted
+                request_context.messages = list(compacted)
+        return request_context
+
+    async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
+        self.messages = ctx.messages
+        self._conversation.record.write_new(ctx.messages)
+        return result
+
+    async def after_model_request(self, ctx: RunContext[Any], *, request_context: Any, response: Any) -> Any:
+        usage = self._conversation.usage
+        usage["input_tokens"] += response.usage.input_tokens
+        usage["output_tokens"] += response.usage.output_tokens
+        return response
+
+
+def subagent(conversation: Conversation, hooks: HooksCapability, name: str) -> Agent[Any, str]:
+    """An agent that works for the session's own, with its tools but no agents below it."""
+    return Agent(
+        models.speaking_as(conversation.model, name),
+        instructions=_INSTRUCTIONS.format(work_dir=conversation.work_dir),
+        tools=conversation.tools.all(),
+        capabilities=[hooks],
+    )
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, ScriptError) else f"{type(error).__name__}: {error}"

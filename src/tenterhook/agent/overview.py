@@ -1,0 +1,65 @@
+"""`/hooks`: every hook of the session, what it did so far, and how to manage them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import places
+from ..shown import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..engine import Engine
+    from ..model import Hook
+    from .tally import Tally
+
+_HEADINGS = ("hook", "event", "mode", "priority", "matcher", "state", "runs", "blocks", "failures", "p50", "p95")
+
+
+def overview(engine: Engine, tally: Tally) -> Iterator[str]:
+    """Line by line."""
+    catalog = engine.catalog
+    layers = dict.fromkeys(hook.layer for hook in engine.hooks)
+    for layer in layers:
+        directories = [each.directory for each in catalog.layers if each.name == layer] if catalog else []
+        yield f"{layer}  {', '.join(map(_short, directories))}".rstrip()
+        yield from _table([_row(hook, engine, tally) for hook in engine.hooks if hook.layer == layer])
+    if not layers:
+        yield "no hooks in force; they are looked for in:"
+        yield from (f"  {each.name:8} {_short(each.directory)}" for each in (catalog.layers if catalog else ()))
+    for problem in engine.problems:
+        yield f"  {problem.severity}: {one_line(problem.message)} ({_short(problem.file or '')})"
+    yield "manage them: tenterhook list, tenterhook add, tenterhook show NAME, tenterhook check, tenterhook trust"
+
+
+def _row(hook: Hook, engine: Engine, tally: Tally) -> tuple[str, ...]:
+    count = tally.of(hook)
+    took = [f"{count.percentile(share):.0f} ms" if count.runs else "-" for share in (0.5, 0.95)]
+    return (
+        *(one_line(hook.name), hook.declared, "async" if hook.in_background else "sync", str(hook.priority)),
+        *(_matcher(hook), _state(hook, engine)),
+        *(str(count.runs), str(count.blocks), str(count.failures), *took),
+    )
+
+
+def _matcher(hook: Hook) -> str:
+    named = {"tool": hook.tool, "pattern": hook.pattern, "matcher": hook.target}
+    return one_line(", ".join(f"{key} {value}" for key, value in named.items() if value)) or "-"
+
+
+def _state(hook: Hook, engine: Engine) -> str:
+    if hook.layer != "project" or engine.catalog is None:
+        return "in force"
+    return str(engine.catalog.trust.standing(hook).state)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS))]
+    for row in (_HEADINGS, *rows):
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _short(path: str) -> str:
+    home = places.home()
+    return one_line("~" + path[len(home) :] if path == home or path.startswith(home + "/") else path)

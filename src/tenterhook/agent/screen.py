@@ -1,0 +1,144 @@
+"""What a person sees of a session: the model's words, its calls, what hooks say, how questions were answered."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    PartDeltaEvent,
+    PartEndEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolReturnPart,
+)
+
+from ..model import Action
+from ..shown import one_line, visible
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Callable
+
+    from pydantic_ai.tools import RunContext
+
+    from ..approvals.requests import Answer, Request
+    from ..model import Event, Verdict
+
+    Write = Callable[[str], None]
+
+_LONGEST = 110
+_DIM, _BOLD, _RED, _YELLOW, _CYAN = "2", "1", "31", "33", "36"
+
+
+class Screen:
+    """Writes the model's words to `said` and everything else to `about`, whole lines at a time."""
+
+    def __init__(self, said: Write, about: Write, *, colour: bool = False) -> None:
+        self._said = said
+        self._about = about
+        self._colour = colour
+        self._line = ""
+
+    def note(self, text: str) -> None:
+        """Something a person should know."""
+        self._tell(visible(text), _DIM)
+
+    def plain(self, text: str) -> None:
+        """A line of a table."""
+        self._end_line()
+        self._about(text + "\n")
+
+    def error(self, text: str) -> None:
+        self._tell(visible(text), _RED)
+
+    async def events(self, _: RunContext[Any], events: AsyncIterable[Any]) -> None:
+        """Show a run as it happens."""
+        async for event in events:
+            if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+                self._text(event.part.content)
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+                self._text(event.delta.content_delta)
+            elif isinstance(event, PartEndEvent):
+                self._end_line()
+            elif isinstance(event, FunctionToolCallEvent):
+                self._tell(f"▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
+            elif isinstance(event, FunctionToolResultEvent):
+                self._result(event.part)
+
+    def verdict(self, event: Event, verdict: Verdict) -> None:
+        """What hooks have to say to the person."""
+        for message in verdict.messages:
+            self._tell(f"  {visible(message)}", _DIM)
+        for run in verdict.runs:
+            if run.decision.action is Action.DENY and run.decision.ignored is None:
+                what = f"  ✗ {run.hook.name} ({event.canonical}): {run.decision.reason}"
+                self._tell(visible(what), _YELLOW)
+            elif run.failed:
+                self._tell(visible(f"  ! {run.hook.name} ({event.canonical}) failed: {run.why}"), _RED)
+        if verdict.modified_input is not None:
+            self._tell(f"  ~ the input was modified: {_short(verdict.modified_input)}", _YELLOW)
+
+    def answered(self, request: Request, answer: Answer) -> None:
+        """How a question ended."""
+        scope = " for this session" if answer.scope == "session" else ""
+        how = f"approved{scope}" if answer.approved else "refused"
+        reason = f": {answer.reason}" if answer.reason else ""
+        self._tell(visible(f"  {request.call.tool_name} {how} by {answer.by}{reason}"), _YELLOW)
+
+    def _result(self, part: Any) -> None:
+        failed = not isinstance(part, ToolReturnPart) or part.outcome != "success"
+        text = part.model_response_str(wrap_if_error=False) if isinstance(part, ToolReturnPart) else str(part.content)
+        first, _, rest = visible(text).strip().partition("\n")
+        more = f"  (+{rest.count(chr(10)) + 1} lines)" if rest else ""
+        self._tell(f"  {'✗' if failed else '·'} {first[:_LONGEST]}{more}", _RED if failed else _DIM)
+
+    def _text(self, piece: str) -> None:
+        """The model's words, line by line as they become complete."""
+        *whole, self._line = (self._line + visible(piece)).split("\n")
+        for line in whole:
+            self._said(line + "\n")
+
+    def _end_line(self) -> None:
+        if self._line:
+            self._said(self._line + "\n")
+            self._line = ""
+
+    def _tell(self, text: str, style: str) -> None:
+        self._end_line()
+        self._about((f"\x1b[{style}m{text}\x1b[0m" if self._colour else text) + "\n")
+
+
+def question(request: Request) -> str:
+    """What somebody must see who decides about a call: the real command or difference, nothing in it disguised."""
+    call = request.call
+    shown = call.display
+    head = f"{call.tool_name} wants to {call.action} in {one_line(call.work_dir)}"
+    if shown["kind"] == "command":
+        body = visible(shown["command"])
+    elif shown["kind"] == "diff":
+        body = f"{one_line(shown['path'])}\n{visible(shown['diff']) or '(no change)'}"
+    elif shown["kind"] == "file":
+        body = one_line(shown["path"])
+    else:
+        body = visible(json.dumps(call.tool_input, indent=2, ensure_ascii=False))
+    why = f"\n  because: {visible(request.why)}" if request.why else ""
+    return f"{head}\n" + "\n".join(f"    {line}" for line in body.split("\n")) + why
+
+
+def _short(given: Any) -> str:
+    """An input on one line."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            pass
+    if isinstance(given, dict) and given:
+        first = next(iter(given.values()))
+        text = first if isinstance(first, str) else json.dumps(given, ensure_ascii=False)
+    else:
+        text = str(given or "")
+    text = one_line(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

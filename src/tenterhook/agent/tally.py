@@ -1,0 +1,55 @@
+"""What the hooks of a session did, by hook and event: the figures of `/hooks`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..model import Outcome
+
+if TYPE_CHECKING:
+    from ..model import Hook, Verdict
+
+_KEPT = 1000  # durations of each
+
+
+class Count:
+    """One hook's runs at one event."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.blocks = 0
+        self.failures = 0
+        self._took: list[float] = []
+
+    def add(self, outcome: Outcome, took: float) -> None:
+        self.runs += 1
+        self.blocks += outcome is Outcome.BLOCKED
+        self.failures += outcome in (Outcome.FAILED, Outcome.TIMED_OUT)
+        if outcome is not Outcome.STARTED:
+            self._took = [*self._took[1 - _KEPT :], took]
+
+    def percentile(self, share: float) -> float:
+        """Milliseconds that this share of the runs did not exceed."""
+        ordered = sorted(self._took)
+        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
+
+
+class Tally:
+    """Counts of every hook that ran."""
+
+    def __init__(self) -> None:
+        self.counts: dict[tuple[str, str, str], Count] = {}  # by name, event and source
+
+    def add(self, verdict: Verdict) -> None:
+        for run in verdict.runs:
+            if run.started:
+                self.of(run.hook).add(run.outcome, run.duration_ms)
+
+    def of(self, hook: Hook) -> Count:
+        return self.counts.setdefault((hook.name, hook.event, hook.source), Count())
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [
+            {"hook": name, "event": event, "runs": each.runs, "blocks": each.blocks, "failures": each.failures}
+            for (name, event, _), each in self.counts.items()
+        ]

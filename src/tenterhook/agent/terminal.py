@@ -1,0 +1,274 @@
+"""The interactive session: a prompt that is always there, turns behind it, questions answered by a key."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from ..approvals.requests import MODES, Answer, Request
+from .overview import overview
+from .screen import question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+
+    from .conversation import Conversation
+    from .screen import Screen
+
+_KEYS = "y once · s for this session · n no · f no, and say why"
+_NOT_YET = 0.2  # seconds in which a key was meant for something else
+_HELP = """\
+/hooks          every hook, what it did in this session, and how to manage them
+/mode [MODE]    ask before Shell, writes and Task; auto: before Shell only; yolo: never
+/compact        put a summary in the place of the context
+/resume [ID]    go on with another session; without an ID, the last one of this directory
+/help           this
+/exit           end the session (or Ctrl-D); Ctrl-C interrupts a turn"""
+
+
+class Question:
+    """One question on a terminal, and the keys that answer it."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.wants_feedback = False
+        self._asked = time.monotonic()
+
+    @property
+    def is_open(self) -> bool:
+        return time.monotonic() - self._asked >= _NOT_YET and not self.answer.done()
+
+    def press(self, key: str) -> None:
+        if key == "f":
+            self.wants_feedback = True
+        elif key == "n":
+            self._give(Answer(False, "terminal", reason="The user refused this call", ends_turn=True))
+        else:
+            self._give(Answer(True, "terminal", "session" if key == "s" else "once"))
+
+    def explain(self, feedback: str) -> None:
+        self._give(Answer(False, "terminal", reason=f"The user refused this call: {feedback}"))
+
+    def _give(self, answer: Answer) -> None:
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+
+class Terminal:
+    """A prompt on a terminal: the person's lines, and their answers."""
+
+    def __init__(self, screen: Screen, *, prompts: bool = True) -> None:
+        """Without `prompts` it is there for questions alone."""
+        self._screen = screen
+        self._question: Question | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._prompts = prompts
+        self.busy: asyncio.Task[Any] | None = None
+        words = WordCompleter(["/hooks", "/mode", "/compact", "/resume", "/help", "/exit"], sentence=True)
+        self._session: PromptSession[str] = PromptSession(
+            message=self._message, key_bindings=self._bindings(), completer=words, complete_while_typing=False
+        )
+        self.mode: Callable[[], str] = lambda: ""
+
+    async def ask(self, request: Request) -> Answer | None:
+        """Put a question; while it is there, single keys answer it."""
+        async with self._one_at_a_time:
+            asked = self._question = Question(request)
+            self._screen.note(question(request))
+            try:
+                await asyncio.sleep(_NOT_YET)
+                if not self._prompts:
+                    return await self._answer_alone(asked)
+                self._refresh()
+                return await asked.answer
+            finally:
+                self._question = None
+                self._refresh()
+
+    async def _answer_alone(self, asked: Question) -> Answer | None:
+        """Ask where no prompt is: in the middle of a command that runs one turn."""
+        while not asked.answer.done():
+            try:
+                line = await self._session.prompt_async()
+            except (EOFError, KeyboardInterrupt):
+                asked.press("n")
+                break
+            if asked.wants_feedback and line.strip():
+                asked.explain(line.strip())
+        return await asked.answer
+
+    async def line(self) -> str:
+        """The next line of the person; feedback to a question is none."""
+        while True:
+            line = await self._session.prompt_async()
+            asked = self._question
+            if asked is None or not asked.wants_feedback:
+                return line
+            if line.strip():
+                asked.explain(line.strip())
+
+    def _refresh(self) -> None:
+        if self._session.app.is_running:
+            self._session.app.invalidate()
+
+    def _message(self) -> ANSI:
+        asked = self._question
+        if asked is not None and asked.is_open:
+            return ANSI("\x1b[33mwhy not? \x1b[0m" if asked.wants_feedback else f"\x1b[33mallow? {_KEYS} \x1b[0m")
+        working = "… " if self.busy is not None else ""
+        return ANSI(f"\x1b[2m{self.mode()}\x1b[0m {working}› ")
+
+    def _bindings(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        def is_asked() -> bool:
+            asked = self._question
+            empty = not self._session.default_buffer.text
+            return asked is not None and not asked.wants_feedback and empty
+
+        for key in ("y", "s", "n", "f"):
+            keys.add(key, filter=Condition(is_asked))(self._pressed)
+
+        @keys.add("c-c")
+        def _(event: KeyPressEvent) -> None:
+            if self._question is not None and not self._prompts:
+                event.app.exit(exception=KeyboardInterrupt)
+            elif self.busy is not None:
+                self.busy.cancel()
+            elif event.app.current_buffer.text:
+                event.app.current_buffer.reset()
+            else:
+                self._screen.note("Ctrl-D ends the session")
+
+        return keys
+
+    def _pressed(self, event: KeyPressEvent) -> None:
+        asked = self._question
+        if asked is None or not asked.is_open:
+            return  # it came too early to be an answer
+        asked.press(event.data)
+        if not self._prompts and asked.answer.done():
+            event.app.exit(result="")
+        event.app.invalidate()
+
+
+class Interactive:
+    """Lines in, turns out, one after another; what is typed during a turn waits."""
+
+    def __init__(self, terminal: Terminal, screen: Screen, open_session: Callable[[str | None], Conversation]) -> None:
+        self._terminal = terminal
+        self._screen = screen
+        self._open = open_session
+        self._waiting: asyncio.Queue[str | None] = asyncio.Queue()
+        self._numbers = 0
+
+    async def run(self, conversation: Conversation) -> None:
+        """Until the person ends it."""
+        self._conversation = conversation
+        self._terminal.mode = lambda: self._conversation.gate.mode
+        self._conversation.on_notification = self._wake
+        worker = asyncio.create_task(self._work())
+        with patch_stdout(raw=True):
+            try:
+                while True:
+                    line = (await self._terminal.line()).strip()
+                    if line == "/exit":
+                        break
+                    if line:
+                        await self._take(line)
+            except (EOFError, KeyboardInterrupt):
+                pass
+            worker.cancel()
+            await asyncio.gather(worker, return_exceptions=True)
+            await self._conversation.finish()
+
+    def _wake(self) -> None:
+        self._waiting.put_nowait(None)
+
+    async def _take(self, line: str) -> None:
+        if line in ("/hooks", "/help"):  # these disturb nobody
+            await self._command(line)
+            return
+        self._waiting.put_nowait(line)
+        if self._terminal.busy is not None and not line.startswith("/"):
+            self._numbers += 1
+            told = {"prompt_id": f"prompt_{self._numbers}", "prompt": line, "queue_length": self._waiting.qsize()}
+            await self._conversation.hooks.fire("prompt-queued", **told)
+
+    async def _work(self) -> None:
+        while True:
+            line = await self._waiting.get()
+            work = asyncio.create_task(self._command(line) if line and line.startswith("/") else self._turn(line))
+            self._terminal.busy = work
+            try:
+                await asyncio.wait([work])
+            except asyncio.CancelledError:
+                work.cancel()
+                await asyncio.gather(work, return_exceptions=True)
+                raise
+            finally:
+                self._terminal.busy = None
+            if work.cancelled():
+                self._screen.note("interrupted")
+            elif (error := work.exception()) is not None:
+                self._screen.error(f"{type(error).__name__}: {error}")
+
+    async def _turn(self, line: str | None) -> None:
+        conversation = self._conversation
+        if line is None:
+            if not conversation.notifications:
+                return
+            line = "\n".join(conversation.notifications)
+            conversation.notifications.clear()
+            ended = await conversation.turn(line, origin="notification")
+        else:
+            ended = await conversation.turn(line)
+        if ended.outcome == "refused":
+            self._screen.note(ended.reason or "refused")
+        elif ended.outcome == "failed":
+            self._screen.error(ended.reason or "failed")
+
+    async def _command(self, line: str) -> None:
+        conversation = self._conversation
+        name, _, rest = line.partition(" ")
+        rest = rest.strip()
+        if name == "/hooks":
+            for each in overview(conversation.engine, conversation.tally):
+                self._screen.plain(each)
+        elif name == "/help":
+            for each in _HELP.split("\n"):
+                self._screen.plain(each)
+        elif name == "/mode":
+            if rest in MODES:
+                conversation.gate.mode = rest
+            wrong = f"; {rest} is none" if rest and rest not in MODES else ""
+            self._screen.note(f"mode: {conversation.gate.mode}{wrong}")
+        elif name == "/compact":
+            if not await conversation.compact():
+                self._screen.note("the context was not compacted")
+        elif name == "/resume":
+            await self._resume(rest or None)
+        else:
+            self._screen.error(f"there is no {name}; /help lists what there is")
+
+    async def _resume(self, session_id: str | None) -> None:
+        opened = self._open(session_id or "")
+        await self._conversation.finish("resumed_another")
+        self._conversation = opened
+        opened.on_notification = self._wake
+        verdict = await opened.begin()
+        if verdict.denied:
+            self._screen.error(verdict.reason or "a hook does not let the session start")
+            raise EOFError
+        self._screen.note(f"resumed {opened.id}: {len(opened.history)} messages")

@@ -1,0 +1,269 @@
+"""What the agent can do: run commands, read, write and find files. Inputs have the names that hooks expect."""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import os
+import re
+import signal
+from collections import deque
+from typing import TYPE_CHECKING
+
+from pydantic_ai import Tool
+from pydantic_ai.exceptions import ToolFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+_LONGEST_OUTPUT = 30_000  # characters
+_LONGEST_TIMEOUT = 3600.0  # seconds
+_GRACE = 0.1  # seconds between SIGTERM and SIGKILL
+_LEFT_OPEN = 0.2  # seconds for output that a child, holding the pipe, may still write
+_MOST_FOUND = 200
+_LARGEST_SEARCHED = 2 * 1024 * 1024
+_NOT_SEARCHED = {".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache"}
+
+
+class Tools:
+    """The tools of one session. `variables` are what its hooks have set."""
+
+    def __init__(self, work_dir: str, variables: Callable[[], Mapping[str, str]]) -> None:
+        self.work_dir = work_dir
+        self._variables = variables
+
+    def all(self) -> list[Tool[Any]]:
+        named: dict[str, Callable[..., Any]] = {
+            "Shell": self.shell,
+            "ReadFile": self.read_file,
+            "WriteFile": self.write_file,
+            "StrReplaceFile": self.str_replace_file,
+            "Glob": self.glob,
+            "Grep": self.grep,
+        }
+        return [Tool(function, name=name) for name, function in named.items()]
+
+    async def shell(self, command: str, timeout: float = 120) -> str:  # the model's to set
+        """Run a command with /bin/sh in the working directory and return what it prints.
+
+        Args:
+            command: The command line.
+            timeout: Seconds after which it is ended.
+        """
+        timeout = min(max(timeout, 0.1), _LONGEST_TIMEOUT)
+        process = await asyncio.create_subprocess_exec(
+            *("/bin/sh", "-c", command),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=self.work_dir,
+            env={**os.environ, **self._variables()},
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        output = _Output()
+        reading = asyncio.create_task(output.read(process.stdout))
+        try:
+            await asyncio.wait_for(process.wait(), timeout)
+        except TimeoutError:
+            await asyncio.shield(_end(process))
+            raise ToolFailed(f"{output.text()}\n[ended after {timeout:g} s, it had not finished]".strip()) from None
+        except asyncio.CancelledError:
+            await asyncio.shield(_end(process))
+            raise
+        finally:
+            await asyncio.wait([reading], timeout=_LEFT_OPEN)
+            reading.cancel()
+        said = output.text()
+        status = process.returncode
+        if status == 0:
+            return said or "[no output]"
+        ended = f"exit status {status}" if status is not None and status >= 0 else f"ended by signal {-(status or 0)}"
+        return f"{said}\n[{ended}]".strip()
+
+    def read_file(self, file_path: str, offset: int = 1, limit: int = 2000) -> str:
+        """Read a text file; each line is given with its number.
+
+        Args:
+            file_path: The file, absolute or from the working directory.
+            offset: The first line, counted from 1.
+            limit: How many lines at most.
+        """
+        with self._opened(file_path) as file:
+            lines = file.read().splitlines()
+        shown = lines[max(offset, 1) - 1 :][: max(limit, 0)]
+        text = "\n".join(f"{number}\t{line}" for number, line in enumerate(shown, max(offset, 1)))
+        left = len(lines) - (max(offset, 1) - 1) - len(shown)
+        return _cut(text) + (f"\n[{left} more lines]" if left > 0 else "") or "[empty]"
+
+    def write_file(self, file_path: str, content: str) -> str:
+        """Write a file, in place of what was there.
+
+        Args:
+            file_path: The file, absolute or from the working directory.
+            content: All of its text.
+        """
+        path = self._path(file_path)
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+        except (OSError, ValueError) as error:
+            raise ToolFailed(_said(error, path)) from None
+        return f"Wrote {len(content)} characters to {path}"
+
+    def str_replace_file(self, file_path: str, old_string: str, new_string: str, replace_all: bool = False) -> str:
+        """Replace a piece of a file's text.
+
+        Args:
+            file_path: The file, absolute or from the working directory.
+            old_string: The text as it stands there, exactly; unique unless replace_all is set.
+            new_string: What to put in its place.
+            replace_all: Replace it everywhere.
+        """
+        path = self._path(file_path)
+        with self._opened(file_path) as file:
+            text = file.read()
+        found = text.count(old_string) if old_string else 0
+        if not found:
+            raise ToolFailed(f"{path} does not hold that text")
+        if found > 1 and not replace_all:
+            raise ToolFailed(
+                f"{path} holds that text {found} times: give more of what is around it, or set replace_all"
+            )
+        self.write_file(file_path, text.replace(old_string, new_string))
+        return f"Replaced {found if replace_all else 1} in {path}"
+
+    def glob(self, pattern: str, path: str = ".") -> str:
+        """Find files by name.
+
+        Args:
+            pattern: Such as `**/*.py` or `src/*.toml`.
+            path: Where to look.
+        """
+        root = self._path(path)
+        names = [os.path.relpath(file, root) for file in _files(root)]
+        found = [name for name in names if _matches(name, pattern)]
+        return _listed(found, "no file matches")
+
+    def grep(self, pattern: str, path: str = ".", glob: str | None = None) -> str:
+        """Find lines in files by a regular expression.
+
+        Args:
+            pattern: A Python regular expression.
+            path: A file, or a directory to look in.
+            glob: Only files whose name matches this.
+        """
+        try:
+            search = re.compile(pattern).search
+        except re.error as error:
+            raise ToolFailed(f"not a regular expression: {error}") from None
+        root = self._path(path)
+        found: list[str] = []
+        for file in [root] if os.path.isfile(root) else _files(root):
+            name = os.path.relpath(file, self.work_dir)
+            if glob is None or _matches(os.path.relpath(file, root), glob):
+                found += [f"{name}:{number}:{line}" for number, line in _lines(file) if search(line)]
+            if len(found) > _MOST_FOUND:
+                break
+        return _listed(found, "nothing found")
+
+    def _path(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self.work_dir, os.path.expanduser(path)))
+
+    def _opened(self, file_path: str) -> Any:
+        path = self._path(file_path)
+        try:
+            if not os.path.isfile(path):
+                raise ToolFailed(f"{'Not a file' if os.path.exists(path) else 'No such file'}: {path}")
+            return open(path, encoding="utf-8", errors="replace", newline="")
+        except (OSError, ValueError) as error:
+            raise ToolFailed(_said(error, path)) from None
+
+
+class _Output:
+    """The first and the last of what a command prints."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._tail: deque[bytes] = deque()
+        self._size = 0
+        self._dropped = 0
+
+    async def read(self, stream: asyncio.StreamReader) -> None:
+        while piece := await stream.read(65536):
+            room = _LONGEST_OUTPUT // 2 - len(self._head)
+            self._head += piece[:room]
+            if rest := piece[room:]:
+                self._tail.append(rest)
+                self._size += len(rest)
+                while self._size - len(self._tail[0]) > _LONGEST_OUTPUT // 2:
+                    dropped = len(self._tail.popleft())
+                    self._size -= dropped
+                    self._dropped += dropped
+
+    def text(self) -> str:
+        tail = b"".join(self._tail)
+        over = max(0, len(tail) - _LONGEST_OUTPUT // 2)
+        dropped = self._dropped + over
+        middle = b"\n[%d bytes left out]\n" % dropped if dropped else b""
+        return (self._head + middle + tail[over:]).decode("utf-8", "replace").rstrip("\n")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """SIGTERM to the whole group, SIGKILL a moment later."""
+    for number, wait in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 1.0)):
+        try:
+            os.killpg(process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+        try:
+            await asyncio.wait_for(process.wait(), wait)
+        except TimeoutError:
+            continue
+    try:
+        os.killpg(process.pid, signal.SIGKILL)  # whoever of the group outlived its leader
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _files(root: str) -> Iterator[str]:
+    for directory, directories, files in os.walk(root):
+        directories[:] = sorted(name for name in directories if name not in _NOT_SEARCHED)
+        yield from (os.path.join(directory, file) for file in sorted(files))
+
+
+def _lines(file: str) -> Iterator[tuple[int, str]]:
+    try:
+        if os.path.getsize(file) > _LARGEST_SEARCHED:
+            return
+        with open(file, "rb") as stream:
+            data = stream.read()
+    except OSError:
+        return
+    if b"\0" not in data:
+        yield from enumerate(data.decode("utf-8", "replace").splitlines(), 1)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """`**/` stands for any directories, none too."""
+    plain = pattern.removeprefix("./")
+    return fnmatch.fnmatch(name, plain) or (plain.startswith("**/") and fnmatch.fnmatch(name, plain[3:]))
+
+
+def _listed(found: list[str], nothing: str) -> str:
+    if not found:
+        return nothing
+    more = f"\n[and {len(found) - _MOST_FOUND} more]" if len(found) > _MOST_FOUND else ""
+    return _cut("\n".join(found[:_MOST_FOUND])) + more
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST_OUTPUT:
+        return text
+    return text[:_LONGEST_OUTPUT] + f"\n[{len(text) - _LONGEST_OUTPUT} characters left out]"
+
+
+def _said(error: Exception, path: str) -> str:
+    return f"{getattr(error, 'strerror', None) or error}: {path}"

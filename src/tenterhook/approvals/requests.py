@@ -1,0 +1,147 @@
+"""A tool call that wants to run, and the question whether it may."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..events import tool_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What each mode asks about.
+MODES = {
+    "ask": frozenset(("Shell", "WriteFile", "StrReplaceFile", "Task")),
+    "auto": frozenset(("Shell",)),
+    "yolo": frozenset[str](),
+}
+_LONGEST_DIFF = 200_000  # characters of a file that a difference is made of
+
+
+class Call(NamedTuple):
+    """One call of a tool: exactly this tool, exactly this input."""
+
+    tool_name: str
+    tool_input: dict[str, Any]
+    work_dir: str
+    session_id: str = ""
+    tool_use_id: str = ""
+    more: Mapping[str, Any] = {}  # further fields of its events, such as whose call it is
+
+    @property
+    def tool(self) -> str:
+        """The tool's own name among those that other agents call it by."""
+        return next((name for name in tool_names(self.tool_name) if name in _NAMED), self.tool_name)
+
+    @property
+    def path(self) -> str | None:
+        """The file it is about, links and all resolved."""
+        path = self.tool_input.get("file_path")
+        return os.path.realpath(os.path.join(self.work_dir, path)) if isinstance(path, str) and path else None
+
+    @property
+    def action(self) -> str:
+        """What it does, in a few words: a label, never what an approval is bound to."""
+        return _ACTIONS.get(self.tool, f"use {self.tool_name}")
+
+    @property
+    def display(self) -> dict[str, Any]:
+        """What somebody who decides must see: the real command, or the path and what would change in it."""
+        given = self.tool_input
+        if self.tool == "Shell":
+            return {"kind": "command", "command": str(given.get("command", "")), "cwd": self.work_dir}
+        if self.path is not None:
+            shown = {"kind": "file", "path": self.path, "cwd": self.work_dir}
+            difference = _difference(self)
+            return shown if difference is None else {**shown, "kind": "diff", "diff": difference}
+        return {"kind": "input", "input": given, "cwd": self.work_dir}
+
+    @property
+    def grant(self) -> str:
+        """What an approval for the session covers: the command and directory, the tool and path, or the exact input."""
+        if self.tool == "Shell":
+            return json.dumps(["Shell", given_command(self), self.work_dir])
+        if self.path is not None:
+            return json.dumps([self.tool, self.path])
+        return json.dumps([self.tool_name, self.tool_input], sort_keys=True)
+
+
+class Request(NamedTuple):
+    """A call that somebody is asked about."""
+
+    id: str
+    call: Call
+    why: str | None = None  # what a hook or rule that forces the question says
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Its fields in the permission events."""
+        call = self.call
+        return {
+            "permission_request_id": self.id,
+            "id": self.id,
+            "tool_name": call.tool_name,
+            "tool_input": call.tool_input,
+            "tool_use_id": call.tool_use_id,
+            "tool_call_id": call.tool_use_id,
+            "action": call.action,
+            "display": call.display,
+            **call.more,
+        }
+
+
+class Answer(NamedTuple):
+    """What a surface says about a request."""
+
+    approved: bool
+    by: str  # hook, rule, terminal, …
+    scope: str = "once"
+    reason: str | None = None
+    ends_turn: bool = False  # a plain no: the agent stops and waits for its person
+
+
+class Surface(Protocol):
+    """Where a question is put to somebody. Cancelled, it withdraws what it shows."""
+
+    async def ask(self, request: Request) -> Answer | None:
+        """The answer, or None if nobody will give one here."""
+
+
+def given_command(call: Call) -> str:
+    command = call.tool_input.get("command", "")
+    return command if isinstance(command, str) else json.dumps(command)
+
+
+_NAMED = ("Shell", "WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep", "Task")
+_ACTIONS = {
+    "Shell": "run command",
+    "WriteFile": "write file",
+    "StrReplaceFile": "edit file",
+    "ReadFile": "read file",
+    "Task": "start a subagent",
+}
+
+
+def _difference(call: Call) -> str | None:
+    """What a call would change in a file, as far as that can be told beforehand."""
+    assert call.path is not None
+    try:
+        with open(call.path, encoding="utf-8", errors="replace") as file:
+            before = file.read(_LONGEST_DIFF)
+    except OSError:
+        before = ""
+    given = call.tool_input
+    if call.tool == "WriteFile" and isinstance(given.get("content"), str):
+        after = given["content"]
+    elif call.tool == "StrReplaceFile" and isinstance(given.get("old_string"), str) and given["old_string"]:
+        most = -1 if given.get("replace_all") else 1
+        after = before.replace(given["old_string"], str(given.get("new_string", "")), most)
+    else:
+        return None
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), os.path.basename(call.path), os.path.basename(call.path), lineterm=""
+    )
+    return "\n".join(lines)

@@ -1,0 +1,155 @@
+"""`[[approvals.rules]]`: what the person has decided once and for all about commands and tools.
+
+Any matching deny wins, otherwise the first match. A shell line counts as a whole: an approval covers a line only if it
+is one plain command, a denial any line that holds such a command. What cannot be parsed completely is never approved.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import places, shell_lines
+from ..errors import HookError
+from ..expressions import PYTHON, search
+from .requests import given_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from .requests import Call
+
+ANSWERS = ("approve", "deny", "ask")
+_KEYS = {"tool": str, "command": str, "pattern": str, "directory": str, "answer": str, "reason": str}
+
+
+class Rule(NamedTuple):
+    """One rule; what it does not name, it does not ask about."""
+
+    answer: str
+    tool: str | None = None  # an expression, searched in the tool's names
+    command: str | None = None  # exactly
+    pattern: str | None = None  # an expression, searched in a command or in each string of another tool's input
+    directory: str | None = None
+    reason: str | None = None
+
+    @property
+    def said(self) -> str:
+        """How it is quoted to whoever met it."""
+        named = ", ".join(
+            f"{key} = {value!r}" for key in ("tool", "command", "pattern") if (value := getattr(self, key))
+        )
+        return self.reason or f"your rule for {named or 'everything'} says {self.answer}"
+
+
+def read(found: object, where: str) -> list[Rule]:
+    """Rules as a settings file holds them; one that cannot be read refuses the file, for it may be a denial."""
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise HookError(f"{where}: approvals.rules is not a list", "write each rule below [[approvals.rules]]")
+    return [_rule(each, f"{where}: approvals.rules[{number}]") for number, each in enumerate(found)]
+
+
+def _rule(found: Any, where: str) -> Rule:
+    if not isinstance(found, dict):
+        raise HookError(f"{where} is not a table", "write it below [[approvals.rules]]")
+    for key, value in found.items():
+        if key not in _KEYS or not isinstance(value, _KEYS[key]):
+            raise HookError(
+                f"{where}: {key} = {value!r} is no part of a rule", f"use {', '.join(_KEYS)}; all are strings"
+            )
+    if found.get("answer") not in ANSWERS:
+        raise HookError(f"{where}: answer is {found.get('answer')!r}", f"use one of {', '.join(ANSWERS)}")
+    for key in ("tool", "pattern"):
+        if key in found:
+            search(PYTHON, found[key])
+    return Rule(**found)
+
+
+def match(rules: Sequence[Rule], call: Call) -> Rule | None:
+    """The rule that holds for a call, if there is one."""
+    matching = [rule for rule in rules if _matches(rule, call)]
+    return next((rule for rule in matching if rule.answer == "deny"), matching[0] if matching else None)
+
+
+def _matches(rule: Rule, call: Call) -> bool:
+    if rule.tool is not None and not any(search(PYTHON, rule.tool)(name) for name in {call.tool_name, call.tool}):
+        return False
+    if rule.directory is not None and not places.is_inside(call.work_dir, os.path.expanduser(rule.directory)):
+        return False
+    if rule.command is None and rule.pattern is None:
+        return True
+    return any(_fits(rule, text) for text in _texts(rule, call))
+
+
+def _fits(rule: Rule, text: str) -> bool:
+    exact = rule.command is None or text.strip() == rule.command.strip()
+    return exact and (rule.pattern is None or bool(search(PYTHON, rule.pattern)(text)))
+
+
+def _texts(rule: Rule, call: Call) -> Iterator[str]:
+    """What a rule is compared with."""
+    if call.tool != "Shell":
+        yield from _strings(call.tool_input)
+        return
+    line = given_command(call)
+    parsed = _parse(line)
+    if rule.answer == "approve":
+        if parsed is not None and parsed.is_plain:
+            yield line.strip()
+        return
+    yield line
+    yield from parsed.commands if parsed is not None else ()
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _strings(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+
+
+class _Parsed(NamedTuple):
+    """The commands of a shell line, each as it is written, and whether the line is one of them and nothing else."""
+
+    commands: list[str]
+    is_plain: bool
+
+
+def _parse(line: str) -> _Parsed | None:
+    """What a shell makes of a line; None if it cannot be parsed completely."""
+    tree = shell_lines.parse(line.encode("utf-8", "replace"))
+    if tree.has_error:
+        return None
+    commands: list[str] = []
+    types: set[str] = set()
+    left: list[Node] = [tree]
+    while left:
+        node = left.pop()
+        types.add(node.type)
+        if node.type == "command":
+            commands.append((node.text or b"").decode("utf-8", "replace").strip())
+        left.extend(reversed(node.children))
+    return _Parsed(commands, commands == [line.strip()] and types <= _PLAIN)
+
+
+# What one command with words and strings is made of: no expansion, no redirection, no second command.
+_PLAIN = {
+    "program",
+    "command",
+    "command_name",
+    "word",
+    "string",
+    "string_content",
+    "raw_string",
+    "number",
+    "concatenation",
+    '"',
+}

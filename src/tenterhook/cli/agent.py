@@ -1,0 +1,238 @@
+"""`tenterhook agent`: the bundled coding agent, for one prompt or as an interactive session."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..approvals.requests import MODES
+from ..errors import HookError
+from ..shown import visible
+from .loading import config_option, json_option
+from .printing import print_json, print_problems
+
+if TYPE_CHECKING:
+    from ..agent.conversation import Conversation, Ended
+    from ..agent.screen import Screen
+    from ..agent.settings import Settings
+    from ..engine import Engine
+
+STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
+_NEWEST = "newest"
+_KIMI = (".kimi/config.toml", ".kimi-code/config.toml")
+
+
+@click.command(short_help="A coding agent in which every event really happens.")
+@click.argument("prompt", required=False)
+@click.option("--model", metavar="M", help="Any name pydantic-ai knows, such as openai:gpt-5; or scripted:FILE.")
+@click.option("--base-url", metavar="URL", help="An OpenAI-compatible server that has the model.")
+@click.option(
+    "--mode", type=click.Choice(list(MODES)), help="ask before Shell, writes and Task; auto: Shell only; yolo."
+)
+@click.option(
+    "--resume", is_flag=False, flag_value=_NEWEST, metavar="[ID]", help="Go on with a session (the last here)."
+)
+@config_option
+@click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")
+@json_option
+def agent(
+    prompt: str | None,
+    model: str | None,
+    base_url: str | None,
+    mode: str | None,
+    resume: str | None,
+    configs: tuple[str, ...],
+    debug: bool,
+    as_json: bool,
+) -> int:
+    """Work with a coding agent whose every step passes your hooks.
+
+    With a PROMPT (or text on stdin) it runs one turn and ends: status 0 done, 2 refused by a hook or by you, 1 failed.
+    Without one it is an interactive session.
+
+    \b
+    tenterhook agent "add a test for the parser" --model openai:gpt-5
+    tenterhook agent --mode auto
+    tenterhook agent --resume
+    tenterhook agent "try it" --model scripted:session.yaml --mode yolo --json
+    """
+    try:
+        import prompt_toolkit
+        import pydantic_ai  # noqa: F401
+    except ImportError as error:
+        raise HookError(f"the agent needs {error.name}", "install it with: pip install 'tenterhook[agent]'") from None
+    del prompt_toolkit
+    from ..agent import settings as settings_
+
+    settings = settings_.load()
+    if mode:
+        settings = settings._replace(mode=mode)
+    if prompt is None and not sys.stdin.isatty():
+        prompt = sys.stdin.read()
+    if prompt is not None and not prompt.strip():
+        raise click.UsageError("the prompt is empty")
+    if resume == _NEWEST and prompt is None and not sys.stdin.isatty():
+        raise click.UsageError("there is no terminal and no prompt")
+    return _Starting(settings, model, base_url, resume, configs, debug, as_json).run(prompt)
+
+
+class _Starting:
+    """Everything a session is made of, as the command line has it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        model: str | None,
+        base_url: str | None,
+        resume: str | None,
+        configs: tuple[str, ...],
+        debug: bool,
+        as_json: bool,
+    ) -> None:
+        from ..agent import models
+        from ..agent import settings as settings_
+
+        self.settings = settings
+        self.model = models.named(model or settings.model, base_url or settings.base_url, settings_.file())
+        self.work_dir = os.getcwd()
+        self.resume = None if resume is None else _session_id(resume, self.work_dir)
+        self.as_json = as_json
+        self.engine = _engine(self.work_dir, configs, debug)
+
+    def run(self, prompt: str | None) -> int:
+        import asyncio
+
+        from ..agent.screen import Screen
+
+        print_problems(self.engine.problems, err=True)
+        if prompt is None:
+            screen = Screen(_out, _out, colour=True)
+            return asyncio.run(self._interactive(screen))
+        screen = Screen(_nowhere if self.as_json else _out, _err, colour=sys.stderr.isatty())
+        return asyncio.run(self._one_turn(screen, prompt))
+
+    async def _interactive(self, screen: Screen) -> int:
+        from ..agent.terminal import Interactive, Terminal
+
+        terminal = Terminal(screen)
+
+        def open_session(session_id: str | None) -> Conversation:
+            chosen = None if session_id is None else _session_id(session_id or _NEWEST, self.work_dir)
+            return self._conversation(screen, [terminal], chosen)
+
+        conversation = self._conversation(screen, [terminal], self.resume)
+        verdict = await conversation.begin(sys.argv[1:])
+        if verdict.denied:
+            screen.error(verdict.reason or "a hook does not let the session start")
+            return STATUS["refused"]
+        screen.note(f"{conversation.id} · {self.model.model_name} · /help · Ctrl-D ends")
+        await Interactive(terminal, screen, open_session).run(conversation)
+        return 0
+
+    async def _one_turn(self, screen: Screen, prompt: str) -> int:
+        import asyncio
+        import signal
+
+        from ..agent.conversation import Ended
+
+        surfaces = []
+        if sys.stdin.isatty() and sys.stderr.isatty() and not self.as_json:
+            from ..agent.terminal import Terminal
+
+            surfaces.append(Terminal(screen, prompts=False))
+        conversation = self._conversation(screen, surfaces, self.resume)
+        task = asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        try:
+            verdict = await conversation.begin(sys.argv[1:])
+            if verdict.denied:
+                ended = Ended("refused", verdict.reason or "", verdict.reason)
+                return self._end(screen, conversation, ended)
+            ended = await _to_the_end(conversation, prompt)
+        except asyncio.CancelledError:
+            task.uncancel()
+            ended = Ended("interrupted", reason="interrupted")
+        await conversation.finish("interrupted" if ended.outcome == "interrupted" else "user_exit")
+        return self._end(screen, conversation, ended)
+
+    def _end(self, screen: Screen, conversation: Conversation, ended: Ended) -> int:
+        if self.as_json:
+            print_json(
+                {
+                    "schema": 1,
+                    "session_id": conversation.id,
+                    "outcome": ended.outcome,
+                    "answer": ended.answer,
+                    "reason": ended.reason,
+                    "steps": conversation.steps,
+                    "usage": conversation.usage,
+                    "hooks": conversation.tally.as_json(),
+                }
+            )
+        elif ended.outcome == "refused":
+            _out(visible(ended.answer) + "\n")
+        if ended.reason and ended.outcome != "refused":
+            screen.error(ended.reason)
+        return STATUS[ended.outcome]
+
+    def _conversation(self, screen: Screen, surfaces: list[Any], resume: str | None) -> Conversation:
+        from ..agent.conversation import Conversation
+
+        return Conversation(
+            self.engine, self.model, self.settings, screen, work_dir=self.work_dir, surfaces=surfaces, resume=resume
+        )
+
+
+async def _to_the_end(conversation: Conversation, prompt: str) -> Ended:
+    """The prompt's turn, and those that background tasks start when they are done."""
+    ended = await conversation.turn(prompt)
+    while conversation.tasks.running or conversation.notifications:
+        await conversation.tasks.wait()
+        heard = "\n".join(conversation.notifications)
+        conversation.notifications.clear()
+        if heard and ended.outcome == "success":
+            ended = await conversation.turn(heard, origin="notification")
+    return ended
+
+
+def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
+    from .. import places
+    from ..catalog import loading, roots
+    from ..catalog.trust import Trust
+    from ..engine import Engine
+
+    root = roots.project_root(work_dir)
+    kimi = [file for name in _KIMI if os.path.isfile(file := os.path.join(places.home(), name))]
+    catalog = loading.load(root, [*kimi, *configs], trust=Trust(root))
+    say = (lambda line: _err(visible(line) + "\n")) if debug or catalog.debug else None
+    return Engine(catalog.hooks, catalog=catalog, debug=say)
+
+
+def _session_id(given: str, work_dir: str) -> str:
+    from ..agent import record
+
+    if given != _NEWEST:
+        return given
+    newest = record.newest(work_dir)
+    if newest is None:
+        raise HookError(f"there is no session of {work_dir} to resume", "start one: tenterhook agent")
+    return newest
+
+
+def _out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _err(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _nowhere(text: str) -> None:
+    pass
