@@ -108,9 +108,9 @@ class Conversation:
         """Start the session; denied, it must not go on."""
         guarded.mark(processes.this())  # what runs below an agent may not widen what may run
         Session(self.id).fix_root(self.engine.catalog.root if self.engine.catalog else self.work_dir)
-        about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_name}
+        about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_id}
         self.record.write("session", schema=record.SCHEMA, **about, mode=self.gate.mode, source=self._source)
-        verdict = await self.hooks.begin(source=self._source, model=self.model.model_name, args=list(args))
+        verdict = await self.hooks.begin(source=self._source, model=self.model.model_id, args=list(args))
         if verdict.denied:
             return verdict
         if any(hook.event == "session-heartbeat" for hook in self.engine.hooks):

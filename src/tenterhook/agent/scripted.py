@@ -94,7 +94,7 @@ class ScriptedModel(Model):
 
     @property
     def model_name(self) -> str:
-        return f"scripted:{os.path.basename(self._script.path)}"
+        return os.path.basename(self._script.path)
 
     @property
     def system(self) -> str:

@@ -61,21 +61,22 @@ def agent(
     """
     try:
         import prompt_toolkit
-        import pydantic_ai  # noqa: F401
+        import pydantic_ai
     except ImportError as error:
         raise HookError(f"the agent needs {error.name}", "install it with: pip install 'tenterhook[agent]'") from None
     del prompt_toolkit
+    pydantic_ai.BANNER_ENABLED = False  # this is Tenterhook's terminal
     from ..agent import settings as settings_
 
     settings = settings_.load()
     if mode:
         settings = settings._replace(mode=mode)
+    if prompt is None and resume not in (None, _NEWEST) and not _is_session(resume):
+        prompt, resume = resume, _NEWEST  # `--resume "go on"`: the words after it are the prompt
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
     if prompt is not None and not prompt.strip():
         raise click.UsageError("the prompt is empty")
-    if resume == _NEWEST and prompt is None and not sys.stdin.isatty():
-        raise click.UsageError("there is no terminal and no prompt")
     return _Starting(settings, model, base_url, resume, configs, debug, as_json).run(prompt)
 
 
@@ -128,7 +129,7 @@ class _Starting:
         if verdict.denied:
             screen.error(verdict.reason or "a hook does not let the session start")
             return STATUS["refused"]
-        screen.note(f"{conversation.id} · {self.model.model_name} · /help · Ctrl-D ends")
+        screen.note(f"{conversation.id} · {self.model.model_id} · /help · Ctrl-D ends")
         await Interactive(terminal, screen, open_session).run(conversation)
         return 0
 
@@ -211,6 +212,13 @@ def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
     catalog = loading.load(root, [*kimi, *configs], trust=Trust(root))
     say = (lambda line: _err(visible(line) + "\n")) if debug or catalog.debug else None
     return Engine(catalog.hooks, catalog=catalog, debug=say)
+
+
+def _is_session(given: str | None) -> bool:
+    from .. import places
+    from ..agent import record
+
+    return given is not None and os.path.isfile(os.path.join(record.directory(), f"{places.file_name(given)}.jsonl"))
 
 
 def _session_id(given: str, work_dir: str) -> str:
