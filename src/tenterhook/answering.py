@@ -137,7 +137,7 @@ def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False)
     verdict, after = gate.settle(engine.decide(gate.told(event, engine.hooks), deadline=deadline))
     stopping.keep(session, event, after)
-    return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks)))
+    return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))
 
 
 def _note(host: str, received: Received, verdict: Verdict, answered: Answer, unwired: list[str]) -> None:

@@ -70,7 +70,8 @@ class Gate:
         if verdict.decision is not Action.ASK and (consent := self._consent(call, rule)):
             return Permit(True, call, consent, context=context)
         why = verdict.reason if verdict.decision is Action.ASK else rule.said if rule is not None else None
-        permit = await self._ask(Request(f"permission_{os.urandom(6).hex()}", call, why))
+        settled = None if verdict.decision is Action.ASK else lambda: self._settled(call)
+        permit = await self._ask(Request(f"permission_{os.urandom(6).hex()}", call, why, settled))
         return permit._replace(context=(*context, *permit.context))
 
     def _consent(self, call: Call, rule: rules_.Rule | None) -> str | None:
@@ -81,6 +82,10 @@ class Gate:
             return "session"
         asked = rule is not None or call.tool in MODES[self.mode]
         return None if asked else "mode"
+
+    def _settled(self, call: Call) -> Answer | None:
+        """The answer to a question that an approval for the session has answered while it waited."""
+        return Answer(True, "session") if call.grant in self._granted else None
 
     async def _ask(self, request: Request) -> Permit:
         begun = time.monotonic()
@@ -133,9 +138,8 @@ class Gate:
         if self._told is not None:
             self._told(request, answer, took)
         decision = "cancelled" if answer is None else "approved" if answer.approved else "rejected"
-        result: dict[str, Any] = {"decision": decision, "duration_ms": round(took)}
-        if answer is not None:
-            result |= {"answered_by": answer.by, "scope": answer.scope}
+        by, scope = ("nobody", "once") if answer is None else (answer.by, answer.scope)
+        result: dict[str, Any] = {"decision": decision, "answered_by": by, "scope": scope, "duration_ms": round(took)}
         await self._decide(_event("permission-result", request.call, {**request.fields, **result}))
 
 

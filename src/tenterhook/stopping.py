@@ -30,12 +30,16 @@ class Gate(NamedTuple):
         exhausted = self.counts["folder"] >= _MOST["folder"]
         return [hook for hook in hooks if hook.event not in STOPS or not exhausted or _family(hook) == "array"]
 
-    def news(self, hooks: Iterable[Hook]) -> list[str]:
-        """What to say when hooks were not asked any more."""
+    def news(self, hooks: Iterable[Hook], runs: Iterable[Run] = ()) -> list[str]:
+        """What to say when hooks were not asked any more, or a block of theirs came too late."""
         hooks = list(hooks)
-        if len(self.asked(hooks)) == len(hooks):
-            return []
-        return [f"tenterhook: hooks have sent the agent back {_MOST['folder']} times; it may stop now"]
+        news = []
+        if len(self.asked(hooks)) != len(hooks):
+            news.append(f"tenterhook: hooks have sent the agent back {_MOST['folder']} times; it may stop now")
+        too_late = any(run.decision.action is Action.DENY and _family(run.hook) == "array" for run in runs)
+        if too_late and self.counts["array"] >= _MOST["array"]:
+            news.append("tenterhook: array hooks have sent the agent back once; it may stop now")
+        return news
 
     def told(self, event: Event, hooks: Iterable[Hook]) -> Event:
         """The event as hooks are sent it: whether the agent was sent back before, by array hooks if there are any."""

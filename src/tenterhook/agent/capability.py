@@ -8,6 +8,7 @@ caller's to fire; everything inside a turn, and subagents, happens here.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,7 @@ from pydantic_ai.run import AgentRunResult
 from pydantic_graph import End
 
 from ..approvals.requests import Call
-from ..gate import Gate
+from ..gate import Gate, Permit
 from ..model import Action, Event, Run, Verdict
 from ..sessions import fresh_id
 from ..stopping import Gate as Stops
@@ -57,6 +58,14 @@ class Turn:
         self.stop_reason = "no_tool_calls"
         self.refusal: str | None = None  # why there was no model call
         self.answer = ""
+        self.asking: set[asyncio.Task[Permit]] = set()  # calls that wait for an answer
+        self.heard: set[str] = set()  # calls that hooks were told of
+
+    def reject(self, reason: str) -> None:
+        """A person's plain no: the turn ends, and nobody is asked about its other calls."""
+        self.stop_reason, self.answer = "tool_rejected", reason
+        for task in self.asking:
+            task.cancel()
 
 
 class HooksCapability(AbstractCapability[Any]):
@@ -107,7 +116,7 @@ class HooksCapability(AbstractCapability[Any]):
     async def begin(self, *, source: str = "startup", **fields: Any) -> Verdict:
         """The session begins; its hooks' context goes with the instructions. Denied, it should not."""
         verdict = await self.fire("pre-session", source=source, **fields)
-        self.context = [_context("pre-session", text) for text in verdict.additional_context]
+        self.context = [hook_context("pre-session", text) for text in verdict.additional_context]
         return verdict
 
     async def end(self, *, reason: str = "exit", **fields: Any) -> None:
@@ -125,7 +134,10 @@ class HooksCapability(AbstractCapability[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> HooksCapability:
         run = copy.copy(self)
-        run.turn = self.turn = Turn()
+        turn = Turn()
+        if self.origin != "user":  # only a person's turn begins anew
+            turn.stops = self.turn.stops
+        run.turn = self.turn = turn
         return run
 
     def get_instructions(self) -> Callable[[], str | None]:
@@ -145,7 +157,7 @@ class HooksCapability(AbstractCapability[Any]):
             if verdict.denied:
                 self.turn.refusal = self.turn.answer = verdict.reason or ""
                 return AgentRunResult(output=self.turn.answer)
-            self._add(ctx, [_context("pre-agent-turn", text) for text in verdict.additional_context])
+            self._add(ctx, [hook_context("pre-agent-turn", text) for text in verdict.additional_context])
         try:
             result = await handler()
         except Exception as error:
@@ -161,6 +173,7 @@ class HooksCapability(AbstractCapability[Any]):
     async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
         """Where a run would go on although it must not, and where it would end although hooks say no."""
         if isinstance(result, ModelRequestNode) and isinstance(node, CallToolsNode):
+            await self._tell_of_others(ctx, node, result.request)
             if self.max_steps is not None and self.turn.steps >= self.max_steps:
                 self.turn.stop_reason = "max_steps"
                 self.turn.answer = f"Stopped after {self.turn.steps} steps"
@@ -181,15 +194,16 @@ class HooksCapability(AbstractCapability[Any]):
         args: dict[str, Any],
         handler: Callable[[dict[str, Any]], Awaitable[Any]],
     ) -> Any:
+        self.turn.heard.add(call.tool_call_id)
         given = _given(call, args)
         wanted = Call(call.tool_name, given, self.work_dir, self.session_id, call.tool_call_id, self._whose())
-        permit = await self.gate.permit(wanted)
-        self._add(ctx, [_context("pre-tool-call", text) for text in permit.context])
+        permit = await self._permit(wanted)
+        self._add(ctx, [hook_context("pre-tool-call", text) for text in permit.context])
         wanted = permit.call
         if not permit.allowed:
             reason = permit.reason or "Refused"
             if permit.ends_turn:
-                self.turn.stop_reason, self.turn.answer = "tool_rejected", reason
+                self.turn.reject(reason)
             await self._failed(ctx, wanted, reason)
             raise ToolFailed(reason)
         try:
@@ -204,6 +218,38 @@ class HooksCapability(AbstractCapability[Any]):
 
     # How it is done
 
+    async def _permit(self, call: Call) -> Permit:
+        """Ask the gate, unless a person has ended the turn, be it meanwhile."""
+        after_no = Permit(False, call, "terminal", "Not run: the user refused another call and ended the turn")
+        if self.turn.stop_reason == "tool_rejected":
+            return after_no
+        task = asyncio.create_task(self.gate.permit(call))
+        self.turn.asking.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if self.turn.stop_reason == "tool_rejected" and not (current and current.cancelling()):
+                return after_no
+            raise
+        finally:
+            self.turn.asking.discard(task)
+
+    async def _tell_of_others(self, ctx: RunContext[Any], node: Any, request: Any) -> None:
+        """Calls that never came to run: of a tool that does not exist, or with an input that it does not take."""
+        calls = {call.tool_call_id: call for call in node.model_response.tool_calls}
+        for part in list(request.parts):
+            call = calls.get(getattr(part, "tool_call_id", ""))
+            if call is None or call.tool_call_id in self.turn.heard:
+                continue
+            self.turn.heard.add(call.tool_call_id)
+            try:
+                given = call.args_as_dict()
+            except ValueError:
+                given = {"arguments": call.args}
+            wanted = Call(call.tool_name, given, self.work_dir, self.session_id, call.tool_call_id)
+            await self._failed(ctx, wanted, _error_text(part))
+
     async def _subagent_run(
         self, ctx: RunContext[Any], subagent: Subagent, handler: WrapRunHandler
     ) -> AgentRunResult[Any]:
@@ -212,7 +258,7 @@ class HooksCapability(AbstractCapability[Any]):
         verdict = await self.fire("pre-subagent", **about, prompt=prompt)
         if verdict.denied:
             raise ToolFailed(verdict.reason or "Refused")
-        self._add(ctx, [_context("pre-subagent", text) for text in verdict.additional_context])
+        self._add(ctx, [hook_context("pre-subagent", text) for text in verdict.additional_context])
         try:
             return await handler()
         except Exception as error:
@@ -224,15 +270,19 @@ class HooksCapability(AbstractCapability[Any]):
     async def _stop(self, ctx: RunContext[Any], said: str) -> None:
         """Ask whether the run may stop; if not, what hooks say is the next thing the model hears."""
         turn, subagent = self.turn, self.subagent
-        told = {"stop_reason": turn.stop_reason, "step_count": turn.steps, "final_message": said}
+        message = {"role": "assistant", "content": said}
+        told = {"stop_reason": turn.stop_reason, "step_count": turn.steps, "final_message": message}
         name = "pre-agent-turn-stop" if subagent is None else "post-subagent"
         event = self._event(name, told if subagent is None else {**_about(subagent), "response": said})
-        engine = self.engine.asking(turn.stops.asked(self.engine.hooks))
+        asked = turn.stops.asked(self.engine.hooks)
+        if subagent is not None and turn.stop_reason != "no_tool_calls":  # the array format's hear of success only
+            asked = [hook for hook in asked if hook.format in _FOLDER_FAMILY]
+        engine = self.engine.asking(asked)
         verdict, stops = turn.stops.settle(await engine.adecide(turn.stops.told(event, engine.hooks)))
         self._heard(event, verdict)
-        for news in turn.stops.news(self.engine.hooks):
+        for news in turn.stops.news(self.engine.hooks, verdict.runs):
             self.say(news)
-        contexts = [_context(name, text) for text in verdict.additional_context]
+        contexts = [hook_context(name, text) for text in verdict.additional_context]
         if verdict.denied and turn.stop_reason == "no_tool_calls":
             turn.stops = stops
             self._add(ctx, [*_sent_back(verdict.runs), *contexts])
@@ -248,7 +298,7 @@ class HooksCapability(AbstractCapability[Any]):
     def _add_said(self, ctx: RunContext[Any], verdict: Verdict) -> None:
         """What hooks have to say about a call that is over, beside its result."""
         said = [*verdict.additional_context, *([verdict.reason] if verdict.denied and verdict.reason else [])]
-        self._add(ctx, [_context(verdict.event, text) for text in said])
+        self._add(ctx, [hook_context(verdict.event, text) for text in said])
 
     def _add(self, ctx: RunContext[Any], texts: Iterable[str]) -> None:
         for text in texts:
@@ -299,6 +349,12 @@ def _given(call: ToolCallPart, args: dict[str, Any]) -> dict[str, Any]:
     return given if all(key in args and args[key] == value for key, value in given.items()) else args
 
 
+def _error_text(part: Any) -> str:
+    if hasattr(part, "model_response_str"):
+        return str(part.model_response_str(wrap_if_error=False))
+    return str(part.model_response())
+
+
 def _sent_back(runs: Iterable[Run]) -> list[str]:
     """The reasons of blocked stops, in the words of each family."""
     return [
@@ -308,7 +364,7 @@ def _sent_back(runs: Iterable[Run]) -> list[str]:
     ]
 
 
-def _context(event: str, text: str) -> str:
+def hook_context(event: str, text: str) -> str:
     """What a hook adds, told apart from what a person says."""
     return f'<hook_context event="{event}">{text.replace("</hook_context>", "&lt;/hook_context>")}</hook_context>'
 

@@ -8,6 +8,7 @@ from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 
 from . import models
+from .capability import hook_context
 from .scripted import SUMMARY
 
 if TYPE_CHECKING:
@@ -50,17 +51,24 @@ async def compact(
         return None
     hooks, screen = conversation.hooks, conversation.screen
     verdict = await hooks.fire("pre-context-compact", trigger=trigger, token_count=tokens(messages))
+    context = [hook_context("pre-context-compact", text) for text in verdict.additional_context]
     if verdict.denied:
+        hooks.waiting += context
         return None
     screen.note("compacting the context…")
     asked = [*past, ModelRequest(parts=[UserPromptPart(_ASKED)])]
     try:
-        summary = (await model_request(models.speaking_as(conversation.model, SUMMARY), asked)).text or ""
+        response = await model_request(models.speaking_as(conversation.model, SUMMARY), asked)
     except Exception as error:  # noqa: BLE001  # whatever the model's trouble is: the context stays as it is
         screen.note(f"the context was not compacted: {error}")
         return None
+    conversation.count(response.usage)
+    summary = response.text or ""
     told = f"<summary>\n{summary}\n</summary>\nThis is what happened in the session so far."
+    said = [UserPromptPart(text) for text in context]
     compacted: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(told)]), *kept]
+    if said:
+        compacted.append(ModelRequest(parts=said))
     about = {"trigger": trigger, "summary": summary, "before": len(messages), "after": len(compacted)}
     if conversation.record.replace(compacted, **about):
         await hooks.fire("post-context-compact", trigger=trigger, estimated_token_count=_estimate(compacted))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_ai import Agent, RunContext, Tool
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 _HEARTBEAT = 60.0  # seconds
+_RETRIES = 1000  # of wrong calls; the steps of a turn are limited anyway
 _INSTRUCTIONS = """\
 You are a coding agent in a person's terminal. You work in {work_dir} with the tools you are given.
 Do what is asked, check that it works, and say briefly what you did. A call that is refused was refused by the person
@@ -96,6 +98,7 @@ class Conversation:
             instructions=_INSTRUCTIONS.format(work_dir=work_dir),
             tools=[*self.tools.all(), task_tool],
             capabilities=[self.hooks, self._recording],
+            retries=_RETRIES,
         )
         self.usage = {"input_tokens": 0, "output_tokens": 0}
         self.steps = 0
@@ -106,10 +109,16 @@ class Conversation:
 
     async def begin(self, args: Sequence[str] = ()) -> Verdict:
         """Start the session; denied, it must not go on."""
-        guarded.mark(processes.this())  # what runs below an agent may not widen what may run
+        try:
+            guarded.mark(processes.this())  # what runs below an agent may not widen what may run
+        except OSError as error:
+            self.screen.note(f"tenterhook: commands below this agent are not known as such: {error.strerror}")
         Session(self.id).fix_root(self.engine.catalog.root if self.engine.catalog else self.work_dir)
+        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_id}
-        self.record.write("session", schema=record.SCHEMA, **about, mode=self.gate.mode, source=self._source)
+        self.record.write(
+            "session", schema=record.SCHEMA, **about, mode=self.gate.mode, source=self._source, started=started
+        )
         verdict = await self.hooks.begin(source=self._source, model=self.model.model_id, args=list(args))
         if verdict.denied:
             return verdict
@@ -171,11 +180,16 @@ class Conversation:
         about = {"title": title, "body": body, "severity": severity, "source_kind": "task", "source_id": source_id}
         await self.hooks.fire("notification", sink="context", notification_type=kind, **about)
         shown = body.replace("</notification>", "&lt;/notification>")
-        text = f'<notification type="{kind}" source="{source_id}" title="{title}">{shown}</notification>'
+        text = f'<notification type="{kind}" source="{source_id}" title="{escape(title)}">{shown}</notification>'
         self.screen.note(f"{kind}: {title}")
         if not self._recording.tell(text):
             self.notifications.append(text)
             self.on_notification()
+
+    def count(self, usage: Any) -> None:
+        """Add what a request, or all of a subagent's, took."""
+        self.usage["input_tokens"] += usage.input_tokens
+        self.usage["output_tokens"] += usage.output_tokens
 
     def _settle(self) -> None:
         """Take over what the run has added."""
@@ -202,7 +216,9 @@ class Conversation:
 
     def _answered(self, request: Request, answer: Answer | None, took: float) -> None:
         decision = "cancelled" if answer is None else "approved" if answer.approved else "rejected"
-        by = {} if answer is None else {"answered_by": answer.by, "scope": answer.scope, "reason": answer.reason}
+        by = {"answered_by": "nobody", "scope": "once"}
+        if answer is not None:
+            by = {"answered_by": answer.by, "scope": answer.scope, "reason": answer.reason or ""}
         call = request.call
         asked = {"id": request.id, "tool_name": call.tool_name, "tool_input": call.tool_input}
         self.record.write("permission", **asked, decision=decision, **by, duration_ms=round(took))
@@ -256,9 +272,7 @@ class _Recording(AbstractCapability[Any]):
         return result
 
     async def after_model_request(self, ctx: RunContext[Any], *, request_context: Any, response: Any) -> Any:
-        usage = self._conversation.usage
-        usage["input_tokens"] += response.usage.input_tokens
-        usage["output_tokens"] += response.usage.output_tokens
+        self._conversation.count(response.usage)
         return response
 
 
@@ -269,6 +283,7 @@ def subagent(conversation: Conversation, hooks: HooksCapability, name: str) -> A
         instructions=_INSTRUCTIONS.format(work_dir=conversation.work_dir),
         tools=conversation.tools.all(),
         capabilities=[hooks],
+        retries=_RETRIES,
     )
 
 

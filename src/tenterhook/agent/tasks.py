@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from .conversation import Conversation
 
 
+class Rejected(ToolFailed):
+    """A person's no to a subagent's call, which ends the turn of whoever waits for it too."""
+
+
 class Tasks:
     """The subagents of one session."""
 
@@ -37,7 +41,11 @@ class Tasks:
         started = {"task_id": task_id, "kind": "subagent", "description": description, "detached": background}
         await self._conversation.hooks.fire("task-started", **started)
         if not background:
-            return await self._awaited(task_id, name, description, prompt)
+            try:
+                return await self._awaited(task_id, name, description, prompt)
+            except Rejected as error:
+                self._conversation.hooks.turn.reject(error.message)
+                raise
         work = self._in_background(task_id, name, description, prompt)
         self._running[task_id] = asyncio.create_task(work)
         return f"Started {task_id} ({name}) in the background"
@@ -102,7 +110,11 @@ class Tasks:
 
         conversation = self._conversation
         hooks = conversation.hooks.for_subagent(name, description, task_id)
-        return (await subagent(conversation, hooks, name).run(prompt)).output
+        result = await subagent(conversation, hooks, name).run(prompt)
+        conversation.count(result.usage)
+        if hooks.turn.stop_reason == "tool_rejected":
+            raise Rejected(hooks.turn.answer)
+        return result.output
 
     def _note(self, task_id: str, name: str, status: str, **more: Any) -> None:
         self._conversation.record.write("task", task_id=task_id, name=name, status=status, **more)

@@ -84,6 +84,8 @@ class Terminal:
     async def ask(self, request: Request) -> Answer | None:
         """Put a question; while it is there, single keys answer it."""
         async with self._one_at_a_time:
+            if request.settled is not None and (answer := request.settled()) is not None:
+                return answer
             asked = self._question = Question(request)
             self._screen.note(question(request))
             try:
@@ -125,7 +127,9 @@ class Terminal:
     def _message(self) -> ANSI:
         asked = self._question
         if asked is not None and asked.is_open:
-            return ANSI("\x1b[33mwhy not? \x1b[0m" if asked.wants_feedback else f"\x1b[33mallow? {_KEYS} \x1b[0m")
+            half_typed = not asked.wants_feedback and self._session.default_buffer.text
+            keys = "first clear this line with Ctrl-C" if half_typed else _KEYS
+            return ANSI("\x1b[33mwhy not? \x1b[0m" if asked.wants_feedback else f"\x1b[33mallow? {keys} \x1b[0m")
         working = "… " if self.busy is not None else ""
         return ANSI(f"\x1b[2m{self.mode()}\x1b[0m {working}› ")
 
@@ -144,6 +148,8 @@ class Terminal:
         def _(event: KeyPressEvent) -> None:
             if self._question is not None and not self._prompts:
                 event.app.exit(exception=KeyboardInterrupt)
+            elif self._question is not None and event.app.current_buffer.text:
+                event.app.current_buffer.reset()  # so that a key can answer
             elif self.busy is not None:
                 self.busy.cancel()
             elif event.app.current_buffer.text:

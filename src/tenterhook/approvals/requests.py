@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..events import tool_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 # What each mode asks about.
 MODES = {
@@ -75,6 +75,7 @@ class Request(NamedTuple):
     id: str
     call: Call
     why: str | None = None  # what a hook or rule that forces the question says
+    settled: Callable[[], Answer | None] | None = None  # asked by a surface whose turn has come: is it needed still?
 
     @property
     def fields(self) -> dict[str, Any]:

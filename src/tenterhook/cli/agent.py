@@ -158,7 +158,11 @@ class _Starting:
         except asyncio.CancelledError:
             task.uncancel()
             ended = Ended("interrupted", reason="interrupted")
-        await conversation.finish("interrupted" if ended.outcome == "interrupted" else "user_exit")
+        try:
+            await conversation.finish("interrupted" if ended.outcome == "interrupted" else "user_exit")
+        except asyncio.CancelledError:  # once more: what the last hooks were doing is ended, and so are we
+            task.uncancel()
+            ended = Ended("interrupted", ended.answer, "interrupted")
         return self._end(screen, conversation, ended)
 
     def _end(self, screen: Screen, conversation: Conversation, ended: Ended) -> int:
