@@ -29,9 +29,14 @@ DECIDE = """
 
 def log(home: Path, lines: int = 1) -> list[dict[str, Any]]:
     """The log of asynchronous hooks, once it has so many lines."""
-    file = home / ".local" / "state" / "tenterhook" / "async.jsonl"
-    until(lambda: file.exists() and file.read_text().count("\n") >= lines)
-    return [json.loads(line) for line in file.read_text().splitlines()]
+    file = home / ".local" / "state" / "tenterhook" / "journal" / "000001.jsonl"
+
+    def found() -> list[dict[str, Any]]:
+        records = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return [record for record in records if record["type"] == "async"]
+
+    until(lambda: len(found()) >= lines)
+    return found()
 
 
 def short_lived_caller() -> subprocess.CompletedProcess[str]:
@@ -118,7 +123,7 @@ def test_how_an_async_hook_ended_is_logged(home: Path, project: Path) -> None:
 def test_the_log_is_private(home: Path, project: Path) -> None:
     decide(write_config(project / "hooks.toml", table_hook("true", async_=True)))
     log(home)
-    assert (home / ".local" / "state" / "tenterhook" / "async.jsonl").stat().st_mode & 0o777 == 0o600
+    assert (home / ".local" / "state" / "tenterhook" / "journal" / "000001.jsonl").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_quick_async_hook_is_logged_though_a_slow_one_beside_it_still_runs(home: Path, project: Path) -> None:
@@ -127,7 +132,6 @@ def test_a_quick_async_hook_is_logged_though_a_slow_one_beside_it_still_runs(hom
     decide(write_config(project / "hooks.toml", hooks))
     slow = int(until(lambda: (project / "pid").exists() and (project / "pid").read_text().strip()))
     try:
-        until((home / ".local/state/tenterhook/async.jsonl").exists, 5)
         assert log(home)[0]["hook"] == "quick"
     finally:
         os.killpg(slow, signal.SIGKILL)

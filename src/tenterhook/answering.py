@@ -12,6 +12,7 @@ from .errors import ERROR
 from .errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
 from .events import STOPS
 from .hosts import codec
+from .journal.writing import Journal
 from .sessions import Session, fresh_id
 
 TYPE_CHECKING = False
@@ -42,7 +43,7 @@ def answer(
         bundle.keep()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
-    verdict = _decide(received, catalog, deadline)
+    verdict = _decide(received, catalog, deadline, Journal(record["host"]))
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
         _hand_over(spoken, received.event.session_id, record)
@@ -126,15 +127,16 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     return news
 
 
-def _decide(received: Received, catalog: Catalog, deadline: float) -> Verdict:
+def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
     event = received.event
     if event.canonical not in STOPS:
-        return Engine(catalog.hooks, catalog=catalog, tell_untrusted=False).decide(event, deadline=deadline)
+        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
+        return engine.decide(event, deadline=deadline)
     from . import stopping
 
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
-    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False)
+    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal)
     verdict, after = gate.settle(engine.decide(gate.told(event, engine.hooks), deadline=deadline))
     stopping.keep(session, event, after)
     return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))

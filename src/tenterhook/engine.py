@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from . import matching, verdicts
 from .errors import HookError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from .catalog.contents import Catalog
     from .errors import Problem
+    from .journal.writing import Journal
     from .running import Cancel
 
 _REMEMBERED_SESSIONS = 64
@@ -34,7 +36,10 @@ class Engine:
         catalog: Catalog | None = None,
         debug: Callable[[str], None] | None = None,
         tell_untrusted: bool = True,
+        journal: Journal | None = None,
     ) -> None:
+        """`journal` writes down each verdict before it is given; nothing about it changes one."""
+        self.journal = journal
         self.catalog = catalog
         self._tells_untrusted = tell_untrusted
         self.session_id = fresh_id()  # of events that name none
@@ -51,6 +56,7 @@ class Engine:
         trust_project: bool = False,
         *,
         debug: Callable[[str], None] | None = None,
+        journal: bool = True,
     ) -> Engine:
         """Every hook in force for a directory: managed, the person's, the project's, and those of named TOML files.
 
@@ -68,7 +74,12 @@ class Engine:
         catalog = loading.load(root, named, trust=trust.as_asked(root, trust_project))
         if debug is None and catalog.debug:
             debug = _say_on_stderr
-        return cls(catalog.hooks, catalog=catalog, debug=debug)
+        written = None
+        if journal:
+            from .journal.writing import Journal
+
+            written = Journal("library")
+        return cls(catalog.hooks, catalog=catalog, debug=debug, journal=written)
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
@@ -92,6 +103,7 @@ class Engine:
         `cancel` ends it from elsewhere. `loop` is a running one, in another thread, for coroutine functions. At the
         `deadline`, a time of `time.monotonic`, what still runs has timed out and what has not begun has failed.
         """
+        begun = time.monotonic()
         plan = matching.plan(self._arranged, event)
         if not plan.stages and not plan.background:
             return verdicts.merge(event, (), None, self.problems)
@@ -102,11 +114,15 @@ class Engine:
         turn.start_background(plan.background)
         if self._tells_untrusted:
             self._tell_untrusted(turn.runs)
-        return turn.verdict(self.problems)
+        verdict = turn.verdict(self.problems)
+        if self.journal is not None:
+            self.journal.add(turn.arrived, verdict, (time.monotonic() - begun) * 1000)
+        return verdict
 
     def asking(self, hooks: Iterable[Hook]) -> Engine:
         """This engine with these of its hooks."""
-        return Engine(hooks, catalog=self.catalog, debug=self._debug, tell_untrusted=self._tells_untrusted)
+        kept = {"catalog": self.catalog, "debug": self._debug, "journal": self.journal}
+        return Engine(hooks, **kept, tell_untrusted=self._tells_untrusted)  # type: ignore[arg-type]
 
     async def adecide(self, event: Event) -> Verdict:
         """The same without blocking the event loop. Cancelled, it ends the hooks' process groups before it raises."""

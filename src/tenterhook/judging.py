@@ -48,6 +48,8 @@ def _ignored(hook: Hook, decision: Decision, event: Event) -> str | None:
     """Why what a hook says changes nothing."""
     if decision.is_silent:
         return None
+    if hook.is_shadow:
+        return "shadow: it is recorded, not enforced"
     if not decides(hook) and hook.spec.effect(hook.format) is not Effect.INFORMS:
         return f"{hook.declared} hooks of this format observe: what it says changes nothing"
     continued = event.fields.get("stop_hook_active") is True

@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 
 from . import circles, places, processes, shell_lines
+from .events import BY_NAME
+from .journal import records
+from .journal.redaction import redacted
+from .journal.writing import Journal
 from .model import Failure, Hook
 from .running import Command, Ended, run_stage
 from .values import NamedTuple
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
 
-_LOG = "async.jsonl"
 _LOGGED_OUTPUT = 4096
 _BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.minding import main; main()"
 
@@ -136,28 +138,23 @@ def main() -> None:
 
 def log(job: Job, ended: Ended) -> None:
     """Write down how a job ended."""
-    file = os.path.join(places.state(), _LOG)
     if ended.exit_code == 2 and tuple(job.argv[:2]) == ("/bin/sh", "-c"):
         said = shell_lines.refusal("/bin/sh", *job.argv[1:])
         if said:
             ended = ended._replace(failure=Failure.CANNOT_START, why=f"the shell refuses the command: {said}")
-    line = json.dumps(
-        {
-            "schema": 1,
-            "time": time.time(),
-            "hook": job.name,
-            "source": job.source,
-            "session_id": job.session_id,
-            "event_name": job.event_name,
-            "outcome": "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok",
-            "why": ended.why,
-            "exit_code": ended.exit_code,
-            "duration_ms": round(ended.duration * 1000, 3),
-            "stdout": ended.stdout[:_LOGGED_OUTPUT].decode("utf-8", "replace"),
-            "stderr": ended.stderr[:_LOGGED_OUTPUT].decode("utf-8", "replace"),
-        }
+    outcome = "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok"
+    record = records.of_background(
+        hook=job.name,
+        source=job.source,
+        session_id=job.session_id,
+        event=BY_NAME[job.event_name].name if job.event_name in BY_NAME else job.event_name,
+        event_name=job.event_name,
+        outcome=outcome,
+        meaning="no_decision" if outcome == "ok" else outcome,
+        why=ended.why,
+        exit_code=ended.exit_code,
+        duration_ms=round(ended.duration * 1000, 3),
+        stdout=redacted(ended.stdout[:_LOGGED_OUTPUT].decode("utf-8", "replace")),
+        stderr=redacted(ended.stderr[:_LOGGED_OUTPUT].decode("utf-8", "replace")),
     )
-    try:
-        places.append_line(file, line)
-    except OSError:  # nobody to tell: the hooks ran, only the log is missing
-        return
+    Journal("async").write(record)

@@ -187,6 +187,17 @@ class Hook(NamedTuple):
         return self.has_one_matcher and not self.metadata.get("sequential")
 
     @property
+    def is_shadow(self) -> bool:
+        """Whether what it decides is recorded and not enforced."""
+        return self.metadata.get("mode") == "shadow"
+
+    @property
+    def budget_ms(self) -> float | None:
+        """How long it should take at most, if somebody has said so."""
+        budget = self.metadata.get("budget_ms")
+        return float(budget) if isinstance(budget, (int, float)) and not isinstance(budget, bool) else None
+
+    @property
     def in_background(self) -> bool:
         """Asynchronous hooks, and observers of the array format that their agent fires and forgets."""
         return self.async_ or self.spec.effect(self.format) is Effect.BACKGROUND

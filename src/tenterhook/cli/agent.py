@@ -210,12 +210,13 @@ def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
     from ..catalog import loading, roots
     from ..catalog.trust import Trust
     from ..engine import Engine
+    from ..journal.writing import Journal
 
     root = roots.project_root(work_dir)
     kimi = [file for name in _KIMI if os.path.isfile(file := os.path.join(places.home(), name))]
     catalog = loading.load(root, [*kimi, *configs], trust=Trust(root))
     say = (lambda line: _err(visible(line) + "\n")) if debug or catalog.debug else None
-    return Engine(catalog.hooks, catalog=catalog, debug=say)
+    return Engine(catalog.hooks, catalog=catalog, debug=say, journal=Journal("agent"))
 
 
 def _is_session(given: str | None) -> bool:

@@ -15,6 +15,7 @@ from ..catalog.trust import as_asked
 from ..engine import Engine, untrusted_line
 from ..errors import Cancelled, HookError
 from ..explaining import Explanation, explain
+from ..journal.writing import Journal
 from ..model import Event, Verdict
 from ..running import Cancel
 from ..sessions import Session, fresh_id
@@ -78,7 +79,7 @@ def trigger(
         _print_explanations(fired, explain(catalog.hooks, fired, catalog), catalog, as_json=as_json)
         return REFUSED_CONFIG if catalog.refused_configs else 0
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
-    engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False)
+    engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False, journal=Journal("trigger"))
     try:
         verdict = _decide(engine, fired)
     finally:

@@ -1,0 +1,210 @@
+"""`tenterhook log`: what reached your hooks, what they did, and whether the record of it is whole."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..events import spec_of
+from ..shown import one_line, visible
+from .loading import catalog_here, event_names, json_option
+from .printing import coloured, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..journal.index import Index, Wanted
+
+F = TypeVar("F", bound="Callable[..., Any]")
+DAMAGED = 1
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_POLL = 0.2  # seconds
+_DECISIONS = ("deny", "ask", "approve", "allow", "none")
+
+
+def since_option(default: str | None) -> Callable[[F], F]:
+    return click.option("--since", metavar="2h", default=default, help="Only what happened since: 10m, 2h, 7d, 4w.")
+
+
+@click.group(invoke_without_command=True, short_help="What reached your hooks and what they did.")
+@click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C ends it.")
+@click.option("-n", "last", metavar="N", type=int, default=50, show_default=True, help="How many at most; 0 for all.")
+@click.option("--session", metavar="S", help="Only this session.")
+@click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
+@click.option("--hook", metavar="H", help="Only what reached this hook.")
+@click.option("--decision", metavar="D", type=click.Choice(_DECISIONS), help="Only events with this decision.")
+@since_option(None)
+@json_option
+@click.pass_context
+def log(
+    context: click.Context,
+    follow: bool,
+    last: int,
+    session: str | None,
+    event: str | None,
+    hook: str | None,
+    decision: str | None,
+    since: str | None,
+    as_json: bool,
+) -> None:
+    """Show what reached your hooks, oldest first: the event, what each hook did, how long, the decision and why.
+
+    \b
+    tenterhook log --decision deny --since 7d
+    tenterhook log -f --hook block-dangerous-commands
+    tenterhook log stats
+    tenterhook log verify
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from ..journal.index import Index, Wanted
+
+    canonical = spec_of(event).name if event else None
+    wanted = Wanted(session, canonical, hook, decision, _since(since))
+    index = Index()
+    index.update()
+    number = 0
+    for number, record in index.records(wanted, last=last or None):  # noqa: B007  # the last one counts below
+        _print(record, as_json=as_json)
+    if follow:
+        for record in _following(index, wanted, number):
+            _print(record, as_json=as_json)
+    elif not number and not as_json:
+        click.echo("nothing recorded" + (" that fits" if any(wanted) else " yet: it begins with the next event"))
+
+
+def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, Any]]:
+    while True:
+        time.sleep(_POLL)
+        index.update()
+        for seen, record in index.records(wanted, after=number):
+            number = max(number, seen)
+            yield record
+
+
+@log.command()
+@since_option("7d")
+@click.option("--session", metavar="S", help="Only this session.")
+@click.option("--shadow", is_flag=True, help="Only hooks in shadow mode, and what they would have done.")
+@json_option
+def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
+    """Figures: runs, blocks, failures and times of each hook, and what hooks cost each session in waiting."""
+    from ..journal import statistics
+    from ..journal.index import Index, Wanted
+
+    index = Index()
+    index.update()
+    wanted = Wanted(session=session, since=_since(since))
+    budgets = {hook.name: hook.budget_ms for hook in catalog_here().hooks if hook.budget_ms is not None}
+    hooks = [each for each in statistics.by_hook(index, wanted, budgets) if each.shadow or not shadow]
+    sessions = index.waiting(wanted)
+    if as_json:
+        waited = [{"session_id": each, "events": count, "waited_ms": round(took, 1)} for each, count, took in sessions]
+        print_json({"schema": 1, "hooks": [each.as_json() for each in hooks], "sessions": waited})
+        return
+    if not hooks:
+        click.echo("nothing recorded" + (" in shadow mode" if shadow else "") + f" in the last {since}")
+        return
+    headings = ("hook", "runs", "blocks", "failed", "timed out", "not run", "p50", "p95", "p99", "when", "")
+    print_table(headings, [_figures_row(each) for each in hooks])
+    click.echo()
+    print_table(
+        ("session", "events", "waited"),
+        [(one_line(each), str(count), _seconds(took)) for each, count, took in sessions[:10]],
+    )
+
+
+def _figures_row(each: Any) -> tuple[str, ...]:
+    remarks = []
+    if each.is_failing:
+        remarks.append("failing")
+    if each.is_over_budget:
+        remarks.append(f"over its budget of {each.budget_ms:g} ms")
+    if each.shadow:
+        remarks.append(f"shadow: would have blocked {each.would_block}")
+    return (
+        *(one_line(each.hook), str(each.runs), str(each.blocks), str(each.failures), str(each.timeouts)),
+        *(str(each.not_run), f"{each.p50_ms:.1f} ms", f"{each.p95_ms:.1f} ms", f"{each.p99_ms:.1f} ms"),
+        *(each.activity, ", ".join(remarks)),
+    )
+
+
+@log.command()
+@click.option("--anchor", metavar="FILE", type=click.File(), help="What `log anchor` printed: shows a cut-off tail.")
+@json_option
+def verify(anchor: Any, as_json: bool) -> int:
+    """Look at every record: was one edited, removed or reordered? Exit status 1 if so, and where."""
+    from ..journal import segments, writing
+
+    found = segments.verify(writing.directory(), _anchor(anchor) if anchor else None)
+    if as_json:
+        findings = [each._asdict() for each in found.findings]
+        print_json({"schema": 1, "records": found.records, "segments": found.segments, "findings": findings})
+    else:
+        for each in found.findings:
+            click.echo(f"{each.segment}:{each.line}  {each.what}")
+        verdict = f"{len(found.findings)} found" if found.findings else "whole"
+        click.echo(f"{found.records} records in {found.segments} segments: {verdict}")
+    return DAMAGED if found.findings else 0
+
+
+@log.command()
+def anchor() -> None:
+    """Print where the journal stands, to be kept elsewhere: against it, `log verify` shows a cut-off tail too."""
+    from ..journal import segments, writing
+
+    found = segments.verify(writing.directory())
+    heads = {name: head._asdict() for name, head in found.heads.items()}
+    print_json({"schema": 1, "time": round(time.time(), 3), "heads": heads})
+
+
+def _anchor(file: Any) -> dict[str, Any]:
+    from ..journal.segments import Head
+
+    try:
+        heads = json.load(file)["heads"]
+        return {str(name): Head(int(head["lines"]), str(head["hash"])) for name, head in heads.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise click.UsageError(f"{file.name} is not what `tenterhook log anchor` prints") from None
+
+
+def _since(text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
+    if not found:
+        raise click.UsageError(f"--since {text}: write a number and a unit: 30s, 10m, 2h, 7d, 4w")
+    return time.time() - float(found[1]) * _UNITS[found[2]]
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
+
+
+def _print(record: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(record))
+        return
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.get("time", 0)))
+    if record.get("type") == "async":
+        how = f"{record.get('outcome')}  {_ms(record)}"
+        click.echo(
+            f"{when}  {one_line(str(record.get('event_name')))}  {one_line(str(record.get('hook')))} (async) {how}"
+        )
+        return
+    tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
+    reason = f"  {visible(record['reason'])}" if record.get("reason") else ""
+    by = one_line(str(record.get("by")))
+    click.echo(f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}{reason}  ({by})")
+    for run in record.get("runs", ()):
+        why = run.get("why") or run.get("reason") or run.get("ignored") or ""
+        said = f"  {visible(str(why))}" if why else ""
+        click.echo(f"    {one_line(str(run.get('hook'))):<28} {run.get('meaning', ''):<12} {_ms(run):>10}{said}")
+
+
+def _ms(run: dict[str, Any]) -> str:
+    return f"{run.get('duration_ms') or 0:.1f} ms"

@@ -1,0 +1,114 @@
+"""One line of the journal: an event, what each hook did, and the verdict."""
+
+from __future__ import annotations
+
+import time
+
+from ..model import Outcome
+from .redaction import redacted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model import Event, Run, Verdict
+
+SCHEMA = 1
+_LONGEST_OUTPUT = 2000  # characters of each stream of a hook
+_LARGEST_FIELDS = 256 * 1024  # characters of an event's fields
+
+REDACTED, FULL, NONE = "redacted", "full", "none"
+PAYLOADS = (REDACTED, FULL, NONE)
+
+
+def of_verdict(event: Event, verdict: Verdict, *, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
+    """A verdict that was given, and everything that led to it."""
+    shown = _Shown(payloads)
+    fields = shown.fields(event.fields)
+    return {
+        "schema": SCHEMA,
+        "type": "verdict",
+        "time": round(time.time(), 6),
+        "by": by,
+        "session_id": event.session_id,
+        "event": event.canonical,
+        "event_name": event.name,
+        "work_dir": event.work_dir,
+        "tool_name": event.tool_name,
+        "fields": fields,
+        "context": shown.value(event.context),
+        "payload": shown.what,
+        "decision": str(verdict.decision),
+        "reason": shown.text(verdict.reason),
+        "modified_input": shown.value(verdict.modified_input),
+        "additional_context": [shown.text(text) for text in verdict.additional_context],
+        "waited_ms": round(waited_ms, 3),
+        "runs": [_run(run, shown) for run in verdict.runs],
+    }
+
+
+def of_background(**about: Any) -> dict[str, Any]:
+    """The end of an asynchronous hook."""
+    return {"schema": SCHEMA, "type": "async", "time": round(time.time(), 6), **about}
+
+
+def meaning(outcome: str, decision: str) -> str:
+    """What became of a run, in one word; each of these is another thing and stays so."""
+    if outcome in (Outcome.NOT_RUN, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.STARTED, Outcome.BLOCKED):
+        return outcome
+    return {"allow": "allowed", "approve": "approved", "ask": "asked", "deny": "would_block"}.get(
+        decision, "no_decision"
+    )
+
+
+class _Shown:
+    """What may be kept of values, and whether anything was left out."""
+
+    def __init__(self, payloads: str) -> None:
+        self._payloads = payloads
+        self.what = "full"
+
+    def value(self, value: Any) -> Any:
+        if self._payloads == FULL or value is None:
+            return value
+        if self._payloads == NONE:
+            self.what = "none"
+            return None
+        kept = redacted(value)
+        if kept is not value:
+            self.what = "redacted"
+        return kept
+
+    def fields(self, fields: dict[str, Any]) -> dict[str, Any] | None:
+        kept: dict[str, Any] | None = self.value(fields)
+        if kept is not None and len(str(kept)) > _LARGEST_FIELDS:
+            self.what = "cut"
+            return {key: value for key, value in kept.items() if len(str(value)) <= _LONGEST_OUTPUT}
+        return kept
+
+    def text(self, text: str | None) -> str | None:
+        """What a hook says; it may repeat what it was sent."""
+        if text is None or self._payloads == FULL:
+            return text
+        return None if self._payloads == NONE else redacted(text)
+
+
+def _run(run: Run, shown: _Shown) -> dict[str, Any]:
+    decision = run.decision
+    return {
+        "hook": run.hook.name,
+        "source": run.hook.source,
+        "event_name": run.hook.declared,
+        "outcome": str(run.outcome),
+        "meaning": meaning(run.outcome, decision.action),
+        "why": run.why,
+        "decision": str(decision.action),
+        "reason": shown.text(decision.reason),
+        "ignored": decision.ignored,
+        "shadow": run.hook.is_shadow,
+        "exit_code": run.exit_code,
+        "duration_ms": round(run.duration_ms, 3),
+        "stdout": shown.text(run.stdout[:_LONGEST_OUTPUT]),
+        "stderr": shown.text(run.stderr[:_LONGEST_OUTPUT]),
+        "notes": [*run.notes, *decision.notes],
+    }

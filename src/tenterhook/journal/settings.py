@@ -1,0 +1,60 @@
+"""`[journal]` in the person's `config.toml`: what of an event is kept, and for how long.
+
+A process that an agent waits for does not parse TOML: what it says is kept in the cache with the file's signature.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .. import light_json, places, private_files
+from .records import PAYLOADS, REDACTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_DEFAULTS: dict[str, Any] = {"payloads": REDACTED, "keep_days": 90, "keep_mb": 256}
+
+
+def payloads() -> str:
+    return str(read()["payloads"])
+
+
+def read() -> dict[str, Any]:
+    """The settings; what is missing or makes no sense is as if it were not there."""
+    file = os.path.join(places.config_home(), "tenterhook", "config.toml")
+    signature = private_files.signature(file)
+    if signature is None:
+        return _DEFAULTS
+    kept = os.path.join(places.cache(), "journal.json")
+    found = private_files.read(kept)
+    if found is not None:
+        try:
+            known = light_json.loads(found.decode())
+            if known["signature"] == list(signature):
+                return {**_DEFAULTS, **known["settings"]}
+        except (ValueError, KeyError, TypeError):
+            pass
+    chosen = _parse(file)
+    private_files.write(kept, light_json.dumps({"signature": list(signature), "settings": chosen}).encode())
+    return {**_DEFAULTS, **chosen}
+
+
+def _parse(file: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with open(file, "rb") as stream:
+            found = tomllib.load(stream).get("journal", {})
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    chosen: dict[str, Any] = {}
+    if found.get("payloads") in PAYLOADS:
+        chosen["payloads"] = found["payloads"]
+    for key in ("keep_days", "keep_mb"):
+        if isinstance(found.get(key), int) and found[key] > 0:
+            chosen[key] = found[key]
+    return chosen

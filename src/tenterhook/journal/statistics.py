@@ -1,0 +1,114 @@
+"""What hooks did over time: counts, how long they took, which fail or take too long."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .index import Index, Wanted
+
+FAILING_AFTER = 5  # failures in a row
+_BARS = "▁▂▃▄▅▆▇█"
+_COLUMNS = 20
+_FAILED = ("failed", "timed_out")
+
+
+class HookFigures(NamedTuple):
+    """One hook's figures."""
+
+    hook: str
+    source: str
+    runs: int
+    blocks: int
+    failures: int
+    timeouts: int
+    not_run: int
+    allowed: int
+    asked: int
+    no_decision: int
+    would_block: int  # in shadow mode, or where its decision did not count
+    shadow: bool
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+    is_failing: bool
+    budget_ms: float | None
+    activity: str  # runs over the time looked at, as a line of bars
+
+    @property
+    def is_over_budget(self) -> bool:
+        return self.budget_ms is not None and self.runs > 0 and self.p95_ms > self.budget_ms
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "is_over_budget": self.is_over_budget}
+
+
+def by_hook(index: Index, wanted: Wanted, budgets: Mapping[str, float] | None = None) -> list[HookFigures]:
+    """The figures of every hook that had something to do, by name."""
+    rows: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+    for row in index.runs(wanted):
+        rows.setdefault((row[0], row[1]), []).append(row)
+    times = [row[8] for group in rows.values() for row in group]
+    span = (wanted.since or min(times, default=0.0), max(time.time(), max(times, default=0.0)))
+    return [_figures(group, span, budgets or {}) for _, group in sorted(rows.items())]
+
+
+def failing(index: Index, wanted: Wanted) -> set[tuple[str, str]]:
+    """Hooks, by name and source, whose last runs have all failed."""
+    last: dict[tuple[str, str], list[str]] = {}
+    for hook, source, _, outcome, *_ in index.runs(wanted):
+        if outcome not in ("not_run", "started"):
+            last.setdefault((hook, source), []).append(outcome)
+    return {key for key, outcomes in last.items() if is_failing(outcomes)}
+
+
+def is_failing(outcomes: Sequence[str]) -> bool:
+    return len(outcomes) >= FAILING_AFTER and all(outcome in _FAILED for outcome in outcomes[-FAILING_AFTER:])
+
+
+def _figures(rows: list[tuple[Any, ...]], span: tuple[float, float], budgets: Mapping[str, float]) -> HookFigures:
+    hook, source = rows[0][0], rows[0][1]
+    meanings = [row[4] for row in rows]
+    ran = [row for row in rows if row[3] not in ("not_run", "started")]
+    took = sorted(row[7] or 0.0 for row in ran)
+    return HookFigures(
+        hook=hook,
+        source=source,
+        runs=len(ran),
+        blocks=meanings.count("blocked"),
+        failures=meanings.count("failed"),
+        timeouts=meanings.count("timed_out"),
+        not_run=meanings.count("not_run"),
+        allowed=meanings.count("allowed") + meanings.count("approved"),
+        asked=meanings.count("asked"),
+        no_decision=meanings.count("no_decision"),
+        would_block=meanings.count("would_block"),
+        shadow=bool(rows[-1][6]),
+        p50_ms=percentile(took, 0.5),
+        p95_ms=percentile(took, 0.95),
+        p99_ms=percentile(took, 0.99),
+        is_failing=is_failing([row[3] for row in ran]),
+        budget_ms=budgets.get(hook),
+        activity=bars((row[8] for row in rows), span),
+    )
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The value that this share of them does not exceed."""
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
+
+
+def bars(times: Iterable[float], span: tuple[float, float]) -> str:
+    """How often something happened over a span of time."""
+    begin, end = span
+    width = max(end - begin, 1e-9) / _COLUMNS
+    counts = [0] * _COLUMNS
+    for each in times:
+        counts[min(max(int((each - begin) / width), 0), _COLUMNS - 1)] += 1
+    most = max(counts)
+    if not most:
+        return " " * _COLUMNS
+    return "".join(_BARS[min(count * len(_BARS) // (most + 1), len(_BARS) - 1)] if count else " " for count in counts)
