@@ -47,7 +47,7 @@ LAYERS = (
     {"journal"},
     {"commands", "minding"},
     {"catalog", "turns"},
-    {"engine", "explaining", "stopping"},
+    {"engine", "explaining", "replaying", "stopping"},
     {"approvals"},
     {"gate"},
     {"agent"},

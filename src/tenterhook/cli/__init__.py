@@ -20,6 +20,7 @@ from .doctor import doctor
 from .install import install
 from .list_hooks import list_hooks
 from .log import log
+from .replay import replay
 from .show import show
 from .status import print_status
 from .trigger import trigger
@@ -49,7 +50,7 @@ def tenterhook(context: click.Context) -> int | None:
     return print_status() if context.invoked_subcommand is None else None
 
 
-for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent, log):
+for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent, log, replay):
     tenterhook.add_command(command)
 
 

@@ -64,7 +64,7 @@ def log(
     from ..journal.index import Index, Wanted
 
     canonical = spec_of(event).name if event else None
-    wanted = Wanted(session, canonical, hook, decision, _since(since))
+    wanted = Wanted(session, canonical, hook, decision, moment_since(since))
     index = Index()
     index.update()
     number = 0
@@ -98,7 +98,7 @@ def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
 
     index = Index()
     index.update()
-    wanted = Wanted(session=session, since=_since(since))
+    wanted = Wanted(session=session, since=moment_since(since))
     budgets = {hook.name: hook.budget_ms for hook in catalog_here().hooks if hook.budget_ms is not None}
     hooks = [each for each in statistics.by_hook(index, wanted, budgets) if each.shadow or not shadow]
     sessions = index.waiting(wanted)
@@ -172,7 +172,8 @@ def _anchor(file: Any) -> dict[str, Any]:
         raise click.UsageError(f"{file.name} is not what `tenterhook log anchor` prints") from None
 
 
-def _since(text: str | None) -> float | None:
+def moment_since(text: str | None) -> float | None:
+    """The time that an option like `2h` goes back to."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())

@@ -1,0 +1,87 @@
+"""`tenterhook replay`: recorded events against today's hooks, or against one that you are working on."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from ..shown import one_line, visible
+from .loading import config_option, hook_names, json_option
+from .log import moment_since, since_option
+from .printing import print_json
+
+DIFFERENT = 1
+_MOST_SHOWN = 20
+
+
+@click.command(short_help="Fire recorded events at today's hooks; see what would differ.")
+@since_option("7d")
+@click.option("--session", metavar="S", help="Only this session's events.")
+@click.option("--event", metavar="E", help="Only this event, by any of its names.")
+@click.option("--hook", metavar="NAME", shell_complete=hook_names, help="Ask this hook alone.")
+@click.option("--with", "directory", metavar="DIR", type=click.Path(), help="Ask the hooks of this directory instead.")
+@config_option
+@json_option
+def replay(
+    since: str,
+    session: str | None,
+    event: str | None,
+    hook: str | None,
+    directory: str | None,
+    configs: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Fire recorded events at today's hooks, or at a candidate, and list what would differ. Exit status 1 if anything.
+
+    Hooks run in a throw-away directory with TENTERHOOK_REPLAY=1. Events of which only a part was recorded are counted
+    apart: record all of them with `payloads = "full"` below [journal] in config.toml.
+
+    \b
+    tenterhook replay --since 7d
+    tenterhook replay --hook block-dangerous-commands
+    tenterhook replay --with ./my-new-guard
+    """
+    if hook is not None and directory is not None:
+        raise click.UsageError("--hook and --with exclude each other")
+    from ..events import spec_of
+    from ..journal.index import Index, Wanted
+    from ..replaying import Candidate
+    from ..replaying import replay as play
+
+    index = Index()
+    index.update()
+    wanted = Wanted(session=session, event=spec_of(event).name if event else None, since=moment_since(since))
+    records = [record for _, record in index.records(wanted) if record.get("type") == "verdict"]
+    replayed = play(records, Candidate(hook, directory, configs))
+    if as_json:
+        differences = [each._asdict() for each in replayed.differences]
+        print_json({"schema": 1, **replayed._asdict(), "differences": differences})
+    else:
+        _print(replayed)
+    return DIFFERENT if replayed.differences else 0
+
+
+def _print(replayed: Any) -> None:
+    from ..replaying import KINDS
+
+    for kind in KINDS:
+        found = [each for each in replayed.differences if each.kind == kind]
+        if not found:
+            continue
+        click.echo(click.style(f"{kind}: {len(found)}", bold=True))
+        for each in found[:_MOST_SHOWN]:
+            when = time.strftime("%m-%d %H:%M:%S ", time.localtime(each.time)) if each.time else ""
+            whose = f"{one_line(each.hook)}  " if each.hook else ""
+            about = one_line(each.about)[:80]
+            click.echo(f"  {when}{each.event}  {whose}{visible(each.before)} → {visible(each.after)}  {about}".rstrip())
+        if len(found) > _MOST_SHOWN:
+            click.echo(f"  and {len(found) - _MOST_SHOWN} more (--json has all)")
+    apart = (
+        f"; {replayed.not_comparable} could not be compared, only a part of them was recorded"
+        if replayed.not_comparable
+        else ""
+    )
+    what = f"{len(replayed.differences)} differences" if replayed.differences else "no difference"
+    click.echo(f"{replayed.events} events replayed: {what}{apart}")
