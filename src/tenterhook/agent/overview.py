@@ -49,6 +49,8 @@ def _matcher(hook: Hook) -> str:
 
 
 def _state(hook: Hook, engine: Engine) -> str:
+    if hook.is_shadow:
+        return "shadow"
     if hook.layer != "project" or engine.catalog is None:
         return "in force"
     return str(engine.catalog.trust.standing(hook).state)

@@ -10,6 +10,7 @@ from .. import jsonable
 from ..events import spec_of
 from ..formats import entry_points
 from ..installing import wiring
+from ..journal import health
 from ..shown import visible
 from .loading import catalog_here, config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path
@@ -34,6 +35,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
     """
     wanted = spec_of(event).name if event else None
     catalog = catalog_here(configs)
+    remarks = health.remarks(catalog.hooks)
     hooks = [hook for hook in catalog.hooks if wanted in (None, hook.event)]
     left_out = [each for each in catalog.left_out if wanted in (None, each.hook.event)]
     if as_json:
@@ -43,8 +45,8 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
                 "root": catalog.root,
                 "layers": [layer._asdict() for layer in catalog.layers],
                 "hooks": [
-                    *(hook_as_json(hook, catalog) for hook in hooks),
-                    *(hook_as_json(each.hook, catalog, each.why) for each in left_out),
+                    *({**hook_as_json(hook, catalog), "health": _remark(hook, remarks)} for hook in hooks),
+                    *({**hook_as_json(each.hook, catalog, each.why), "health": None} for each in left_out),
                 ],
                 "problems": [each.as_json() for each in (*catalog.problems, *wiring.problems(catalog.hooks))],
             }
@@ -52,7 +54,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         return
     for layer in dict.fromkeys(hook.layer for hook in (*hooks, *(each.hook for each in left_out))):
         click.echo(click.style(layer, bold=True) + f"  {', '.join(_directories(layer, catalog))}")
-        rows = [_row(hook, catalog) for hook in hooks if hook.layer == layer]
+        rows = [_row(hook, catalog, _remark(hook, remarks)) for hook in hooks if hook.layer == layer]
         rows += [(*_row(each.hook, catalog)[:-1], each.why) for each in left_out if each.hook.layer == layer]
         print_table(("hook", "event", "mode", "priority", "timeout", "matcher", "state"), rows)
         click.echo()
@@ -68,7 +70,12 @@ def _directories(layer: str, catalog: Catalog) -> list[str]:
     return found or list(dict.fromkeys(short_path(hook.source) for hook in catalog.hooks if hook.layer == layer))
 
 
-def _row(hook: Hook, catalog: Catalog) -> tuple[str, ...]:
+def _remark(hook: Hook, remarks: dict[tuple[str, str], str]) -> str | None:
+    return remarks.get((hook.name, hook.source))
+
+
+def _row(hook: Hook, catalog: Catalog, remark: str | None = None) -> tuple[str, ...]:
+    state = trust_text(hook, catalog) + (", shadow" if hook.is_shadow else "")
     return (
         visible(hook.name),
         hook.declared,
@@ -76,7 +83,7 @@ def _row(hook: Hook, catalog: Catalog) -> tuple[str, ...]:
         str(hook.priority),
         f"{hook.timeout:g} s",
         matcher_text(hook) or "-",
-        trust_text(hook, catalog),
+        f"{state}, {remark}" if remark else state,
     )
 
 

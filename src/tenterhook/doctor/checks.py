@@ -11,6 +11,7 @@ from .. import __version__, light_json, places
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..installing import codex_trust, lines, records, wiring
+from ..journal import health
 from . import switches
 from .findings import Finding, Level, bad, note, ok
 
@@ -253,4 +254,8 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
     else:
         found.insert(0, note("no hook is in force here: there is nothing that could hold"))
+    for (name, _), remark in health.remarks(catalog.hooks).items():
+        if any(hook.name == name for hook in catalog.in_force()):
+            level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a guard that fails does not hold
+            found.append(Finding(level, f"'{name}' is {remark}", f"look at it: tenterhook log --hook {name}"))
     return found
