@@ -81,7 +81,7 @@ class _Shown:
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any] | None:
         kept: dict[str, Any] | None = self.value(fields)
-        if kept is not None and len(str(kept)) > _LARGEST_FIELDS:
+        if kept is not None and _size(kept) > _LARGEST_FIELDS:
             self.what = "cut"
             return {key: value for key, value in kept.items() if len(str(value)) <= _LONGEST_OUTPUT}
         return kept
@@ -91,6 +91,15 @@ class _Shown:
         if text is None or self._payloads == FULL:
             return text
         return None if self._payloads == NONE else redacted(text)
+
+
+def _size(value: Any) -> int:
+    """About how many characters a plain value takes."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list) else 8
 
 
 def _run(run: Run, shown: _Shown) -> dict[str, Any]:

@@ -7,6 +7,7 @@ never waited for long, and no trouble here changes a verdict.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _LARGEST_SEGMENT = 4 * 1024 * 1024
 _LONGEST_WAIT = 1.0  # seconds for the lock
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 START = "0" * 32
 _END_OF_LINE = len(', "hash": "') + 32 + len('"}\n')
 
@@ -70,18 +72,92 @@ class Journal:
 def append(place: str, record: Mapping[str, Any]) -> None:
     """Append a record to the last segment, or begin the next one."""
     body = light_json.dumps(record, default=str).encode("utf-8", "replace")
-    places.make_private(place)
     with _IN_THIS_PROCESS:
-        lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        opened = _opened(place)
+        if not _locked(opened.lock):  # somebody does not let go of it: a segment of our own, so that nothing is lost
+            name = os.path.join(place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
+            _write_line(name, _header(0, START), START)
+            _write_line(name, body, head_of(name) or START)
+            return
         try:
-            if _locked(lock):
-                _append(place, body)
-            else:  # somebody does not let go of it: a segment of our own, so that nothing is lost
-                name = f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
-                _write_line(os.path.join(place, name), _header(0, START), START)
-                _write_line(os.path.join(place, name), body, head_of(os.path.join(place, name)) or START)
+            opened.append(body)
         finally:
-            os.close(lock)  # which lets go of it
+            os.lockf(opened.lock, os.F_ULOCK, 0)
+
+
+class _Opened:
+    """A journal that this process has open: the lock, and the newest segment with the hash that it ends with."""
+
+    def __init__(self, place: str) -> None:
+        places.make_private(place)
+        self.place = place
+        self.lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._segment = -1
+        self._size = -1
+        self._head = START
+
+    def append(self, body: bytes) -> None:
+        """Write a line; the lock is held."""
+        size = self._current()
+        if size is None:
+            self._find_segment()
+            size = self._current()
+            assert size is not None
+        line, self._head = _closed(body, self._head)
+        _write(self._segment, line, size)
+        self._size = size + len(line)
+
+    def _current(self) -> int | None:
+        """The size of the segment, if it is still the one to write to and its end is known."""
+        if self._segment < 0:
+            return None
+        found = os.fstat(self._segment)
+        if not found.st_nlink or found.st_size > _LARGEST_SEGMENT:
+            return None
+        if found.st_size != self._size:  # somebody else has written
+            head = _head(self._segment, found.st_size)
+            if head is None:
+                return None
+            self._size, self._head = found.st_size, head
+        return found.st_size
+
+    def _find_segment(self) -> None:
+        """The newest segment, or a new one if it is full, ends in the middle of a line, or there is none."""
+        if self._segment >= 0:
+            os.close(self._segment)
+            self._segment = -1
+        number = last_number(self.place)
+        segment = os.path.join(self.place, segment_name(number))
+        head = head_of(segment) if number else START
+        if not number or head is None or os.path.getsize(segment) > _LARGEST_SEGMENT:
+            begin_segment(self.place, number + 1, head or START)
+            segment = os.path.join(self.place, segment_name(last_number(self.place)))
+        self._segment = os.open(segment, _FLAGS, 0o600)
+        self._size = -1
+
+    def close(self) -> None:
+        os.close(self.lock)
+        if self._segment >= 0:
+            os.close(self._segment)
+
+
+_OPENED: dict[str, _Opened] = {}
+
+
+def _opened(place: str) -> _Opened:
+    """The journal of a directory, opened anew if that was replaced."""
+    known = _OPENED.get(place)
+    if known is not None:
+        try:
+            found, held = os.stat(os.path.join(place, "lock")), os.fstat(known.lock)
+            if (found.st_ino, found.st_dev) == (held.st_ino, held.st_dev):
+                return known
+        except OSError:
+            pass
+        del _OPENED[place]
+        known.close()
+    _OPENED[place] = _Opened(place)
+    return _OPENED[place]
 
 
 def _locked(descriptor: int) -> bool:
@@ -99,17 +175,6 @@ def _locked(descriptor: int) -> bool:
             return True
         else:
             return True
-
-
-def _append(place: str, body: bytes) -> None:
-    number = last_number(place)
-    segment = os.path.join(place, segment_name(number))
-    head = head_of(segment) if number else START
-    if not number or head is None or os.path.getsize(segment) > _LARGEST_SEGMENT:
-        begin_segment(place, number + 1, head or START)
-        segment = os.path.join(place, segment_name(number + 1))
-        head = head_of(segment) or START
-    _write_line(segment, body, head)
 
 
 def append_locked(place: str, record: Mapping[str, Any]) -> None:
@@ -155,28 +220,43 @@ def head_of(segment: str) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        size = os.fstat(descriptor).st_size
-        end = os.pread(descriptor, _END_OF_LINE, max(size - _END_OF_LINE, 0))
+        return _head(descriptor, os.fstat(descriptor).st_size)
     finally:
         os.close(descriptor)
+
+
+def _head(descriptor: int, size: int) -> str | None:
+    end = os.pread(descriptor, _END_OF_LINE, max(size - _END_OF_LINE, 0))
     if not (end.startswith(b', "hash": "') and end.endswith(b'"}\n')):
         return None
     head = end[len(', "hash": "') : -3].decode("ascii", "replace")
     return head if len(head) == 32 and head.isalnum() else None
 
 
-def _write_line(segment: str, body: bytes, head: str) -> None:
+def _closed(body: bytes, head: str) -> tuple[bytes, str]:
+    """A record as a line that follows the one with this hash, and its own hash."""
     open_line = b'%b, "prev": "%b"' % (body[:-1], head.encode())
-    line = b'%b, "hash": "%b"}\n' % (open_line, digest(open_line).encode())
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    descriptor = os.open(segment, flags, 0o600)
+    own = digest(open_line)
+    return b'%b, "hash": "%b"}\n' % (open_line, own.encode()), own
+
+
+def _write_line(segment: str, body: bytes, head: str) -> None:
+    descriptor = os.open(segment, _FLAGS, 0o600)
     try:
-        before = os.fstat(descriptor).st_size
-        if os.write(descriptor, line) != len(line):
-            os.ftruncate(descriptor, before)  # a full disk: no half line stays
-            raise OSError(28, "No space left on device", segment)
+        _write(descriptor, _closed(body, head)[0], os.fstat(descriptor).st_size)
     finally:
         os.close(descriptor)
+
+
+def _write(descriptor: int, line: bytes, size: int) -> None:
+    try:
+        written = os.write(descriptor, line)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+    if written != len(line):
+        os.ftruncate(descriptor, size)  # a full disk: no half line stays
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class _Threads:
