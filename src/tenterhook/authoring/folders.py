@@ -1,0 +1,76 @@
+"""Writing a hook's folder: in one go, and never over somebody else's."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from .. import places
+from ..catalog import settings
+from ..errors import HookError
+from ..formats import fields
+
+if TYPE_CHECKING:
+    from .templates import File
+
+
+def check_name(name: str) -> None:
+    """Refuse what the loader would refuse, and what is no folder of its own; raises `HookError`."""
+    given = {"name": name, "trigger": "pre-session"}
+    problems = [each for each in fields.check(fields.FOLDER, given, "", lambda _: None)[1] if each.key == "name"]
+    if problems:
+        raise HookError(problems[0].message, problems[0].remedy)
+    if re.search(r"[/\x00-\x1f\x7f]", name) or name.startswith(".") or name == settings.FILE:
+        raise HookError(f"{name!r} cannot be the name of a hook", "use lower-case letters, digits and hyphens")
+
+
+def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
+    """Make the folder; return where one that was there before is kept now.
+
+    The last file is the definition: until it is there, the folder is no hook.
+    """
+    kept = None
+    if os.path.lexists(folder):
+        if not replace:
+            raise HookError(f"there is a hook already: {folder}", "choose another name, or replace it with --force")
+        kept = _keep(folder)
+    _make_directories(os.path.dirname(folder))
+    os.mkdir(folder, 0o755)
+    try:
+        for path, file in files.items():
+            full = os.path.join(folder, path)
+            _make_directories(os.path.dirname(full))
+            mode = 0o755 if file.executable else 0o644
+            descriptor = os.open(full, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+            with open(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(file.text)
+                os.fchmod(descriptor, mode)  # also where new files lose their exec bit, or others may write them
+    except BaseException:  # no half of a hook stays, whatever happened
+        shutil.rmtree(folder, ignore_errors=True)
+        if kept is not None:
+            shutil.move(kept, folder)
+        raise
+    return kept
+
+
+def _make_directories(path: str) -> None:
+    """Make what is missing, so that no other account can write to it: hooks in such a directory are not used."""
+    if not os.path.isdir(path):
+        _make_directories(os.path.dirname(path))
+        os.mkdir(path, 0o755)
+
+
+def _keep(folder: str) -> str:
+    """Move a folder to where nothing is taken for a hook."""
+    directory = os.path.join(places.state(), "replaced")
+    places.make_private(directory)
+    kept = os.path.join(directory, f"{os.path.basename(folder)}-{time.strftime('%Y%m%d-%H%M%S')}")
+    number = 1
+    while os.path.lexists(kept):
+        number += 1
+        kept = f"{kept.rpartition('~')[0] or kept}~{number}"
+    shutil.move(folder, kept)
+    return kept

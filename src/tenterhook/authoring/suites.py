@@ -1,0 +1,138 @@
+"""Which cases belong to which hook, and whether they may run."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import places
+from ..catalog import roots
+from ..catalog.trust import Trust
+from ..errors import ERROR, HookError, Problem
+from ..formats import folder as folder_format
+from . import cases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..catalog.contents import Catalog
+    from ..model import Hook
+    from .cases import Case
+
+FOLDER = "cases"
+
+
+class Suite(NamedTuple):
+    """A hook and its cases. With `untrusted` set it may not run, and nothing of it was read."""
+
+    hook: Hook
+    directory: str
+    trust: Trust
+    files: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    untrusted: str | None = None
+
+    def refusal(self) -> str | None:
+        """Why the hook may not run now, as its files are now."""
+        standing = self.trust.standing(self.hook)
+        return None if standing.runs else f"not trusted: {standing.why}"
+
+
+class Picked(NamedTuple):
+    """What is to be tested, and definitions that cannot be because they are broken."""
+
+    suites: tuple[Suite, ...]
+    broken: tuple[Problem, ...] = ()
+
+
+def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -> Picked:
+    """The hooks of these names or folders with their cases; without any, all in force. `directory` holds their cases.
+
+    Raises `HookError` for a name that no hook has.
+    """
+    hooks: list[tuple[Hook, Trust]] = []
+    broken: list[Problem] = []
+    if not names:
+        hooks = [(hook, catalog.trust) for hook in catalog.hooks]
+        broken = [problem for problem in _broken(catalog) if cases.files_in(_cases_of(problem))]
+    for name in names:
+        if "/" in name:
+            one = _at(name, catalog)
+            hooks += one.hooks
+            broken += one.problems
+            continue
+        every = (*catalog.hooks, *(each.hook for each in catalog.left_out))
+        found = [hook for hook in every if name in (hook.name, os.path.basename(hook.folder or ""))]
+        trouble = [problem for problem in _broken(catalog) if os.path.basename(os.path.dirname(problem.file)) == name]
+        if not found and not trouble:
+            raise HookError(f"no hook is called '{name}'", _suggestion(name, [hook.name for hook in every]))
+        hooks += [(hook, catalog.trust) for hook in found]
+        broken += trouble
+    chosen = {id(hook): (hook, trust) for hook, trust in hooks}
+    alone = len(chosen) == 1
+    suites = [_suite(hook, _directory(hook, directory, alone=alone), trust) for hook, trust in chosen.values()]
+    return Picked(tuple(suites), tuple(dict.fromkeys(broken)))
+
+
+def _broken(catalog: Catalog) -> list[Problem]:
+    """What keeps a folder from being a hook."""
+    loaded = {hook.source for hook in (*catalog.hooks, *(each.hook for each in catalog.left_out))}
+    return [
+        problem
+        for problem in catalog.problems
+        if problem.severity == ERROR and os.path.basename(problem.file) == "HOOK.md" and problem.file not in loaded
+    ]
+
+
+def _cases_of(problem: Problem) -> str:
+    return os.path.join(os.path.dirname(problem.file), FOLDER)
+
+
+def _suggestion(name: str, known: Sequence[str]) -> str:
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean '{close[0]}'?" if close else "tenterhook list shows the names; a folder is named with a /"
+
+
+class _At(NamedTuple):
+    hooks: list[tuple[Hook, Trust]]
+    problems: tuple[Problem, ...]
+
+
+def _at(path: str, catalog: Catalog) -> _At:
+    """The hook in a folder. One that is in no layer is a project's: it needs trust like those."""
+    folder = os.path.realpath(path)
+    known = [hook for hook in catalog.hooks if hook.folder and os.path.realpath(hook.folder) == folder]
+    if known:
+        return _At([(hook, catalog.trust) for hook in known], ())
+    if not os.path.isfile(os.path.join(folder, "HOOK.md")):
+        raise HookError(f"there is no HOOK.md in {path}", "name a hook, or a hook's folder")
+    read = folder_format.read(folder, "project")
+    root = roots.project_root(folder)
+    trust = Trust(root, everything=catalog.trust.everything)
+    return _At([(read.hook, trust)] if read.hook else [], tuple(read.problems) if read.hook is None else ())
+
+
+def _directory(hook: Hook, given: str | None, *, alone: bool) -> str:
+    """Where the cases of a hook are: in its folder, beside its file, or where somebody said."""
+    name = hook.name if "/" not in hook.name and not hook.name.startswith(".") else places.file_name(hook.name)
+    if given is not None:
+        own = os.path.join(given, name)
+        return given if alone and not os.path.isdir(own) else own
+    if hook.folder is not None:
+        return os.path.join(hook.folder, FOLDER)
+    return os.path.join(os.path.dirname(hook.source), FOLDER, name)
+
+
+def _suite(hook: Hook, directory: str, trust: Trust) -> Suite:
+    files = tuple(cases.files_in(directory))
+    suite = Suite(hook, directory, trust, files)
+    standing = trust.standing(hook)
+    if not standing.runs:
+        return suite._replace(untrusted=standing.why)
+    read = [cases.read(file, hook) for file in files]
+    return suite._replace(
+        cases=tuple(case for each in read for case in each.cases),
+        problems=tuple(problem for each in read for problem in each.problems),
+    )

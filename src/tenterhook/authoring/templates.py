@@ -1,0 +1,340 @@
+"""A new hook's folder: a definition, a script that works, and cases that pass. Pure texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..events import Effect, spec_of
+from . import occasions
+from .paths import STATE_DIR
+
+if TYPE_CHECKING:
+    from ..events import EventSpec
+    from .occasions import Calls, Occasion
+
+LANGUAGES = ("sh", "python", "node")
+ENTRY_POINTS = {"sh": "scripts/run.sh", "python": "scripts/run.py", "node": "scripts/run"}
+_NOTES = "notes.log"
+_TIMEOUT = 10000  # ms
+
+
+class File(NamedTuple):
+    """A text, and whether it is to be executable."""
+
+    text: str
+    executable: bool = False
+
+
+class Made(NamedTuple):
+    """The files of a hook by their paths in its folder, HOOK.md last; `gaps` says what could not be made."""
+
+    files: dict[str, File]
+    gaps: tuple[str, ...] = ()
+
+
+class _Subject(NamedTuple):
+    """Everything that the texts of one hook depend on."""
+
+    name: str
+    event: str  # as the hook declares it
+    spec: EventSpec
+    tool: str | None
+    pattern: str | None
+    looks_at: Occasion
+    calls: Calls | None
+
+    @property
+    def decides(self) -> bool:
+        return self.spec.effect("folder") is Effect.DECIDES
+
+    @property
+    def title(self) -> str:
+        """Its name where a comment or a docstring can hold it."""
+        return self.name if re.fullmatch(r"[A-Za-z0-9_.-]+", self.name) else "This hook"
+
+    @property
+    def reason(self) -> str:
+        """What it says when it blocks."""
+        return "Not here: say why, and what to do instead." if self.reached_is_enough else self.looks_at.reason
+
+    @property
+    def reached_is_enough(self) -> bool:
+        """Whether the matcher has found what the hook is about, so that there is nothing left to look for."""
+        return bool(self.decides and self.calls and self.calls.told_apart and self.looks_at.path[0] == "tool_input")
+
+
+def render(name: str, event: str, language: str, tool: str | None = None, pattern: str | None = None) -> Made:
+    """The folder of a new hook."""
+    spec = spec_of(event)
+    looks_at = occasions.occasion(spec, tool)
+    subject = _Subject(name, event, spec, tool, pattern, looks_at, occasions.calls(spec, tool, pattern))
+    script = {"sh": _shell, "python": _python, "node": _node}[language](subject)
+    files = {ENTRY_POINTS[language]: File(script, executable=True)}
+    if language == "node":
+        # A project around the hook may say that its scripts are modules; these are not.
+        files["scripts/package.json"] = File('{ "private": true, "type": "commonjs" }\n')
+    files |= {f"cases/{file}": File(text) for file, text in _cases(subject).items()}
+    gaps: tuple[str, ...] = ()
+    if subject.calls and subject.calls.reaching is None:
+        gaps = (f"no input came to mind that '{pattern}' finds: add a case with one to cases/",)
+    files["HOOK.md"] = File(_definition(subject, ENTRY_POINTS[language]))
+    return Made(files, gaps)
+
+
+def _definition(subject: _Subject, entry_point: str) -> str:
+    spec, looks_at = subject.spec, subject.looks_at
+    lines = [f"name: {_yaml(subject.name)}", f"description: {_description(subject)}", f"trigger: {subject.event}"]
+    if subject.tool or subject.pattern:
+        lines.append("matcher:")
+        lines += [f"  tool: {_quoted(subject.tool)}"] if subject.tool else []
+        lines += [f"  pattern: {_quoted(subject.pattern)}"] if subject.pattern else []
+    lines.append(f"timeout: {_TIMEOUT}")
+    body = [f"# {subject.name}", ""]
+    if subject.decides:
+        when = "whatever its matcher finds" if subject.reached_is_enough else f"what has `{looks_at.word}` in it"
+        body.append(f"Looks at {looks_at.what} and refuses {when}. A block here means: {spec.block}.")
+        if spec.name in ("pre-tool-call", "permission-request"):
+            body += [
+                "",
+                "If the script itself fails, the agent goes on. A guard that must not fail open says so above:",
+            ]
+            body.append("`metadata: { on_failure: block }`.")
+    else:
+        body.append(f"Takes down {looks_at.what}, in `{_NOTES}` of the hook's own folder for files.")
+        body.append("It observes: nothing it says changes anything.")
+    body += ["", f"`{entry_point}` does it, `tenterhook test {subject.name}` tries it on the cases in `cases/`."]
+    return "\n".join(["---", *lines, "---", "", *body]) + "\n"
+
+
+def _description(subject: _Subject) -> str:
+    looks_at = subject.looks_at
+    if not subject.decides:
+        return _yaml(f"Takes down {looks_at.what} at {subject.spec.name}")
+    if subject.reached_is_enough:
+        return _yaml(f"Refuses what its matcher finds at {subject.spec.name}")
+    return _yaml(f"Refuses {looks_at.word} in {looks_at.what} at {subject.spec.name}")
+
+
+def _yaml(text: str) -> str:
+    """A text as YAML, plain where that means the same."""
+    import yaml
+
+    try:
+        plain = text.isprintable() and yaml.safe_load(f"key: {text}") == {"key": text}
+    except yaml.YAMLError:
+        plain = False
+    return text if plain else _quoted(text)
+
+
+def _quoted(text: str | None) -> str:
+    """A text in YAML's single quotes, in which a backslash is one; in double quotes if it takes escapes."""
+    text = text or ""
+    return "'" + text.replace("'", "''") + "'" if text.isprintable() else json.dumps(text)
+
+
+# ------------------------------------------------------------------ what a script may say
+
+
+def _answers(subject: _Subject) -> list[tuple[str, dict[str, Any]]]:
+    """What a hook of this event may print, beyond a block: what for, and the object."""
+    event = subject.spec.name
+    found: list[tuple[str, dict[str, Any]]] = []
+    if event == "pre-tool-call":
+        key = subject.calls.key if subject.calls else "command"
+        found += [
+            ("ask the person first", {"decision": "ask", "reason": "Is this meant?"}),
+            ("skip the question", {"hookSpecificOutput": {"permissionDecision": "allow"}}),
+            ("change the input, all of it", {"modified_input": {key: "another one"}}),
+        ]
+    if event == "permission-request":
+        found.append(("approve, or for the session", {"decision": "allow", "scope": "once"}))
+    found.append(("tell the model something", {"additional_context": "Worth knowing."}))
+    return found
+
+
+def _head(subject: _Subject, statement: str, *, variable: str) -> list[str]:
+    """What the script should know about itself; `statement` prints an object."""
+    lines = [f"{subject.title}: called at {subject.event}, with the event as JSON on stdin."]
+    lines.append(f"`tenterhook show {subject.event}` prints an example of it.")
+    if not subject.decides:
+        lines += ["", "It observes: what it prints and how it exits changes nothing, but a failure is reported."]
+        lines.append(f"{variable} is a folder for its own files.")
+        return lines
+    lines += ["", "Exit code 2 blocks, with the reason on stderr. Here that means:", f"{subject.spec.block}."]
+    lines.append(
+        "Exit code 0 and nothing printed: no objection. Any other exit code is a failure, and the agent goes on."
+    )
+    lines.append("With exit code 0 it may also print an object:")
+    width = max(len(label) for label, _ in _answers(subject))
+    lines += [f"  {label + ':':<{width + 1}} {statement % json.dumps(answer)}" for label, answer in _answers(subject)]
+    if subject.spec.name == "pre-session":
+        lines.append(
+            "NAME=value lines added to the file $TENTERHOOK_ENV_FILE are variables for the rest of the session."
+        )
+    if subject.spec.name == "pre-agent-turn-stop":
+        lines.append("stop_hook_active is true in the event if hooks have sent the agent back before.")
+    return lines
+
+
+def _commented(lines: list[str], mark: str) -> str:
+    return "\n".join(f"{mark} {line}".rstrip() for line in lines)
+
+
+# ------------------------------------------------------------------ scripts
+
+
+def _shell(subject: _Subject) -> str:
+    looks_at = subject.looks_at
+    head = _commented(_head(subject, "echo '%s'", variable="$TENTERHOOK_STATE_DIR"), "#")
+    parts = [f"#!/bin/sh\n{head}\nevent=$(cat)\n"]
+    if looks_at.path == ("tool_input",):
+        parts.append("# Everything from the tool's input on, as JSON.\ntext=${event#*'\"tool_input\": '}\n")
+    else:
+        parts.append(
+            '# The values of a field, as JSON writes them: a quote in a text is \\" here. With jq, exactly:\n'
+            f"#   printf '%s' \"$event\" | jq -r '.{'.'.join(looks_at.path)} // empty'\n"
+            "field() {\n"
+            '    printf \'%s\\n\' "$event" | grep -oE "\\"$1\\": (\\"([^\\"\\\\\\\\]|\\\\\\\\.)*\\"|[0-9.]+)" |\n'
+            '        sed -E \'s/^"[^"]*": "?//; s/"$//\'\n'
+            "}\n"
+            f"text=$(field {looks_at.path[-1]})  # {looks_at.what}\n"
+        )
+    block = f'echo "{subject.reason}" >&2\nexit 2\n'
+    if not subject.decides:
+        parts.append(f'if [ -n "$text" ]; then\n    printf \'%s\\n\' "$text" >>"$TENTERHOOK_STATE_DIR/{_NOTES}"\nfi\n')
+    elif subject.reached_is_enough:
+        parts.append(f"# The matcher in HOOK.md has found what this is about. Look closer at $text here.\n{block}")
+    else:
+        indented = block.replace("\n", "\n    ").rstrip()
+        parts.append(f'case "$text" in\n*"{looks_at.word}"*)\n    {indented}\n    ;;\nesac\n')
+    return "\n".join(parts)
+
+
+def _python(subject: _Subject) -> str:
+    looks_at = subject.looks_at
+    head = "\n".join(_head(subject, "print(json.dumps(%s))", variable='os.environ["TENTERHOOK_STATE_DIR"]'))
+    imports = ["json", *([] if subject.decides else ["os"]), "sys"]
+    path = ", ".join(json.dumps(key) for key in looks_at.path)
+    parts = [
+        f'#!/usr/bin/env python3\n"""{head}\n"""\n',
+        "\n".join(f"import {module}" for module in imports) + "\n",
+        "event = json.load(sys.stdin)\n\n",
+        "def text_of(*path):\n"
+        '    """A value of the event as text; empty if it is not there."""\n'
+        "    value = event\n"
+        "    for key in path:\n"
+        '        value = value.get(key, "") if isinstance(value, dict) else ""\n'
+        "    return value if isinstance(value, str) else json.dumps(value)\n\n",
+        f"text = text_of({path})  # {looks_at.what}\n",
+    ]
+    block = f"print({json.dumps(subject.reason)}, file=sys.stderr)\nsys.exit(2)\n"
+    if not subject.decides:
+        parts.append(
+            f'if text:\n    notes = os.path.join(os.environ["TENTERHOOK_STATE_DIR"], "{_NOTES}")\n'
+            '    with open(notes, "a", encoding="utf-8") as file:\n'
+            "        print(text, file=file)\n"
+        )
+    elif subject.reached_is_enough:
+        parts.append(f"# The matcher in HOOK.md has found what this is about. Look closer at text here.\n{block}")
+    else:
+        indented = block.replace("\n", "\n    ").rstrip()
+        parts.append(f"if {json.dumps(looks_at.word)} in text:\n    {indented}\n")
+    return "\n".join(parts)
+
+
+def _node(subject: _Subject) -> str:
+    looks_at = subject.looks_at
+    statement = "console.log(JSON.stringify(%s))"
+    head = _commented(_head(subject, statement, variable="process.env.TENTERHOOK_STATE_DIR"), "//")
+    path = ", ".join(json.dumps(key) for key in looks_at.path)
+    parts = [
+        f'#!/usr/bin/env node\n{head}\nconst fs = require("fs");\n',
+        'const event = JSON.parse(fs.readFileSync(0, "utf8"));\n',
+        "// A value of the event as text; empty if it is not there.\n"
+        "function textOf(...path) {\n"
+        '  const value = path.reduce((inside, key) => inside?.[key], event) ?? "";\n'
+        '  return typeof value === "string" ? value : JSON.stringify(value);\n'
+        "}\n",
+        f"const text = textOf({path}); // {looks_at.what}\n",
+    ]
+    block = f"console.error({json.dumps(subject.reason)});\nprocess.exitCode = 2;\n"
+    if not subject.decides:
+        parts.append(
+            f'if (text) {{\n  fs.appendFileSync(`${{process.env.TENTERHOOK_STATE_DIR}}/{_NOTES}`, text + "\\n");\n}}\n'
+        )
+    elif subject.reached_is_enough:
+        parts.append(f"// The matcher in HOOK.md has found what this is about. Look closer at text here.\n{block}")
+    else:
+        indented = block.replace("\n", "\n  ").rstrip()
+        parts.append(f"if (text.includes({json.dumps(looks_at.word)})) {{\n  {indented}\n}}\n")
+    return "\n".join(parts)
+
+
+# ------------------------------------------------------------------ cases
+
+
+def _cases(subject: _Subject) -> dict[str, str]:
+    """One case where it does something, and one where it does not."""
+    looks_at, calls = subject.looks_at, subject.calls
+    in_input = looks_at.path[0] == "tool_input"
+    texts = (looks_at.found, looks_at.other)
+    if calls and in_input:
+        texts = (calls.reaching or "", calls.other)
+    events = [_event(subject, text) for text in texts]
+    if subject.decides:
+        does = {"decision": "deny", "reason": subject.reason}
+        what = "what its matcher finds" if subject.reached_is_enough else looks_at.word
+        does_not: dict[str, Any] = {"runs": False} if subject.reached_is_enough else {"decision": "none"}
+        found = {
+            "blocks.toml": _case(f"blocks {what}", events[0], does),
+            "leaves-the-rest-alone.toml": _case("leaves the rest alone", events[1], does_not),
+        }
+    else:
+        notes = f"{STATE_DIR}/{_NOTES}"
+        found = {
+            "takes-it-down.toml": _case("takes it down", events[0], {"files": {notes: f"{looks_at.found}\n"}}),
+            "nothing-to-take-down.toml": _case("nothing to take down", events[1], {"files": {notes: False}}),
+        }
+    if calls and calls.reaching is None:  # then there is but the call that the matcher does not find
+        other = _tool_call(subject, calls.other)
+        return {"does-not-run.toml": _case("does not run", other, {"runs": False})} if calls.told_apart else {}
+    return found
+
+
+def _event(subject: _Subject, text: str) -> dict[str, Any]:
+    calls, path = subject.calls, subject.looks_at.path
+    if calls and path[0] == "tool_input":
+        return _tool_call(subject, text)
+    about = _tool_call(subject, calls.reaching or "") if calls else {}
+    return {**about, **(occasions.example(subject.spec, path, text) if text else {})}
+
+
+def _tool_call(subject: _Subject, text: str) -> dict[str, Any]:
+    assert subject.calls is not None
+    return {"tool_name": subject.calls.tool, "tool_input": {subject.calls.key: text}}
+
+
+def _case(name: str, event: dict[str, Any], expect: dict[str, Any]) -> str:
+    lines = ["# An event, and what the hook must make of it.", f"name = {_toml(name)}", ""]
+    files = expect.get("files")
+    for header, values in (("event", event), ("expect", expect), ("expect.files", files)):
+        plain = {key: value for key, value in (values or {}).items() if key != "files"}
+        if plain or header == "event":
+            lines += [f"[{header}]", *(f"{_key(key)} = {_toml(value)}" for key, value in plain.items()), ""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+
+
+def _toml(value: Any) -> str:
+    import tomlkit
+
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_toml(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return tomlkit.string(value).as_string() if isinstance(value, str) else str(value)

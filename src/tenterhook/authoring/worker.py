@@ -1,0 +1,238 @@
+"""One case in a process of its own: the real engine with exactly this hook, in surroundings that are thrown away.
+
+Whatever the hook leaves behind becomes this process's child, and ends with it. When whoever asked goes away, so does
+all of this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from .. import minding, places
+from ..catalog.contents import Catalog
+from ..catalog.trust import Trust
+from ..engine import Engine
+from ..errors import Cancelled, HookError
+from ..explaining import explain
+from ..model import SILENT, Event, Hook, Outcome, Run
+from ..running import Cancel, Command, run_stage
+from . import surroundings
+from .paths import Places, all_filled, all_settled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SETUP_SECONDS = 60.0
+_LEFT_BEHIND_SECONDS = 1.0  # for children of the hook to end by themselves
+_LAST_SECONDS = 3.0  # for what was killed to be gone
+_SET_CHILD_SUBREAPER = 36
+
+
+def main() -> None:
+    """Read a job from stdin, write what happened to stdout, leave nothing."""
+    job = json.loads(sys.stdin.buffer.readline())
+    adopt_orphans()
+    cancel = Cancel()
+    signal.signal(signal.SIGTERM, lambda *_: cancel.set())
+    threading.Thread(target=_watch, args=(cancel,), daemon=True).start()
+    status = 1
+    try:
+        data = json.dumps(_answer(job, cancel)).encode() + b"\n"
+        while data:
+            data = data[os.write(1, data) :]
+        status = 0
+    except (Cancelled, BrokenPipeError):
+        pass  # nobody wants to know
+    finally:
+        end_children()
+        surroundings.remove(job["base"])
+    os._exit(status)  # the thread that waits for the end of stdin need not be waited for
+
+
+def _watch(cancel: Cancel) -> None:
+    """Whoever asked holds our stdin open for as long as they want an answer."""
+    while os.read(0, 4096):
+        pass
+    cancel.set()
+
+
+def _answer(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
+    try:
+        return _run(job, cancel)
+    except Cancelled:
+        raise
+    except HookError as error:
+        return {"error": error.message, "remedy": error.remedy}
+    except OSError as error:
+        return {"error": f"{error.strerror or error}: {error.filename}", "remedy": "mend the case's files"}
+
+
+def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
+    hook = _as_tested(Hook(**job["hook"]), job["timeout"])
+    where = Places.below(job["base"])._replace(state_dir=_state_dir(hook))
+    surroundings.write_files(where, job["files"])
+    event = _event(job, where)
+    if job["setup"]:
+        _set_up(where.filled(job["setup"]), event.work_dir, cancel)
+    before = surroundings.snapshot(where)
+    catalog = Catalog(where.work_dir, (), (hook,), (), (), Trust(where.work_dir, everything=True))
+    engine = Engine([hook], catalog=catalog, tell_untrusted=False)
+    verdict = engine.decide(event, cancel=cancel)
+    run = next((run for run in verdict.runs if run.failed), verdict.runs[0] if verdict.runs else None)
+    why_not = explain([hook], event, catalog)[0].why_not if run is None else None
+    found = _told(run) if run is not None else {}
+    if run is not None and run.outcome is Outcome.STARTED:
+        found |= _ended(hook, cancel)
+    notes = [*found.pop("notes", ())]
+    left = wait_for_children(cancel)
+    if left:
+        notes.append(f"it left {left} process{'' if left == 1 else 'es'} behind, which would go on; ended")
+    actual = {
+        "ran": run is not None,
+        "why_not": why_not,
+        "decision": str(verdict.decision),
+        "reason": verdict.reason,
+        "modified_input": verdict.modified_input,
+        "additional_context": "\n".join(verdict.additional_context) or None,
+        "message": "\n".join(verdict.messages) or None,
+        "scope": verdict.scope,
+        **found,
+        "notes": notes,
+        "env": engine.session_variables(event.session_id) if run is not None else {},
+        "files": {path: surroundings.read_back(where.path_of(path)) for path in job["look_at"]},
+        "changed": surroundings.changed(where, before),
+    }
+    settled: dict[str, Any] = all_settled(actual, where)
+    return settled
+
+
+def _as_tested(hook: Hook, timeout: float | None) -> Hook:
+    """The hook as it decides: one in shadow mode is asked what it would have enforced."""
+    metadata = {key: value for key, value in hook.metadata.items() if (key, value) != ("mode", "shadow")}
+    hook = hook._replace(metadata=metadata, replaced_by=None)
+    return hook if timeout is None else hook._replace(timeout=timeout)
+
+
+def _state_dir(hook: Hook) -> str:
+    """Where the engine tells a hook to keep its own files."""
+    name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
+    return os.path.join(places.state(), "hooks", places.file_name(name))
+
+
+def _event(job: Mapping[str, Any], where: Places) -> Event:
+    given = all_filled(job["event"], where)
+    below = given.pop("cwd", None) or given.pop("work_dir", None) or ""
+    given.pop("work_dir", None)
+    work_dir = where.path_of(below) if below else where.work_dir
+    os.makedirs(work_dir, mode=0o700, exist_ok=True)
+    session_id = given.pop("session_id", None) or "session_test"
+    return Event.from_payload(job["event_name"], given, work_dir=work_dir, session_id=session_id)
+
+
+def _set_up(line: str, work_dir: str, cancel: Cancel) -> None:
+    command = Command(("/bin/sh", "-c", line), b"", work_dir, dict(os.environb), SETUP_SECONDS)
+    (ended,) = run_stage([command], cancel)
+    if ended.failure or ended.exit_code:
+        said = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip().splitlines()
+        why = ended.why or f"exit {ended.exit_code}"
+        raise HookError(f"setup failed ({why})" + (f": {said[-1]}" if said else ""), "mend the setup of the case")
+
+
+def _told(run: Run) -> dict[str, Any]:
+    decision = run.decision
+    ignored = [decision.ignored] if decision.ignored else []
+    return {
+        "outcome": str(run.outcome),
+        "why": run.why,
+        "exit_code": run.exit_code,
+        "duration_ms": round(run.duration_ms, 3),
+        "stdout": run.stdout,
+        "stderr": run.stderr,
+        "log": decision.log if decision is not SILENT else None,
+        "unreadable": decision.unreadable,
+        "notes": [*run.notes, *decision.notes, *ignored],
+    }
+
+
+def _ended(hook: Hook, cancel: Cancel) -> dict[str, Any]:
+    """How an asynchronous hook ended, which its minder writes down."""
+    last = time.monotonic() + hook.timeout + _LAST_SECONDS
+    while time.monotonic() < last:
+        if cancel.is_set:
+            raise Cancelled("cancelled while a hook was running")
+        try:
+            with open(os.path.join(places.state(), minding._LOG), encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        except OSError:
+            lines = []
+        if lines:
+            told = json.loads(lines[-1])
+            kept = ("outcome", "why", "exit_code", "duration_ms", "stdout", "stderr")
+            return {key: told[key] for key in kept}
+        time.sleep(0.005)
+    return {"outcome": str(Outcome.FAILED), "why": "nobody wrote down how it ended"}
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below us that loses its own; without it they are init's."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):  # not Linux: what makes itself a new session gets away
+        pass
+
+
+def wait_for_children(cancel: Cancel) -> int:
+    """Give what a hook left behind a moment to end, then end it; return how many had to be ended."""
+    last = time.monotonic() + _LEFT_BEHIND_SECONDS
+    while _reap() and time.monotonic() < last:
+        if cancel.is_set:
+            raise Cancelled("cancelled while something that a hook left behind was running")
+        time.sleep(0.005)
+    return end_children()
+
+
+def end_children() -> int:
+    """Kill every process below us; return how many there were, once they are gone."""
+    ended: set[int] = set()
+    last = time.monotonic() + _LAST_SECONDS
+    while _reap() and time.monotonic() < last:
+        for pid in _children():
+            ended.add(pid)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:  # gone meanwhile, or no longer ours to end
+                pass
+        time.sleep(0.002)
+    return len(ended)
+
+
+def _reap() -> bool:
+    """Take the exit codes of children that have ended; False when there is none left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _children() -> list[int]:
+    me = os.getpid()
+    found = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                state, parent = file.read().rpartition(b")")[2].split()[:2]
+        except (OSError, ValueError):
+            continue
+        if int(parent) == me and state != b"Z":
+            found.append(int(name))
+    return found

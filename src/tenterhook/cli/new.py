@@ -1,0 +1,146 @@
+"""`tenterhook new`: a hook's folder that works at once."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import expressions
+from ..authoring import folders, templates
+from ..catalog import layers, roots
+from ..errors import HookError
+from ..events import spec_of
+from ..installing import changes, records, wiring
+from ..installing.agents import AGENTS
+from ..shown import visible
+from .loading import catalog_here, event_names
+from .printing import print_problems, short_path
+from .trust import refuse_below_agent
+
+if TYPE_CHECKING:
+    from ..catalog.contents import Catalog
+    from ..errors import Problem
+    from ..model import Hook
+
+
+@click.command(short_help="Make a new hook that works at once.")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--on", "event", metavar="EVENT", required=True, shell_complete=event_names, help="The event, by any of its names."
+)
+@click.option("--tool", metavar="T", help="Only for tools whose name this expression finds: Shell, Write|Edit …")
+@click.option("--pattern", metavar="P", help="Only for calls in whose input this expression finds something.")
+@click.option("--lang", type=click.Choice(templates.LANGUAGES), default="sh", show_default=True, help="Of the script.")
+@click.option("--project", "for_project", is_flag=True, help="In this project's .agents/hooks instead of your own.")
+@click.option("--force", is_flag=True, help="Replace a hook of that name; the old folder is kept elsewhere.")
+def new(name: str, event: str, tool: str | None, pattern: str | None, lang: str, for_project: bool, force: bool) -> int:
+    """Make a hook: a folder with its definition, a script that looks at what matters at EVENT, and cases that pass.
+
+    The script says in its comments what it may answer there. Change it, and `tenterhook test NAME` tells whether it
+    does what its cases say.
+
+    \b
+    tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'git push .*--force'
+    tenterhook new finish-first --on Stop --lang python --project
+    """
+    if not for_project:
+        refuse_below_agent("new")  # it can put another hook in the place of a guard
+    spec = spec_of(event)
+    try:
+        folders.check_name(name)
+    except HookError as error:
+        raise click.UsageError(str(error)) from None
+    if (tool or pattern) and not spec.has_tool:
+        raise click.UsageError(f"{event} has no tool: --tool and --pattern would keep the hook from ever running")
+    for option, expression in (("--tool", tool), ("--pattern", pattern)):
+        if expression:
+            try:
+                expressions.search(expressions.PYTHON, expression)
+            except expressions.BadExpression as error:
+                raise click.UsageError(f"{option}: {error.message}") from None
+    made = templates.render(name, event, lang, tool or None, pattern or None)
+    folder = os.path.join(_directory(for_project), name)
+    kept = folders.write(folder, made.files, replace=force)
+    click.echo(f"made {short_path(folder)}")
+    for path in sorted(made.files):
+        click.echo(f"  {path}")
+    if kept:
+        click.echo(f"the one before is kept in {short_path(kept)}")
+    for gap in made.gaps:
+        click.echo(f"{click.style('to do', fg='yellow')}: {visible(gap)}")
+    return _say_what_next(name, folder)
+
+
+def _directory(for_project: bool) -> str:
+    """Where a person's own hooks are, or a project's."""
+    root = roots.project_root(os.getcwd())
+    found = layers.layers(root)
+    return os.path.join(root, ".agents", "hooks") if for_project else found[1].directory
+
+
+def _say_what_next(name: str, folder: str) -> int:
+    """What keeps the hook from being in force, and the commands that come now."""
+    catalog = catalog_here()
+    hook = next((hook for hook in catalog.hooks if hook.folder and _is_same(hook.folder, folder)), None)
+    print_problems(_about(catalog, folder), err=True)
+    left_out = next((each.why for each in catalog.left_out if each.hook.folder == folder), None)
+    if hook is None:
+        why = left_out or "it was not loaded"
+        click.echo(f"{click.style('not in force', fg='yellow')}: {visible(why)}", err=True)
+        return 1
+    shown = shlex.quote(visible(name))
+    for each in catalog.left_out:
+        if each.hook.name == name:
+            click.echo(f"no longer in force: {short_path(each.hook.folder or each.hook.source)}: {visible(each.why)}")
+    once = " --trust-project" if hook.layer == "project" else ""
+    steps = [(f"tenterhook test {shown}{once}", "tries its cases; with --watch, after each change")]
+    if hook.layer == "project":
+        steps.append((f"tenterhook trust {shown}", "lets it run, as it is then; it does not before"))
+    else:
+        for line in _wired(hook):
+            click.echo(line)
+    if not records.all_records():
+        steps.append(("tenterhook install", "puts your hooks in force in the agents you use"))
+    click.echo("next:")
+    width = max(len(command) for command, _ in steps)
+    for command, what in steps:
+        click.echo(f"  {command:<{width}}  {what}")
+    return 0
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _about(catalog: Catalog, folder: str) -> list[Problem]:
+    """What is wrong with the folder, or with the directory it is in."""
+    return [
+        each for each in catalog.problems if each.file.startswith(f"{folder}/") or folder.startswith(f"{each.file}/")
+    ]
+
+
+def _wired(hook: Hook) -> list[str]:
+    """Lead the event to us in every agent that is guarded; say where that was done, and where it could not be."""
+    from ..hosts import HOSTS, codec
+
+    said = []
+    for record in records.all_records():
+        if record["host"] not in HOSTS:
+            continue
+        title = HOSTS[record["host"]].title
+        events = codec(record["host"]).events
+        absent = wiring.missing(record, events, [hook])
+        if absent:
+            changes.sync(record, absent, closed=False)
+            now = records.read(records.file(AGENTS[record["host"]], record["root"])) or record
+            left = wiring.missing(now, events, [hook])
+            if left:
+                said.append(f"not wired in {title}: {', '.join(left)}; tenterhook install {record['host']} says why")
+            else:
+                said.append(f"wired in {title}: {', '.join(absent)}; restart it if it is running")
+        if wiring.without_event(events, [hook]):
+            said.append(f"{title} has no event for it ({hook.declared}): it never runs there")
+    return said

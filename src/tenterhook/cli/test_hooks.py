@@ -1,0 +1,287 @@
+"""`tenterhook test`: try hooks on their cases, and show what is not as expected."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import time
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from ..authoring import junit, results, suites, watching
+from ..authoring.results import Status
+from ..catalog import loading, roots
+from ..catalog.trust import Trust
+from ..errors import HookError
+from ..shown import one_line, visible
+from .loading import config_option, hook_names, json_option
+from .printing import print_json, print_problems, short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..authoring.expectations import Difference
+    from ..authoring.results import Report, Result
+    from ..authoring.suites import Picked, Suite
+    from ..catalog.contents import Catalog
+
+_MARKS = {
+    Status.PASSED: click.style("ok     ", fg="green"),
+    Status.FAILED: click.style("FAIL   ", fg="red"),
+    Status.ERROR: click.style("ERROR  ", fg="red"),
+    Status.UPDATED: click.style("updated", fg="cyan"),
+}
+_INDENT = " " * 10
+_SHORT = 100  # characters of a text that fits on its line
+_MOST_LINES = 40  # of what a hook wrote
+_CONTEXT = 2  # lines around a change
+
+
+@click.command("test", short_help="Try your hooks on their cases.")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=hook_names)
+@click.option("--watch", is_flag=True, help="Go on: try again whenever a hook or a case has changed. Ctrl-C ends it.")
+@click.option("-k", "words", multiple=True, metavar="WORD", help="Only cases with this word in their name or hook's.")
+@click.option("--update", is_flag=True, help="Write into the cases that fail what happens now.")
+@config_option
+@click.option("--cases", "directory", metavar="DIR", type=click.Path(), help="Cases are in DIR/<hook's name>/.")
+@click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
+@click.option("--junit", "junit_file", metavar="FILE", type=click.Path(), help="Write the results as JUnit's XML too.")
+@json_option
+def test_hooks(
+    names: tuple[str, ...],
+    watch: bool,
+    words: tuple[str, ...],
+    update: bool,
+    configs: tuple[str, ...],
+    directory: str | None,
+    trust_project: bool,
+    junit_file: str | None,
+    as_json: bool,
+) -> int:
+    """Try hooks on their cases: the real engine with exactly that hook, each case in a fresh directory and home.
+
+    NAME is a hook's, or its folder if there is a / in it; without one, all hooks here are tried. Cases are TOML or JSON
+    files in the folder's cases/, or for a hook of a TOML file in cases/<hook's name>/ beside that. Exit status 1 if
+    something is not as expected or could not be tried.
+
+    \b
+    tenterhook test
+    tenterhook test no-force-push --watch
+    tenterhook test --config hooks.toml -k push --junit results.xml
+    """
+    if directory is not None and not os.path.isdir(directory):
+        raise click.UsageError(f"--cases: no such directory: {directory}")
+
+    def one_round(begins: Callable[[list[str]], None]) -> int:
+        root = roots.project_root(os.getcwd())
+        catalog = loading.load(root, configs, trust=Trust(root, everything=trust_project))
+        picked = suites.pick(catalog, names, directory)
+        begins(_watched(catalog, picked, configs))
+        printer = _Printer()
+        report = results.try_suites(picked, words, None if as_json or update else printer.heard)
+        if update:
+            report = results.updated(report)
+        if junit_file:
+            junit.write(report, junit_file)
+        if as_json:
+            print_json(_as_json(report, catalog))
+        else:
+            for number, result in enumerate(report.results if update else ()):
+                printer.heard(number, result)
+            print_problems([each for each in catalog.problems if each not in report.broken], err=True)
+            _print_rest(report)
+        nothing = not report.results and bool(names or words)
+        bad = not report.is_good or nothing or bool(catalog.refused_configs)
+        return 1 if bad else 0
+
+    return _again_and_again(one_round) if watch else one_round(lambda _: None)
+
+
+def _again_and_again(one_round: Callable[[Callable[[list[str]], None]], int]) -> NoReturn:
+    """Round after round, until Ctrl-C."""
+    paths: list[str] = []
+    before: watching.Signature = {}
+
+    def begins(found: list[str]) -> None:
+        nonlocal paths, before
+        paths, before = found, watching.signature(found)  # what changes during a round counts as a change
+
+    while True:
+        try:
+            one_round(begins)
+        except HookError as error:
+            if not paths:
+                raise
+            click.echo(f"tenterhook: {visible(str(error))}", err=True)  # in the middle of an edit: its end will come
+            before = watching.signature(paths)
+        click.echo(click.style("watching; Ctrl-C ends it", dim=True), err=True)
+        changed = watching.wait_for_change(paths, before)
+        shown = ", ".join(short_path(path) for path in changed[:3])
+        click.echo(click.style(f"\n{time.strftime('%H:%M:%S')} changed: {shown}", dim=True), err=True)
+
+
+def _watched(catalog: Catalog, picked: Picked, configs: Sequence[str]) -> list[str]:
+    paths = [layer.directory for layer in catalog.layers if layer.name != "managed"]
+    paths += [os.path.abspath(config) for config in configs]
+    paths += [path for suite in picked.suites for path in (suite.hook.folder, suite.directory) if path]
+    return list(dict.fromkeys(paths))
+
+
+class _Printer:
+    """Prints results in the order of their hooks and cases, each as soon as those before it are there."""
+
+    def __init__(self) -> None:
+        self._heard: dict[int, Result] = {}
+        self._printed = 0
+        self._suite: Suite | None = None
+
+    def heard(self, number: int, result: Result) -> None:
+        self._heard[number] = result
+        while self._printed in self._heard:
+            self._print(self._heard[self._printed])
+            self._printed += 1
+
+    def _print(self, result: Result) -> None:
+        if self._suite is not result.suite:
+            self._suite = result.suite
+            click.echo(_title(result.suite))
+        _print_result(result)
+
+
+def _title(suite: Suite) -> str:
+    where = suite.hook.folder or suite.hook.source
+    return f"{click.style(one_line(suite.hook.name), bold=True)}  {click.style(short_path(where), dim=True)}"
+
+
+def _print_result(result: Result) -> None:
+    duration = f" {result.duration_ms:>8.1f} ms" if result.actual.get("ran") else ""
+    click.echo(f"  {_MARKS[result.status]} {one_line(result.case.name):<40}{duration}".rstrip())
+    if result.status is Status.PASSED:
+        return
+    for difference in result.differences:
+        _print_difference(difference)
+    if result.error and result.status is Status.ERROR:
+        click.echo(f"{_INDENT}{visible(result.error)}")
+        click.echo(f"{_INDENT}{visible(result.remedy or '')}")
+    if result.status is not Status.UPDATED:
+        _print_run(result)
+    click.echo(click.style(f"{_INDENT}{short_path(result.case.file)}:{result.case.line}", dim=True))
+
+
+def _print_difference(difference: Difference) -> None:
+    """What was expected, marked with -, and what happened, with +; of long texts what differs."""
+    click.echo(f"{_INDENT}{click.style(one_line(difference.field), bold=True)}")
+    expected, actual = (visible(text).removesuffix("\n").split("\n") for text in difference[1:])
+    if expected == actual:  # they differ at their end only
+        ends = [text.endswith("\n") for text in difference[1:]]
+        lines = [
+            f"{mark} (with{'' if has_end else 'out'} a line break at the end)"
+            for mark, has_end in zip("-+", ends, strict=True)
+        ]
+    elif len(expected) == len(actual) == 1:
+        lines = [f"- {expected[0]}", f"+ {actual[0]}"]
+    else:
+        found = difflib.unified_diff(expected, actual, lineterm="", n=_CONTEXT)
+        lines = [f"{line[0]} {line[1:]}" for line in list(found)[2:] if not line.startswith("@@")]
+    colours = {"-": "red", "+": "green"}
+    for line in lines[: _MOST_LINES * 2]:
+        click.echo(_INDENT + "  " + click.style(line.rstrip(), fg=colours.get(line[0])))
+    if len(lines) > _MOST_LINES * 2:
+        click.echo(f"{_INDENT}  … {len(lines) - _MOST_LINES * 2} lines more")
+
+
+def _print_run(result: Result) -> None:
+    """How the script ended, and what it wrote."""
+    actual = result.actual
+    if not actual.get("ran"):
+        return
+    ended = f"exit code {actual['exit_code']}" if actual["exit_code"] is not None else actual["why"] or "no exit code"
+    click.echo(f"{_INDENT}the script ended: {visible(ended)}")
+    for note in actual["notes"]:
+        click.echo(f"{_INDENT}note: {visible(note)}")
+    for key in ("stdout", "stderr"):
+        lines = visible(actual[key]).rstrip("\n").split("\n") if actual[key].strip() else []
+        if lines:
+            click.echo(f"{_INDENT}on {key}:")
+        for line in lines[:_MOST_LINES]:
+            click.echo(f"{_INDENT}  | {line}")
+        if len(lines) > _MOST_LINES:
+            click.echo(f"{_INDENT}  | … {len(lines) - _MOST_LINES} lines more")
+
+
+def _print_rest(report: Report) -> None:
+    """What was not tried, and the sum."""
+    if any(result.status is Status.FAILED for result in report.results):
+        click.echo("(-: expected, +: what happened)")
+    print_problems([*report.broken, *report.problems])
+    for suite in report.untrusted:
+        click.echo(f"{click.style('not trusted', fg='yellow')}: {_title(suite)}: {visible(suite.untrusted or '')}")
+        click.echo(
+            f"    its {_count(len(suite.files), 'case file')} did not run" if suite.files else "    it has no cases"
+        )
+        click.echo(f"    look at it: tenterhook trust {one_line(suite.hook.name)}; for this once: --trust-project")
+    if report.without:
+        names = ", ".join(one_line(suite.hook.name) for suite in report.without)
+        click.echo(f"without cases: {names}")
+    changed = [result.suite for result in report.results if result.status is Status.UPDATED]
+    if any(suite.hook.layer == "project" for suite in changed):
+        click.echo("files of the project's hooks have changed: they need trust again (tenterhook trust)")
+    click.echo(_summary(report))
+
+
+def _summary(report: Report) -> str:
+    broken = len(report.problems) + len(report.broken)
+    parts = [f"{report.count(Status.PASSED)} passed"]
+    parts += [f"{report.count(status)} {word}" for status, word in _WORDS.items() if report.count(status)]
+    parts += [f"{broken} broken"] if broken else []
+    untrusted = len([suite for suite in report.untrusted if suite.files])
+    parts += [f"{_count(untrusted, 'hook')} not trusted"] if untrusted else []
+    parts += [f"{report.deselected} left out by -k"] if report.deselected else []
+    if not report.results and not broken and not untrusted:
+        return f"no cases: {parts[-1] if report.deselected else 'they are TOML or JSON files in cases/ of a hook'}"
+    return click.style(", ".join(parts), fg="green" if report.is_good else "red", bold=True)
+
+
+_WORDS = {Status.FAILED: "failed", Status.ERROR: "could not be tried", Status.UPDATED: "updated"}
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _as_json(report: Report, catalog: Catalog) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "passed": report.count(Status.PASSED),
+        "failed": report.count(Status.FAILED),
+        "errors": report.count(Status.ERROR),
+        "updated": report.count(Status.UPDATED),
+        "deselected": report.deselected,
+        "cases": [_result_as_json(result) for result in report.results],
+        "untrusted": [_suite_as_json(suite) | {"why": suite.untrusted} for suite in report.untrusted],
+        "without_cases": [_suite_as_json(suite) for suite in report.without],
+        "problems": [
+            problem.as_json() for problem in dict.fromkeys((*report.broken, *report.problems, *catalog.problems))
+        ],
+    }
+
+
+def _suite_as_json(suite: Suite) -> dict[str, Any]:
+    return {"hook": suite.hook.name, "source": suite.hook.source, "layer": suite.hook.layer}
+
+
+def _result_as_json(result: Result) -> dict[str, Any]:
+    told = {key: value for key, value in result.actual.items() if key not in ("files", "changed")}
+    return {
+        **_suite_as_json(result.suite),
+        "case": result.case.name,
+        "file": result.case.file,
+        "line": result.case.line,
+        "status": str(result.status),
+        "differences": [difference._asdict() for difference in result.differences],
+        "error": result.error,
+        "remedy": result.remedy,
+        "duration_ms": result.duration_ms,
+        "actual": told or None,
+    }

@@ -1,0 +1,311 @@
+"""`tenterhook new`: a folder that works at once, in every language and for every event."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from authoring.trying import BOOT, tenterhook, tried
+from support import folder_hook, project_hooks, user_hooks
+from tenterhook import guarded, processes
+from tenterhook.authoring import templates
+from tenterhook.events import EVENTS, Effect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tenterhook.events import EventSpec
+
+NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node on the PATH")
+LANGUAGES = [pytest.param(each, marks=[NODE] if each == "node" else []) for each in templates.LANGUAGES]
+UNBLOCK = {
+    "sh": ("exit 2", "exit 0"),
+    "python": ("sys.exit(2)", "sys.exit(0)"),
+    "node": ("process.exitCode = 2", "process.exitCode = 0"),
+}
+MAKE_ALL = BOOT.replace(
+    "sys.exit(run(sys.argv[1:]))",
+    "for name in sys.argv[2:]:\n    assert run(['new', 'on-' + name, '--on', name, '--lang', sys.argv[1]]) == 0",
+)
+
+
+@pytest.fixture(scope="module")
+def every_event(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """By language: what a new hook for each event made of its cases, and what `check` says of them all."""
+    return {}
+
+
+def _tried(language: str, found: dict[str, Any], factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """One run for all events of a language; the parametrized tests look at their part of it."""
+    if language not in found:
+        place = factory.mktemp(language)
+        (place / "home").mkdir()
+        (place / "project").mkdir()
+        options: dict[str, Any] = {"cwd": place / "project", "env": {**os.environ, "HOME": str(place / "home")}}
+        names = [spec.name for spec in EVENTS]
+        subprocess.run([sys.executable, "-c", MAKE_ALL, language, *names], check=True, capture_output=True, **options)
+        found[language] = tried(**options)
+        found[language]["check"] = json.loads(tenterhook("check", "--json", **options).stdout)
+    report: dict[str, Any] = found[language]
+    return report
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
+def test_a_new_hook_passes_its_cases(
+    language: str, spec: EventSpec, every_event: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    report = _tried(language, every_event, tmp_path_factory)
+    cases = [each for each in report["cases"] if each["hook"] == f"on-{spec.name}"]
+    assert len(cases) == 2
+    assert [each["status"] for each in cases] == ["passed", "passed"], cases
+    does, does_not = sorted(cases, key=lambda each: "leaves" in each["file"] or "nothing" in each["file"])
+    if spec.effect("folder") is Effect.DECIDES:
+        assert (does["actual"]["decision"], does["actual"]["outcome"]) == ("deny", "blocked")
+        assert does["actual"]["reason"] == does["actual"]["stderr"].strip()
+    else:
+        assert does["actual"]["decision"] == "none"
+    assert (does_not["actual"]["decision"], does_not["actual"]["outcome"]) == ("none", "ok")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_check_has_nothing_to_say_about_new_hooks(
+    language: str, every_event: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    report = _tried(language, every_event, tmp_path_factory)
+    assert report["check"] == {"schema": 1, "hooks": len(EVENTS), "problems": []}
+    assert report["status"] == 0
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_breaking_the_script_fails_with_a_readable_difference(language: str, home: Path, project: Path) -> None:
+    assert tenterhook("new", "guard", "--on", "pre-tool-call", "--lang", language).returncode == 0
+    script = user_hooks(home) / "guard" / templates.ENTRY_POINTS[language]
+    script.write_text(script.read_text().replace(*UNBLOCK[language]))
+    ended = tenterhook("test", "guard")
+    assert ended.returncode == 1
+    lines = [line.strip() for line in ended.stdout.splitlines()]
+    assert lines[1].startswith("FAIL    blocks rm -rf")
+    assert lines[2:12] == [
+        "decision",
+        "- deny",
+        "+ none",
+        "reason",
+        "- Remove files by name, not with rm -rf.",
+        "+ (nothing)",
+        "the script ended: exit code 0",
+        "on stderr:",
+        "| Remove files by name, not with rm -rf.",
+        "~/.config/agents/hooks/guard/cases/blocks.toml:1",
+    ]
+    assert lines[-2:] == ["(-: expected, +: what happened)", "1 passed, 1 failed"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_observer_that_no_longer_takes_anything_down_fails(language: str, home: Path, project: Path) -> None:
+    assert tenterhook("new", "notes", "--on", "Notification", "--lang", language).returncode == 0
+    script = user_hooks(home) / "notes" / templates.ENTRY_POINTS[language]
+    script.write_text(script.read_text().replace("notes.log", "elsewhere.log"))
+    ended = tenterhook("test", "notes")
+    assert ended.returncode == 1
+    shown = [line.strip() for line in ended.stdout.splitlines()]
+    at = shown.index("files.{{state_dir}}/notes.log")
+    assert shown[at + 1 : at + 3] == ["- Task completed", "+ no such file"]
+
+
+@pytest.mark.parametrize(
+    ("language", "tool", "pattern"),
+    [
+        ("sh", "Shell", r"git push .*--force\b"),
+        ("python", "Write|Edit", r"\.py$"),
+        ("sh", "^mcp__[a-z]+__run$", None),
+        ("python", "^mcp__[a-z]+__run$", None),
+        pytest.param("node", "^mcp__[a-z]+__run$", None, marks=NODE),
+        ("sh", "WebFetch", r"^https?://(?!internal)"),
+        ("sh", None, r".*"),
+        pytest.param("node", None, r"(?i)\bDROP\s+TABLE\b", marks=NODE),
+        ("sh", "Shell", r"([a-f0-9]{4})-\1"),
+        ("sh", "Shell", r"it's \"quoted\""),
+    ],
+)
+def test_matchers_are_in_the_definition_and_in_the_cases(
+    language: str, tool: str | None, pattern: str | None, home: Path, project: Path
+) -> None:
+    options = [*(["--tool", tool] if tool else []), *(["--pattern", pattern] if pattern else [])]
+    made = tenterhook("new", "guard", "--on", "pre-tool-call", "--lang", language, *options)
+    assert (made.returncode, made.stderr) == (0, "")
+    shown = json.loads(tenterhook("show", "guard", "--json").stdout)
+    assert (shown["hooks"][0]["matcher"]["tool"], shown["hooks"][0]["matcher"]["pattern"]) == (tool, pattern)
+    report = tried("guard")
+    assert (report["status"], report["passed"]) == (0, 2), report["cases"]
+    assert {each["actual"]["decision"] for each in report["cases"]} == {"deny", "none"}
+
+
+def test_an_event_that_looks_at_the_result_keeps_to_its_matcher(home: Path, project: Path) -> None:
+    assert tenterhook("new", "look", "--on", "after_tool", "--tool", "Read", "--pattern", r"\.log$").returncode == 0
+    report = tried("look")
+    assert (report["status"], report["passed"]) == (0, 2)
+    assert all(each["actual"]["ran"] for each in report["cases"])
+
+
+def test_without_an_input_that_comes_to_mind_it_says_so(home: Path, project: Path) -> None:
+    made = tenterhook("new", "guard", "--on", "pre-tool-call", "--pattern", r"x(?=y)(?=z)")
+    assert made.returncode == 0
+    assert "to do: no input came to mind that 'x(?=y)(?=z)' finds: add a case with one to cases/" in made.stdout
+    report = tried("guard")
+    assert (report["status"], [each["actual"]["ran"] for each in report["cases"]]) == (0, [False])
+
+
+def test_any_name_of_an_event_will_do_and_is_kept(home: Path, project: Path) -> None:
+    for number, name in enumerate(("pre-tool-call", "before_tool", "PreToolUse")):
+        assert tenterhook("new", f"guard-{number}", "--on", name).returncode == 0
+        assert f"\ntrigger: {name}\n" in (user_hooks(home) / f"guard-{number}" / "HOOK.md").read_text()
+
+
+def test_an_unknown_event_suggests(home: Path, project: Path) -> None:
+    ended = tenterhook("new", "guard", "--on", "PreToolUsed")
+    assert ended.returncode == 64
+    assert "did you mean 'PreToolUse'" in ended.stderr
+    assert not user_hooks(home).exists()
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", ".", ".hidden", "x" * 65, "a\nb", "hooks.toml"])
+def test_a_name_that_cannot_be_is_refused(name: str, home: Path, project: Path) -> None:
+    ended = tenterhook("new", name, "--on", "Stop")
+    assert ended.returncode == 64
+    assert "lower-case letters, digits and hyphens" in ended.stderr or "1 to 64 characters" in ended.stderr
+    assert not user_hooks(home).exists()
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("sh", "Odd Name"),
+        ("python", 'qu"""ote\\'),
+        pytest.param("node", "new\u2028line", marks=NODE),
+        ("sh", "yes"),
+        ("sh", "123"),
+        ("sh", "ünïcode"),
+    ],
+)
+def test_an_odd_name_is_used_as_the_loader_would(language: str, name: str, home: Path, project: Path) -> None:
+    ended = tenterhook("new", name, "--on", "Stop", "--lang", language)
+    assert ended.returncode == 0, ended.stderr
+    assert ("odd-name" in ended.stderr) == (name not in ("yes", "123"))
+    assert tried(name)["passed"] == 2
+
+
+@pytest.mark.parametrize("event", ["Stop", "pre-session", "Notification"])
+def test_a_matcher_where_there_is_no_tool_is_refused(event: str, home: Path, project: Path) -> None:
+    ended = tenterhook("new", "guard", "--on", event, "--tool", "Shell")
+    assert ended.returncode == 64
+    assert f"{event} has no tool" in ended.stderr
+
+
+def test_a_matcher_that_is_no_expression_is_refused(home: Path, project: Path) -> None:
+    ended = tenterhook("new", "guard", "--on", "PreToolUse", "--pattern", "(")
+    assert ended.returncode == 64
+    assert "--pattern: not a Python regular expression" in ended.stderr
+
+
+def test_a_hook_that_is_there_is_replaced_only_by_force_and_kept(home: Path, project: Path) -> None:
+    tenterhook("new", "guard", "--on", "Stop")
+    precious = user_hooks(home) / "guard" / "cases" / "precious.toml"
+    precious.write_text("# a night's work\n")
+    refused = tenterhook("new", "guard", "--on", "Stop", "--lang", "python")
+    assert refused.returncode == 1
+    assert "there is a hook already" in refused.stderr
+    assert precious.exists()
+    forced = tenterhook("new", "guard", "--on", "Stop", "--lang", "python", "--force")
+    assert forced.returncode == 0
+    assert "the one before is kept in ~/.local/state/tenterhook/replaced/guard-" in forced.stdout
+    (kept,) = (home / ".local/state/tenterhook/replaced").iterdir()
+    assert (kept / "cases" / "precious.toml").read_text() == "# a night's work\n"
+    assert [path.name for path in (user_hooks(home) / "guard" / "scripts").iterdir()] == ["run.py"]
+    assert tried("guard")["passed"] == 2
+
+
+def test_others_cannot_write_what_was_made_whatever_the_umask(home: Path, project: Path) -> None:
+    command = 'umask 000; exec "$@"'
+    arguments = ["sh", "-c", command, "sh", sys.executable, "-c", BOOT, "new", "guard", "--on", "Stop"]
+    ended = subprocess.run(arguments, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    for path in (user_hooks(home) / "guard").rglob("*"):
+        assert path.stat().st_mode & 0o022 == 0, path
+    assert os.access(user_hooks(home) / "guard" / "scripts" / "run.sh", os.X_OK)
+
+
+def test_a_project_hook_needs_trust_and_it_says_so(home: Path, project: Path) -> None:
+    made = tenterhook("new", "guard", "--on", "Stop", "--project")
+    assert made.returncode == 0
+    assert (project_hooks(project) / "guard" / "HOOK.md").exists()
+    assert "  tenterhook test guard --trust-project " in made.stdout
+    assert "  tenterhook trust guard " in made.stdout
+    assert not user_hooks(home).exists()
+
+
+@NODE
+def test_a_node_hook_works_in_a_project_of_modules(home: Path, project: Path) -> None:
+    (project / "package.json").write_text('{"type": "module"}')
+    assert tenterhook("new", "guard", "--on", "Stop", "--project", "--lang", "node").returncode == 0
+    assert tried("guard", "--trust-project")["passed"] == 2
+
+
+def test_a_new_hook_is_wired_in_an_agent_that_is_guarded(home: Path, project: Path) -> None:
+    (home / ".claude").mkdir()
+    assert tenterhook("install", "claude-code").returncode == 0
+    settings = home / ".claude" / "settings.json"
+    assert "Stop" not in json.loads(settings.read_text())["hooks"]
+    made = tenterhook("new", "finish", "--on", "pre-agent-turn-stop")
+    assert "wired in Claude Code: Stop; restart it if it is running" in made.stdout
+    assert "Stop" in json.loads(settings.read_text())["hooks"]
+    assert "not-wired" not in tenterhook("list").stdout
+    never = tenterhook("new", "beat", "--on", "session-heartbeat")
+    assert "Claude Code has no event for it (session-heartbeat): it never runs there" in never.stdout
+
+
+def test_a_wiring_that_fails_is_said(home: Path, project: Path) -> None:
+    (home / ".claude").mkdir()
+    assert tenterhook("install", "claude-code").returncode == 0
+    (home / ".claude" / "settings.json").write_text("{ broken")
+    made = tenterhook("new", "finish", "--on", "Stop")
+    assert made.returncode == 0
+    assert "not wired in Claude Code: Stop; tenterhook install claude-code says why" in made.stdout
+
+
+def test_an_agent_that_is_guarded_may_not_make_hooks_of_the_person(home: Path, project: Path) -> None:
+    guarded.mark(processes.this())
+    ended = tenterhook("new", "guard", "--on", "Stop")
+    assert ended.returncode == 1
+    assert "was called from an agent that Tenterhook guards" in ended.stderr
+    assert not user_hooks(home).exists()
+    assert tenterhook("new", "guard", "--on", "Stop", "--project").returncode == 0
+
+
+def test_a_hook_that_it_takes_the_place_of_is_named(home: Path, project: Path) -> None:
+    folder_hook(home / ".config" / "kimi" / "hooks", "guard", "exit 2", "Stop")
+    made = tenterhook("new", "guard", "--on", "Stop")
+    assert "no longer in force: ~/.config/kimi/hooks/guard: replaced by the hook of that name" in made.stdout
+
+
+def test_a_disabled_name_is_said(home: Path, project: Path) -> None:
+    user_hooks(home).mkdir(parents=True)
+    (user_hooks(home) / "hooks.toml").write_text('[[hooks.disable]]\nname = "guard"\n')
+    ended = tenterhook("new", "guard", "--on", "Stop")
+    assert ended.returncode == 1
+    assert "not in force: disabled by" in ended.stderr
+
+
+def test_where_no_folder_can_be_made_nothing_is_left(home: Path, project: Path) -> None:
+    (home / ".config").mkdir()
+    (home / ".config" / "agents").write_text("a file")
+    ended = tenterhook("new", "guard", "--on", "Stop")
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "Not a directory" in ended.stderr or "File exists" in ended.stderr
