@@ -4,9 +4,7 @@ import asyncio
 import os
 import subprocess
 
-from tenterhook import Engine, Event
-from tenterhook.approvals.requests import Answer, Call, Request
-from tenterhook.gate import Gate
+from tenterhook import Answer, Call, Engine, Event, Gate, Request
 
 
 class Person:
