@@ -85,9 +85,3 @@ def test_the_page_about_hooks_has_every_key_with_its_default_and_range(
             assert f" {field.default} |" in rows[field.key]
             assert f"{field.low} to {field.high}" in rows[field.key]
         assert field.required == (" required |" in rows[field.key])
-
-
-def test_the_demo_decides_as_it_should() -> None:
-    ended = subprocess.run([sys.executable, str(ROOT / "examples" / "demo.py")], capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "every decision was as it should be" in ended.stdout

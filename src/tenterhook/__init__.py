@@ -4,10 +4,17 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .approvals.requests import Answer as Answer
+    from .approvals.requests import Call as Call
+    from .approvals.requests import Request as Request
+    from .approvals.requests import Surface as Surface
+    from .approvals.rules import Rule as Rule
     from .engine import Engine as Engine
     from .errors import HookError as HookError
     from .errors import Problem as Problem
     from .errors import UnknownEvent as UnknownEvent
+    from .gate import Gate as Gate
+    from .gate import Permit as Permit
     from .model import Action as Action
     from .model import Decision as Decision
     from .model import Event as Event
@@ -19,6 +26,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Answer": "approvals.requests",
+    "Call": "approvals.requests",
+    "Gate": "gate",
+    "Permit": "gate",
+    "Request": "approvals.requests",
+    "Rule": "approvals.rules",
+    "Surface": "approvals.requests",
     "Engine": "engine",
     "HookError": "errors",
     "Problem": "errors",
@@ -33,14 +47,21 @@ _HOME = {
 }
 __all__ = [
     "Action",
+    "Answer",
+    "Call",
     "Decision",
     "Engine",
     "Event",
+    "Gate",
     "Hook",
     "HookError",
     "Outcome",
+    "Permit",
     "Problem",
+    "Request",
+    "Rule",
     "Run",
+    "Surface",
     "UnknownEvent",
     "Verdict",
     "__version__",

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .catalog.trust import Trust
     from .sessions import Session
 
 
@@ -30,7 +31,7 @@ class Prepared(NamedTuple):
 class Environment:
     """The environment of every hook of one event: the caller's, the session's, ours. In bytes, as processes have it."""
 
-    def __init__(self, event: Event, session: Session) -> None:
+    def __init__(self, event: Event, session: Session, trust: Trust | None = None) -> None:
         session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
@@ -50,6 +51,8 @@ class Environment:
         if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
         self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
+        self.base.pop(b"TENTERHOOK_PROJECT_TRUSTED", None)  # ours alone to say
+        self._trust = trust
         self._event = event
         self._env_file = session.env_file
         self._state = places.state()
@@ -64,9 +67,18 @@ class Environment:
         return {
             **self.base,
             **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()},
+            **(self._about(hook) if hook.metadata else {}),
             b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
             circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
         }
+
+
+    def _about(self, hook: Hook) -> dict[bytes, bytes]:
+        """A hook's metadata, overrides and all; and whether it may run the project's code, if that is what it does."""
+        about = {b"TENTERHOOK_METADATA": jsonable.encode(jsonable.plain(dict(hook.metadata)))}
+        if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
+            about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
+        return about
 
 
 @remembered(maxsize=4096)

@@ -237,7 +237,7 @@ class Turn:
 
     def _env(self) -> commands.Environment:
         if self._environment is None:
-            self._environment = commands.Environment(self.event, self.session)
+            self._environment = commands.Environment(self.event, self.session, self.trust)
         return self._environment
 
     def _say_completed(self, run: Run) -> None:

@@ -21,6 +21,7 @@ from pydantic_ai.result import FinalResult
 from pydantic_ai.run import AgentRunResult
 from pydantic_graph import End
 
+from .. import guarded, jsonable, processes
 from ..approvals.requests import Call
 from ..gate import Gate, Permit
 from ..model import Action, Event, Run, Verdict
@@ -29,12 +30,14 @@ from ..stopping import Gate as Stops
 from ..texts import prompt_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pydantic_ai.capabilities.abstract import WrapRunHandler
     from pydantic_ai.messages import ToolCallPart
     from pydantic_ai.tools import RunContext, ToolDefinition
 
+    from ..approvals.requests import Answer, Request, Surface
+    from ..approvals.rules import Rule
     from ..engine import Engine
 
 _FOLDER_FAMILY = ("folder", "table", "function")
@@ -77,22 +80,25 @@ class HooksCapability(AbstractCapability[Any]):
         *,
         session_id: str | None = None,
         work_dir: str | os.PathLike[str] = ".",
-        gate: Gate | None = None,
+        mode: str = "yolo",
+        rules: Sequence[Rule] = (),
+        surfaces: Sequence[Surface] = (),
+        answered: Callable[[Request, Answer | None, float], None] | None = None,
         max_steps: int | None = None,
         told: Callable[[Event, Verdict], None] | None = None,
         say: Callable[[str], None] | None = None,
         keep: Callable[[str], None] | None = None,
         subagent: Subagent | None = None,
     ) -> None:
-        """`gate` asks somebody where hooks do not decide; without one, only hooks do.
+        """`mode` says which tools are asked about where hooks do not decide, `surfaces` are who is asked.
 
-        `told` hears of every verdict, `say` of what a person should read, `keep` of what belongs in the session but
-        not in the model's context.
+        `told` hears of every verdict, `answered` of every answer, `say` of what a person should read, `keep` of what
+        belongs in the session but not in the model's context.
         """
         self.engine = engine
         self.session_id = session_id or fresh_id()
         self.work_dir = os.path.abspath(work_dir)
-        self.gate = gate or Gate(self.decide, mode="yolo")
+        self.gate = Gate(self.decide, mode=mode, rules=rules, surfaces=surfaces, told=answered)
         self.max_steps = max_steps
         self.told = told
         self.say = say or (lambda text: None)
@@ -102,6 +108,7 @@ class HooksCapability(AbstractCapability[Any]):
         self.waiting: list[str] = []  # for the next request
         self.origin = "user"  # of the next run: a person's prompt, or a notification
         self.turn = Turn()
+        self._is_marked = False
 
     # What a caller fires itself
 
@@ -115,6 +122,7 @@ class HooksCapability(AbstractCapability[Any]):
 
     async def begin(self, *, source: str = "startup", **fields: Any) -> Verdict:
         """The session begins; its hooks' context goes with the instructions. Denied, it should not."""
+        self._mark()
         verdict = await self.fire("pre-session", source=source, **fields)
         self.context = [hook_context("pre-session", text) for text in verdict.additional_context]
         return verdict
@@ -127,12 +135,12 @@ class HooksCapability(AbstractCapability[Any]):
         """The same hooks, session and gate, for an agent that works for this one."""
         other = copy.copy(self)
         other.subagent = Subagent(number, name, description)
-        other.waiting = []
         return other
 
     # What pydantic-ai calls
 
     async def for_run(self, ctx: RunContext[Any]) -> HooksCapability:
+        self._mark()
         run = copy.copy(self)
         turn = Turn()
         if self.origin != "user":  # only a person's turn begins anew
@@ -149,8 +157,6 @@ class HooksCapability(AbstractCapability[Any]):
         prompt = _text(ctx.prompt)
         started = {"turn_id": ctx.run_id, "origin_kind": self.origin, "origin_name": self.origin}
         await self.fire("turn-started", **started, prompt=prompt)
-        self._add(ctx, self.waiting)
-        self.waiting.clear()
         if self.origin == "user":
             verdict = await self.fire("pre-agent-turn", prompt=prompt)
             self._keep_results(verdict)
@@ -165,6 +171,12 @@ class HooksCapability(AbstractCapability[Any]):
             raise
         await self.fire("post-agent-turn", prompt=prompt, response=_text(result.output))
         return result
+
+    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+        if self.subagent is None and self.waiting:
+            self._add(ctx, self.waiting)
+            self.waiting.clear()
+        return request_context
 
     async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
         self.turn.steps += isinstance(node, ModelRequestNode)
@@ -217,6 +229,15 @@ class HooksCapability(AbstractCapability[Any]):
         return output
 
     # How it is done
+
+    def _mark(self) -> None:
+        """What runs below an agent may not widen what may run."""
+        if not self._is_marked:
+            self._is_marked = True
+            try:
+                guarded.mark(processes.this())
+            except OSError as error:
+                self.say(f"tenterhook: commands below this agent are not known as such: {error.strerror}")
 
     async def _permit(self, call: Call) -> Permit:
         """Ask the gate, unless a person has ended the turn, be it meanwhile."""
@@ -386,4 +407,4 @@ def _output(output: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else prompt_text(value) if value is not None else ""
+    return value if isinstance(value, str) else prompt_text(jsonable.plain(value)) if value is not None else ""

@@ -12,8 +12,6 @@ from pydantic_ai import Agent, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.usage import UsageLimits
 
-from .. import guarded, processes
-from ..gate import Gate
 from ..sessions import Session, fresh_id
 from . import compaction, models, record
 from .capability import HooksCapability
@@ -81,14 +79,16 @@ class Conversation:
             engine,
             session_id=self.id,
             work_dir=work_dir,
+            mode=settings.mode,
+            rules=settings.rules,
+            surfaces=surfaces,
+            answered=self._answered,
             max_steps=settings.max_steps,
             told=self._heard,
             say=screen.note,
             keep=self._keep,
         )
-        self.gate = self.hooks.gate = Gate(
-            self.hooks.decide, mode=settings.mode, rules=settings.rules, surfaces=surfaces, told=self._answered
-        )
+        self.gate = self.hooks.gate
         self.tools = Tools(work_dir, lambda: engine.session_variables(self.id))
         self.tasks = Tasks(self)
         self._recording = _Recording(self)
@@ -109,10 +109,6 @@ class Conversation:
 
     async def begin(self, args: Sequence[str] = ()) -> Verdict:
         """Start the session; denied, it must not go on."""
-        try:
-            guarded.mark(processes.this())  # what runs below an agent may not widen what may run
-        except OSError as error:
-            self.screen.note(f"tenterhook: commands below this agent are not known as such: {error.strerror}")
         Session(self.id).fix_root(self.engine.catalog.root if self.engine.catalog else self.work_dir)
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_id}
@@ -174,6 +170,7 @@ class Conversation:
         took = time.monotonic() - self._began
         told = {"duration_seconds": round(took, 3), "total_steps": self.steps, "exit_reason": exit_reason}
         await self.hooks.end(reason="exit", **told)
+        self.record.close()  # with what the last hooks did
 
     async def notify(self, kind: str, title: str, body: str, source_id: str, *, severity: str = "info") -> None:
         """Tell hooks and, with its next request, the model that something has happened in the background."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..model import Hook
     from .tally import Tally
 
+_WIDEST = 44  # characters of a matcher
 _HEADINGS = ("hook", "event", "mode", "priority", "matcher", "state", "runs", "blocks", "failures", "p50", "p95")
 
 
@@ -45,7 +46,8 @@ def _row(hook: Hook, engine: Engine, tally: Tally) -> tuple[str, ...]:
 
 def _matcher(hook: Hook) -> str:
     named = {"tool": hook.tool, "pattern": hook.pattern, "matcher": hook.target}
-    return one_line(", ".join(f"{key} {value}" for key, value in named.items() if value)) or "-"
+    text = one_line(", ".join(f"{key} {value}" for key, value in named.items() if value)) or "-"
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
 def _state(hook: Hook, engine: Engine) -> str:

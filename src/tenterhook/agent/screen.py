@@ -20,7 +20,7 @@ from ..model import Action
 from ..shown import one_line, visible
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Callable
+    from collections.abc import AsyncIterable, Awaitable, Callable
 
     from pydantic_ai.tools import RunContext
 
@@ -68,14 +68,24 @@ class Screen:
             elif isinstance(event, FunctionToolResultEvent):
                 self._result(event.part)
 
+    def of_subagent(self, name: str) -> Callable[[RunContext[Any], AsyncIterable[Any]], Awaitable[None]]:
+        """Shows what a subagent does; what it says is for the agent."""
+
+        async def events(_: RunContext[Any], events: AsyncIterable[Any]) -> None:
+            async for event in events:
+                if isinstance(event, FunctionToolCallEvent):
+                    self._tell(f"  {one_line(name)} ▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
+
+        return events
+
     def verdict(self, event: Event, verdict: Verdict) -> None:
         """What hooks have to say to the person."""
         for message in verdict.messages:
-            self._tell(f"  {visible(message)}", _DIM)
+            self._tell(f"  {_indented(message)}", _DIM)
         for run in verdict.runs:
             if run.decision.action is Action.DENY and run.decision.ignored is None:
                 what = f"  ✗ {run.hook.name} ({event.canonical}): {run.decision.reason}"
-                self._tell(visible(what), _YELLOW)
+                self._tell(_indented(what), _YELLOW)
             elif run.failed:
                 self._tell(visible(f"  ! {run.hook.name} ({event.canonical}) failed: {run.why}"), _RED)
         if verdict.modified_input is not None:
@@ -86,13 +96,15 @@ class Screen:
         scope = " for this session" if answer.scope == "session" else ""
         how = f"approved{scope}" if answer.approved else "refused"
         reason = f": {answer.reason}" if answer.reason else ""
-        self._tell(visible(f"  {request.call.tool_name} {how} by {answer.by}{reason}"), _YELLOW)
+        by = f" by {answer.by}" if answer.by != "nobody" else ""
+        self._tell(_indented(f"  {request.call.tool_name} {how}{by}{reason}"), _YELLOW)
 
     def _result(self, part: Any) -> None:
         failed = not isinstance(part, ToolReturnPart) or part.outcome != "success"
         text = part.model_response_str(wrap_if_error=False) if isinstance(part, ToolReturnPart) else str(part.content)
         first, _, rest = visible(text).strip().partition("\n")
-        more = f"  (+{rest.count(chr(10)) + 1} lines)" if rest else ""
+        left = rest.count("\n") + 1
+        more = f"  (+{left} {'line' if left == 1 else 'lines'})" if rest else ""
         self._tell(f"  {'✗' if failed else '·'} {first[:_LONGEST]}{more}", _RED if failed else _DIM)
 
     def _text(self, piece: str) -> None:
@@ -109,6 +121,10 @@ class Screen:
     def _tell(self, text: str, style: str) -> None:
         self._end_line()
         self._about((f"\x1b[{style}m{text}\x1b[0m" if self._colour else text) + "\n")
+
+
+def _indented(text: str) -> str:
+    return visible(text).replace("\n", "\n    ")
 
 
 def question(request: Request) -> str:

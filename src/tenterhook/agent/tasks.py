@@ -110,7 +110,8 @@ class Tasks:
 
         conversation = self._conversation
         hooks = conversation.hooks.for_subagent(name, description, task_id)
-        result = await subagent(conversation, hooks, name).run(prompt)
+        shown = conversation.screen.of_subagent(name)
+        result = await subagent(conversation, hooks, name).run(prompt, event_stream_handler=shown)
         conversation.count(result.usage)
         if hooks.turn.stop_reason == "tool_rejected":
             raise Rejected(hooks.turn.answer)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..model import Hook
     from . import fingerprints
 
+CODE = "."  # what trust in the project's own code is filed under
 _LARGEST_KEPT = 256 * 1024
 
 
@@ -142,6 +143,13 @@ class Trust:
             "when": int(time.time()),
         }
         self._change(lambda records: records.update({self.key(path): record}))
+
+    def grant_code(self) -> None:
+        """Let hooks of one's own run the project's code: its tests, the tools it brings along."""
+        self._change(lambda records: records.update({CODE: {"when": int(time.time())}}))
+
+    def trusts_code(self) -> bool:
+        return self.everything or CODE in self._of_project()
 
     def revoke(self, path: str) -> bool:
         """Forget the trust in a folder or file, by its path or its key; False if there was none."""

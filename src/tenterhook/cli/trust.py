@@ -35,8 +35,9 @@ class Candidate(NamedTuple):
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="Every hook of the project, and its hooks.toml.")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts. You have looked at the hooks.")
+@click.option("--code", is_flag=True, help="The project's own code instead: your hooks may run its tests and tools.")
 @click.option("--replace", is_flag=True, help="Let them replace your own hooks of the same name.")
-def trust(names: tuple[str, ...], everything: bool, yes: bool, replace: bool) -> int:
+def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, replace: bool) -> int:
     """Show this project's hooks and trust them, for exactly the bytes shown.
 
     Any later change to a hook's folder takes its trust away. What the scripts call outside their folder is not
@@ -45,15 +46,16 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, replace: bool) ->
     \b
     tenterhook trust                 look at each and decide
     tenterhook trust format --yes    trust one without being asked
+    tenterhook trust --code          your own hooks may run this project's tests and formatters
     """
     refuse_below_agent("trust")
     need_terminal("trust", yes=yes)
+    if code:
+        return _trust_code(catalog_here(), yes=yes)
     if yes and not names and not everything:
         raise click.UsageError("name the hooks to trust, or use --all")
     catalog = catalog_here()
-    trouble = catalog.trust.unreliable()
-    if trouble:
-        raise HookError(trouble, "use a state directory of your own, outside the project")
+    _need_records(catalog)
     print_problems(catalog.problems, err=True)
     wanted = chosen(catalog, names)
     pending = [each for each in wanted if names or not catalog.trust.of(each.path).runs]
@@ -64,6 +66,25 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, replace: bool) ->
     for each in pending:
         refused += not _trust_one(each, catalog, yes=yes, replace=replace)
     return 1 if refused else 0
+
+
+def _trust_code(catalog: Catalog, *, yes: bool) -> int:
+    """Trust what the project itself brings to be run. Nothing is shown: it is all of its code, whatever it becomes."""
+    _need_records(catalog)
+    click.echo(
+        f"hooks of yours such as enforce-tests may then run the code of {visible(catalog.root)}, as it is at the time"
+    )
+    if not yes and not click.confirm("Trust it?", default=False):
+        return 1
+    catalog.trust.grant_code()
+    click.echo("trusted; take it back with: tenterhook untrust .")
+    return 0
+
+
+def _need_records(catalog: Catalog) -> None:
+    trouble = catalog.trust.unreliable()
+    if trouble:
+        raise HookError(trouble, "use a state directory of your own, outside the project")
 
 
 def refuse_below_agent(command: str) -> None:

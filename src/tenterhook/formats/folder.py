@@ -36,7 +36,11 @@ def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen
         return Read(None, (front,))
     raw = front.raw
     if changes:
-        raw = {**changes.get("defaults", {}), **raw, **changes.get("override", {})}
+        override = changes.get("override", {})
+        own, other = raw.get("metadata"), override.get("metadata")
+        if isinstance(own, dict) and isinstance(other, dict):  # what an override does not name stays as it is
+            override = {**override, "metadata": {**own, **other}}
+        raw = {**changes.get("defaults", {}), **raw, **override}
     values, problems = fields.check(fields.FOLDER, raw, file, front.line_of)
     problems[:0] = front.problems
     matcher, matcher_problems = matchers.read(values["matcher"], file, front.line_of)

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo '{"modified_input": {"command": "python3 -m unittest -q"}}'
