@@ -48,7 +48,7 @@ LAYERS = (
     {"commands", "minding"},
     {"catalog", "turns"},
     {"engine", "explaining", "replaying", "stopping"},
-    {"approvals"},
+    {"approvals", "authoring"},
     {"gate"},
     {"agent"},
     {"hosts"},

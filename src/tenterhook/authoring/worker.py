@@ -14,12 +14,13 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from .. import minding, places
+from .. import places
 from ..catalog.contents import Catalog
 from ..catalog.trust import Trust
 from ..engine import Engine
 from ..errors import Cancelled, HookError
 from ..explaining import explain
+from ..journal import segments, writing
 from ..model import SILENT, Event, Hook, Outcome, Run
 from ..running import Cancel, Command, run_stage
 from . import surroundings
@@ -166,17 +167,19 @@ def _ended(hook: Hook, cancel: Cancel) -> dict[str, Any]:
     while time.monotonic() < last:
         if cancel.is_set:
             raise Cancelled("cancelled while a hook was running")
-        try:
-            with open(os.path.join(places.state(), minding._LOG), encoding="utf-8") as file:
-                lines = file.read().splitlines()
-        except OSError:
-            lines = []
-        if lines:
-            told = json.loads(lines[-1])
+        ended = [record for record in _journal() if record.get("type") == "async"]
+        if ended:
             kept = ("outcome", "why", "exit_code", "duration_ms", "stdout", "stderr")
-            return {key: told[key] for key in kept}
+            return {key: ended[-1][key] for key in kept}
         time.sleep(0.005)
     return {"outcome": str(Outcome.FAILED), "why": "nobody wrote down how it ended"}
+
+
+def _journal() -> list[dict[str, Any]]:
+    """The records of this case's own state directory."""
+    place = writing.directory()
+    lines = [line for name in segments.names(place) for line in segments.lines(place, name)]
+    return [record for line in lines if (record := line.record) is not None]
 
 
 def adopt_orphans() -> None:

@@ -20,9 +20,11 @@ from .doctor import doctor
 from .install import install
 from .list_hooks import list_hooks
 from .log import log
+from .new import new
 from .replay import replay
 from .show import show
 from .status import print_status
+from .test_hooks import test_hooks
 from .trigger import trigger
 from .trust import trust
 from .uninstall import uninstall
@@ -50,7 +52,11 @@ def tenterhook(context: click.Context) -> int | None:
     return print_status() if context.invoked_subcommand is None else None
 
 
-for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent, log, replay):
+_COMMANDS = (
+    *(list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent),
+    *(new, test_hooks, log, replay),
+)
+for command in _COMMANDS:
     tenterhook.add_command(command)
 
 
