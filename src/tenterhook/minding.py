@@ -11,8 +11,7 @@ import sys
 
 from . import circles, places, processes, shell_lines
 from .events import BY_NAME
-from .journal import records
-from .journal.redaction import redacted
+from .journal import records, settings
 from .journal.writing import Journal
 from .model import Failure, Hook
 from .running import Command, Ended, run_stage
@@ -143,7 +142,11 @@ def log(job: Job, ended: Ended) -> None:
         if said:
             ended = ended._replace(failure=Failure.CANNOT_START, why=f"the shell refuses the command: {said}")
     outcome = "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok"
+    streams = {"stdout": ended.stdout, "stderr": ended.stderr}
+    said = {name: data[:_LOGGED_OUTPUT].decode("utf-8", "replace") for name, data in streams.items()}
     record = records.of_background(
+        settings.payloads(),
+        {**said, "why": ended.why},
         hook=job.name,
         source=job.source,
         session_id=job.session_id,
@@ -151,10 +154,7 @@ def log(job: Job, ended: Ended) -> None:
         event_name=job.event_name,
         outcome=outcome,
         meaning="no_decision" if outcome == "ok" else outcome,
-        why=ended.why,
         exit_code=ended.exit_code,
         duration_ms=round(ended.duration * 1000, 3),
-        stdout=redacted(ended.stdout[:_LOGGED_OUTPUT].decode("utf-8", "replace")),
-        stderr=redacted(ended.stderr[:_LOGGED_OUTPUT].decode("utf-8", "replace")),
     )
     Journal("async").write(record)

@@ -20,6 +20,7 @@ from .doctor import doctor
 from .install import install
 from .list_hooks import list_hooks
 from .log import log
+from .log_export import export
 from .new import new
 from .replay import replay
 from .show import show
@@ -58,6 +59,7 @@ _COMMANDS = (
 )
 for command in _COMMANDS:
     tenterhook.add_command(command)
+log.add_command(export)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -68,7 +68,8 @@ def log(
     index = Index()
     index.update()
     number = 0
-    for number, record in index.records(wanted, last=last or None):  # noqa: B007  # the last one counts below
+    for seen, record in index.records(wanted, last=last or None):
+        number = max(number, seen)
         _print(record, as_json=as_json)
     if follow:
         for record in _following(index, wanted, number):

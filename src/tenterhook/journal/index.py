@@ -96,7 +96,11 @@ class Index:
             database.execute("commit")
 
     def _take_in(self, name: str, known: tuple[int, int, int] | None) -> None:
-        found = os.stat(os.path.join(self.place, name))
+        try:
+            found = os.stat(os.path.join(self.place, name))
+        except FileNotFoundError:  # old enough to have been removed just now
+            self._forget(name)
+            return
         if known is not None and (known[0] != found.st_ino or found.st_size < known[1]):
             self._forget(name)
             known = None
@@ -158,7 +162,7 @@ class Index:
             with open(os.path.join(self.place, segment), "rb") as file:
                 file.seek(start)
                 record = json.loads(file.read(length))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return record if isinstance(record, dict) else None
 

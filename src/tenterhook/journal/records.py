@@ -47,9 +47,11 @@ def of_verdict(event: Event, verdict: Verdict, *, by: str, waited_ms: float, pay
     }
 
 
-def of_background(**about: Any) -> dict[str, Any]:
-    """The end of an asynchronous hook."""
-    return {"schema": SCHEMA, "type": "async", "time": round(time.time(), 6), **about}
+def of_background(payloads: str, said: dict[str, str | None], **about: Any) -> dict[str, Any]:
+    """The end of an asynchronous hook; `said` is what it wrote, and what there is to say about its end."""
+    shown = _Shown(payloads)
+    texts = {key: shown.text(text) for key, text in said.items()}
+    return {"schema": SCHEMA, "type": "async", "time": round(time.time(), 6), "by": "async", **about, **texts}
 
 
 def meaning(outcome: str, decision: str) -> str:
@@ -110,7 +112,7 @@ def _run(run: Run, shown: _Shown) -> dict[str, Any]:
         "event_name": run.hook.declared,
         "outcome": str(run.outcome),
         "meaning": meaning(run.outcome, decision.action),
-        "why": run.why,
+        "why": shown.text(run.why),
         "decision": str(decision.action),
         "reason": shown.text(decision.reason),
         "ignored": decision.ignored,
@@ -119,5 +121,5 @@ def _run(run: Run, shown: _Shown) -> dict[str, Any]:
         "duration_ms": round(run.duration_ms, 3),
         "stdout": shown.text(run.stdout[:_LONGEST_OUTPUT]),
         "stderr": shown.text(run.stderr[:_LONGEST_OUTPUT]),
-        "notes": [*run.notes, *decision.notes],
+        "notes": [shown.text(note) for note in (*run.notes, *decision.notes)],
     }

@@ -26,7 +26,7 @@ class Line(NamedTuple):
     def record(self) -> dict[str, Any] | None:
         try:
             record = json.loads(self.raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return record if isinstance(record, dict) else None
 

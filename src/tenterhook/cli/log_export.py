@@ -1,0 +1,266 @@
+"""`tenterhook log export`: the journal for other programs, once or as things happen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..events import spec_of
+from ..model import PRECEDENCE
+from ..shown import one_line, visible
+from .loading import event_names
+from .log import moment_since, since_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from ..journal.exporting import Reader, Sink
+    from ..journal.index import Wanted
+
+NOT_ALL = 1
+_DECISIONS = tuple(str(each) for each in PRECEDENCE)
+_POLL = 0.2  # seconds
+_RETRY = 1.0
+_LEFT = 3.0  # once the end was asked for
+_SHOWN_AFTER = 1.0
+_SHOWN_EVERY = 0.1
+
+
+@click.command(short_help="The journal for other programs, once or as things happen.")
+@click.option(
+    *("--format", "format_"),
+    type=click.Choice(("jsonl", "otlp")),
+    default="jsonl",
+    show_default=True,
+    help="Records as they are, one JSON object a line; or OpenTelemetry spans, sent to a collector.",
+)
+@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="Write there, not to stdout (jsonl).")
+@click.option(
+    "--endpoint",
+    metavar="URL",
+    help="The collector's OTLP/HTTP address (otlp). Default: OTEL_EXPORTER_OTLP_ENDPOINT, or http://127.0.0.1:4318.",
+)
+@click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C sends what is left and ends it.")
+@click.option("--session", metavar="S", help="Only this session.")
+@click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
+@click.option("--hook", metavar="H", help="Only what reached this hook.")
+@click.option("--decision", metavar="D", type=click.Choice(_DECISIONS), help="Only events with this decision.")
+@since_option(None)
+def export(
+    format_: str,
+    out: str | None,
+    endpoint: str | None,
+    follow: bool,
+    session: str | None,
+    event: str | None,
+    hook: str | None,
+    decision: str | None,
+    since: str | None,
+) -> int:
+    """Give the journal to other programs: its records as they are, or as OpenTelemetry spans.
+
+    \b
+    tenterhook log export --since 7d --out week.jsonl
+    tenterhook log export --format otlp --endpoint http://127.0.0.1:4318
+    tenterhook log export --format otlp --follow
+
+    With --follow, spans go on where the last --follow to the same place with the same filters ended. A collector that
+    is away is waited for. Exit status 1 if something was not sent.
+    """
+    from ..journal.index import Wanted
+
+    canonical = spec_of(event).name if event else None
+    wanted = Wanted(session, canonical, hook, decision, moment_since(since))
+    if format_ == "jsonl":
+        if endpoint:
+            raise click.UsageError("--endpoint is where spans are sent: add --format otlp, or leave it out")
+        return _write_lines(wanted, out, follow=follow)
+    if out:
+        raise click.UsageError("--out is a file for --format jsonl; spans are sent to --endpoint")
+    chosen = {"session": session, "event": canonical, "hook": hook, "decision": decision, "since": since}
+    return _send_spans(wanted, endpoint, chosen if follow else None)
+
+
+def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
+    from ..journal.exporting import Lines, Reader, go_through
+    from ..journal.writing import directory
+
+    with _opened(out) as stream:
+        reader, sink, is_written = Reader(directory()), Lines(stream), True
+        if not follow:
+            with _Progress(reader.size(), is_shown=out is not None or not sys.stdout.isatty()) as progress:
+                go_through(reader, wanted, sink, progress.advance)
+        else:
+            is_written = _Following(reader, wanted, sink).run()
+    if out not in (None, "-"):
+        click.echo(f"{sink.records} records in {one_line(str(out))}", err=True)
+    return 0 if is_written else NOT_ALL
+
+
+@contextmanager
+def _opened(out: str | None) -> Iterator[BinaryIO]:
+    """Where the lines go; a new file is for this account alone, as the journal is."""
+    if out in (None, "-"):
+        yield sys.stdout.buffer
+        return
+    with open(str(out), "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as stream:
+        yield stream
+
+
+def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | None] | None) -> int:
+    from ..journal import exporting
+    from ..journal.redaction import redacted
+    from ..journal.writing import directory
+
+    url = exporting.endpoint_of(endpoint)
+    shown = one_line(str(redacted(url)))
+    if not url.startswith(("http://", "https://")):
+        raise click.UsageError(f"{shown} is no address to send spans to: it begins with http:// or https://")
+    collector = exporting.Collector(url, _tell)
+    try:
+        if followed is None:
+            sink = exporting.Spans(collector)
+            reader = exporting.Reader(directory())
+            with _Progress(reader.size()) as progress:
+                exporting.go_through(reader, wanted, sink, progress.advance)
+            has_arrived = True
+        else:
+            sink = exporting.Spans(collector, exporting.Cursor(url, followed, _tell))
+            reader = exporting.Reader(directory(), sink.accepted)
+            _tell(f"sending to {shown} as things happen; Ctrl-C ends it")
+            has_arrived = _Following(reader, wanted, sink).run()
+    finally:
+        collector.close()
+    if not has_arrived:
+        _tell("not everything has arrived; what is missing is sent by the next --follow")
+    click.echo(f"{sink.records} events sent to {shown}, as {sink.spans} spans")
+    return 0 if has_arrived and not collector.refused else NOT_ALL
+
+
+class _Following:
+    """Gives a sink what comes, until the end is asked for; what did not arrive is tried again."""
+
+    def __init__(self, reader: Reader, wanted: Wanted, sink: Sink) -> None:
+        self._reader = reader
+        self._wanted = wanted
+        self._sink = sink
+        self._is_away = False
+
+    def run(self) -> bool:
+        """Return whether everything has arrived."""
+        ending = _Ending()
+        try:
+            with ending.heard():
+                try:
+                    while True:
+                        self._take_in()
+                        ending.sleep(_RETRY if self._is_away else _POLL)
+                except _Asked:
+                    if not self._is_away:
+                        self._take_in()  # what came until now
+        except _TooLate:
+            self._is_away = True
+        return not self._is_away
+
+    def _take_in(self) -> None:
+        from ..journal.exporting import NotSent, Reader, go_through
+
+        try:
+            go_through(self._reader, self._wanted, self._sink)
+        except NotSent as error:
+            if not self._is_away:
+                _tell(f"{error.message}; it is tried again until it does")
+            self._is_away = True
+            self._reader = Reader(self._reader.place, self._sink.accepted)
+        else:
+            if self._is_away:
+                _tell("the collector takes spans again")
+            self._is_away = False
+
+
+class _Asked(BaseException):
+    """Somebody asked for the end."""
+
+
+class _TooLate(BaseException):
+    """What was under way did not end in time."""
+
+
+class _Ending:
+    """The end, asked for by Ctrl-C or SIGTERM: at once while we sleep, else what is under way has some seconds left.
+
+    Asked for again, it comes at once.
+    """
+
+    def __init__(self) -> None:
+        self._is_asked = False
+        self._is_asleep = False
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        handlers = {signal.SIGINT: self._ask, signal.SIGTERM: self._ask, signal.SIGALRM: self._give_up}
+        before = {each: signal.signal(each, handler) for each, handler in handlers.items()}
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep; raises `_Asked` once the end was asked for."""
+        self._is_asleep = True
+        try:
+            if self._is_asked:
+                raise _Asked
+            time.sleep(seconds)
+        finally:
+            self._is_asleep = False
+
+    def _ask(self, *_: Any) -> None:
+        if self._is_asked:
+            raise KeyboardInterrupt
+        self._is_asked = True
+        signal.setitimer(signal.ITIMER_REAL, _LEFT)
+        if self._is_asleep:
+            raise _Asked
+
+    def _give_up(self, *_: Any) -> None:
+        raise _TooLate
+
+
+class _Progress:
+    """How far long work is, on a terminal; gone when it is done."""
+
+    def __init__(self, total: int, *, is_shown: bool = True) -> None:
+        self._total = total
+        self._done = 0
+        self._is_shown = is_shown and sys.stderr.isatty()
+        self._next = time.monotonic() + _SHOWN_AFTER
+        self._is_there = False
+
+    def advance(self, size: int) -> None:
+        self._done += size
+        if self._is_shown and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _SHOWN_EVERY
+            self._is_there = True
+            share = min(100 * self._done // max(self._total, 1), 100)
+            click.echo(f"\rexporting: {share:3} %", nl=False, err=True)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_there:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def _tell(text: str) -> None:
+    click.echo(f"tenterhook: {visible(text)}", err=True)
