@@ -143,10 +143,10 @@ def log(job: Job, ended: Ended) -> None:
             ended = ended._replace(failure=Failure.CANNOT_START, why=f"the shell refuses the command: {said}")
     outcome = "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok"
     streams = {"stdout": ended.stdout, "stderr": ended.stderr}
-    said = {name: data[:_LOGGED_OUTPUT].decode("utf-8", "replace") for name, data in streams.items()}
+    written = {name: data[:_LOGGED_OUTPUT].decode("utf-8", "replace") for name, data in streams.items()}
     record = records.of_background(
         settings.payloads(),
-        {**said, "why": ended.why},
+        {**written, "why": ended.why},
         hook=job.name,
         source=job.source,
         session_id=job.session_id,
