@@ -43,7 +43,7 @@ def answer(
         bundle.keep()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
-    verdict = _decide(received, catalog, deadline, Journal(record["host"]))
+    verdict = _decide(received, catalog, deadline, Journal(record["host"], tells=False))
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
         _hand_over(spoken, received.event.session_id, record)

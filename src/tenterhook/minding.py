@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
 
-_LOGGED_OUTPUT = 4096
 _BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.minding import main; main()"
 
 
@@ -143,7 +142,7 @@ def log(job: Job, ended: Ended) -> None:
             ended = ended._replace(failure=Failure.CANNOT_START, why=f"the shell refuses the command: {said}")
     outcome = "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok"
     streams = {"stdout": ended.stdout, "stderr": ended.stderr}
-    written = {name: data[:_LOGGED_OUTPUT].decode("utf-8", "replace") for name, data in streams.items()}
+    written = {name: data.decode("utf-8", "replace") for name, data in streams.items()}
     record = records.of_background(
         settings.payloads(),
         {**written, "why": ended.why},

@@ -201,7 +201,8 @@ class Turn:
             from .formats import agent_answers
 
             run = agent_answers.read(run)
-        return judging.judge(run, self.event).decision.action is Action.DENY
+        decision = judging.judge(run, self.event).decision
+        return decision.action is Action.DENY and decision.ignored is None
 
     def _time_left(self) -> float:
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()

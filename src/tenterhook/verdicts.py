@@ -40,7 +40,8 @@ def merge(
 
 def _any_unclear(runs: Sequence[Run]) -> bool:
     """An approval counts only when every hook asked has ended and said something readable, or nothing."""
-    return any(run.failed or run.decision.unreadable for run in runs if run.started and not run.background)
+    asked = [run for run in runs if run.started and not run.background and not run.hook.is_shadow]
+    return any(run.failed or run.decision.unreadable for run in asked)
 
 
 def _scope(counted: Sequence[Decision]) -> str:

@@ -76,7 +76,7 @@ def run(hook: str = "guard", meaning: str = "no_decision", duration_ms: float = 
         "blocked": ("blocked", "deny"),
     }
     outcome, decision = words.get(meaning, (meaning, "none"))
-    about = {
+    about: dict[str, Any] = {
         "hook": hook,
         "source": f"/hooks/{hook}/HOOK.md",
         "event_name": "pre-tool-call",

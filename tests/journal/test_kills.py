@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -156,12 +157,15 @@ def test_writers_that_are_killed_in_the_middle_of_it_have_lost_nothing_they_told
             if line.endswith("\n"):
                 told[number].append(line.strip())
 
+    def has_told(number: int) -> bool:
+        return len(told[number]) >= 10 * (number + 1)
+
     listeners = [threading.Thread(target=listen, args=[number]) for number in range(len(writers))]
     for listener in listeners:
         listener.start()
     try:
         for number, writer in enumerate(writers):
-            until(lambda n=number: len(told[n]) >= 10 * (n + 1))
+            until(partial(has_told, number))
             writer.kill()
             writer.wait(HANG)
     finally:
@@ -246,7 +250,7 @@ FIRST_WRITES = textwrap.dedent(
 
 def test_threads_that_all_write_for_the_first_time_do_not_get_in_one_anothers_way(home: Path, here: Path) -> None:
     place, rounds = journals.folder(home), 150
-    command = [sys.executable, "-c", FIRST_WRITES, place, str(rounds)]
+    command = [sys.executable, "-c", FIRST_WRITES, str(place), str(rounds)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=HANG)
     assert (ended.stdout, ended.stderr) == ("", "")
     assert len(sessions(place)) == 12 * rounds

@@ -1,4 +1,4 @@
-"""`tenterhook log` and `log stats`: what reached the hooks, whichever way it is asked for, and what shadow mode would do."""
+"""`tenterhook log`: what reached the hooks, whichever way it is asked for; figures; and what shadow mode would do."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def sessions(*arguments: str) -> list[str]:
 
 
 def figures(hook: str, *arguments: str) -> dict[str, Any]:
-    (found,) = [each for each in journals.stats_json(*arguments)["hooks"] if each["hook"] == hook]
-    return found
+    found: list[dict[str, Any]] = [each for each in journals.stats_json(*arguments)["hooks"] if each["hook"] == hook]
+    assert len(found) == 1
+    return found[0]
 
 
 # ---- everything that becomes of a hook is a thing of its own
@@ -69,7 +70,8 @@ def outcomes(home: Path, project: Path) -> Path:
         folder_hook(hooks, name, script, priority=900 - number, timeout=300 if name == "hangs" else 30000)
     folder_hook(hooks, "blocks", "echo 'not this' >&2; exit 2", priority=200)
     folder_hook(hooks, "too-late", "exit 0", priority=100)
-    folder_hook(hooks, "later", "exit 3", **{"async": True})
+    later: dict[str, Any] = {"async": True}
+    folder_hook(hooks, "later", "exit 3", **later)
     folder_hook(project_hooks(project), "untrusted", "exit 2", priority=1000)
     Engine.load().decide(shell_call(session_id="s"))
     until(lambda: journals.recorded(journals.folder(home), "async"))
@@ -125,8 +127,8 @@ def test_figures_keep_them_apart_too() -> None:
     }
 
 
-def test_an_event_that_hooks_are_for_is_recorded_though_no_matcher_found_it(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", "exit 2", matcher={"tool": "WriteFile"})
+def test_an_event_that_hooks_are_for_is_recorded_though_no_pattern_found_it(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2", matcher={"tool": "Shell", "pattern": "forbidden"})
     Engine.load().decide(shell_call(session_id="s"))
     (record,) = journals.log_json()
     assert (record["runs"], record["decision"]) == ([], "none")
@@ -513,13 +515,11 @@ def test_many_readers_at_once_see_the_same(home: Path, project: Path) -> None:
 
 
 WRITER = """
-import sys, time
+import sys
 from pathlib import Path
 from journal import journals
-number = 0
-while True:
+for number in range(3000):
     journals.write(Path(sys.argv[1]), journals.record(number))
-    number += 1
     if number == 20:
         print("begun", flush=True)
 """
@@ -577,6 +577,7 @@ def test_what_a_hook_in_shadow_mode_says_is_recorded_and_not_enforced(
     new, old = record["runs"]
     assert (new["hook"], new["shadow"], old["shadow"]) == ("new", True, False)
     assert "shadow" in new["ignored"]
+    expected: dict[str, tuple[str, Any]]
     expected = {"deny": ("decision", "deny"), "ask": ("decision", "ask"), "approve": ("decision", "approve")}
     expected |= {"modified": ("modified_input", {"command": "safe"}), "context": ("additional_context", "mind this")}
     expected |= {"message": ("message", "look here")}

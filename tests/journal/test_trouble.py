@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,8 @@ from tenterhook.journal import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from tenterhook import Event
 
 HANG = 60
 SAID = "the journal is not written"
@@ -267,6 +270,10 @@ def test_a_setting_that_makes_no_sense_is_as_if_it_were_not_there(home: Path, pr
         assert settings.read() == {"payloads": "redacted", "keep_days": 90, "keep_mb": 256}
 
 
+def _return(answer: Any, _: Event) -> Any:
+    return answer
+
+
 def test_what_a_hook_answers_never_makes_its_recording_raise(home: Path, project: Path) -> None:
     answers: list[Any] = [
         {"modified_input": {"a": [1, {"b": "\ud800"}]}},
@@ -275,7 +282,7 @@ def test_what_a_hook_answers_never_makes_its_recording_raise(home: Path, project
         Decision("deny", "x" * 3_000_000),  # type: ignore[arg-type]
     ]
     for answer in answers:
-        engine = journals.engine(lambda _, given=answer: given)
+        engine = journals.engine(partial(_return, answer))
         assert engine.decide(shell_call("\ud800", session_id="\ud800\n\x1b[31m")).runs[0].failure is None
     assert len(journals.recorded(journals.folder(home))) == len(answers)
     assert journals.is_whole()
@@ -295,7 +302,7 @@ def native(host: str, project: Path, command: str) -> str:
 
 
 def bridged(host: str, home: Path, trouble: Trouble | None, said: str, record: Path) -> Ended:
-    arguments = ["--host", host, "--event", "PreToolUse", "--record", record]
+    arguments = ["--host", host, "--event", "PreToolUse", "--record", str(record)]
     return run([sys.executable, "-I", "-S", bridge.__file__, *arguments], home, trouble, said)
 
 

@@ -126,12 +126,18 @@ def _figures_row(each: Any) -> tuple[str, ...]:
     if each.is_over_budget:
         remarks.append(f"over its budget of {each.budget_ms:g} ms")
     if each.shadow:
-        remarks.append(f"shadow: would have blocked {each.would_block}")
+        remarks.append(f"shadow: would have {_would_have(each)}")
     return (
         *(one_line(each.hook), str(each.runs), str(each.blocks), str(each.failures), str(each.timeouts)),
         *(str(each.not_run), f"{each.p50_ms:.1f} ms", f"{each.p95_ms:.1f} ms", f"{each.p99_ms:.1f} ms"),
         *(each.activity, ", ".join(remarks)),
     )
+
+
+def _would_have(each: Any) -> str:
+    """What a hook in shadow mode would have done; how often it would have blocked is always said."""
+    others = (("asked", each.asked), ("changed the input", each.changed_input), ("said something", each.told))
+    return ", ".join([f"blocked {each.would_block}", *(f"{what} {count}" for what, count in others if count)])
 
 
 @log.command()

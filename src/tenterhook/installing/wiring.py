@@ -37,7 +37,7 @@ def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook
 
 def must_close(hooks: Iterable[Hook]) -> bool:
     """Whether a guard is in force that would rather block than be absent."""
-    return any(hook.fail_closed and hook.event == _CLOSED for hook in hooks)
+    return any(hook.fail_closed and not hook.is_shadow and hook.event == _CLOSED for hook in hooks)
 
 
 def closes(event: str, closed: bool) -> bool:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 _LONGEST_OUTPUT = 2000  # characters of each stream of a hook
+_LONGEST_LOGGED = 4096  # the same of an asynchronous one
+_SPARE = 8192  # characters beyond, so that no secret is cut where it would no longer be known
 _LARGEST_FIELDS = 256 * 1024  # characters of an event's fields
 
 REDACTED, FULL, NONE = "redacted", "full", "none"
@@ -50,7 +52,7 @@ def of_verdict(event: Event, verdict: Verdict, *, by: str, waited_ms: float, pay
 def of_background(payloads: str, said: dict[str, str | None], **about: Any) -> dict[str, Any]:
     """The end of an asynchronous hook; `said` is what it wrote, and what there is to say about its end."""
     shown = _Shown(payloads)
-    texts = {key: shown.text(text) for key, text in said.items()}
+    texts = {key: shown.beginning(text, _LONGEST_LOGGED) for key, text in said.items()}
     return {"schema": SCHEMA, "type": "async", "time": round(time.time(), 6), "by": "async", **about, **texts}
 
 
@@ -82,10 +84,12 @@ class _Shown:
         return kept
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any] | None:
+        is_cut = self._payloads != NONE and _size(fields) > _LARGEST_FIELDS
+        if is_cut:  # before anything is looked for in it, which takes its time
+            fields = {key: value for key, value in fields.items() if _size(value) <= _LONGEST_OUTPUT}
         kept: dict[str, Any] | None = self.value(fields)
-        if kept is not None and _size(kept) > _LARGEST_FIELDS:
+        if is_cut:
             self.what = "cut"
-            return {key: value for key, value in kept.items() if len(str(value)) <= _LONGEST_OUTPUT}
         return kept
 
     def text(self, text: str | None) -> str | None:
@@ -93,6 +97,14 @@ class _Shown:
         if text is None or self._payloads == FULL:
             return text
         return None if self._payloads == NONE else redacted(text)
+
+    def beginning(self, text: str | None, longest: int = _LONGEST_OUTPUT) -> str | None:
+        """The first part of a hook's output: without its secrets first, and cut then."""
+        if text is None or self._payloads == FULL or len(text) <= longest + _SPARE:
+            kept = self.text(text)
+            return kept and kept[:longest]
+        window = self.text(text[: longest + _SPARE])
+        return window and window[: max(len(window) - _SPARE, 0)][:longest]
 
 
 def _size(value: Any) -> int:
@@ -115,11 +127,15 @@ def _run(run: Run, shown: _Shown) -> dict[str, Any]:
         "why": shown.text(run.why),
         "decision": str(decision.action),
         "reason": shown.text(decision.reason),
+        "modified_input": shown.value(decision.modified_input),
+        "additional_context": shown.text(decision.additional_context),
+        "message": shown.text(decision.message),
+        "log": shown.text(decision.log),
         "ignored": decision.ignored,
         "shadow": run.hook.is_shadow,
         "exit_code": run.exit_code,
         "duration_ms": round(run.duration_ms, 3),
-        "stdout": shown.text(run.stdout[:_LONGEST_OUTPUT]),
-        "stderr": shown.text(run.stderr[:_LONGEST_OUTPUT]),
+        "stdout": shown.beginning(run.stdout),
+        "stderr": shown.beginning(run.stderr),
         "notes": [shown.text(note) for note in (*run.notes, *decision.notes)],
     }

@@ -1,6 +1,7 @@
 """Secrets, written out of what is kept: keys, tokens, private keys, passwords in addresses, secrets by their name.
 
-Most events hold none, and looking for one costs an import: a glance tells which.
+Most events hold none, and looking for one costs an import: a glance tells which. What is looked for is looked for in
+linear time: an agent waits for it, and a model may have written the text.
 """
 
 from __future__ import annotations
@@ -9,46 +10,88 @@ from ..values import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from re import Pattern
     from typing import Any
 
 MARK = "[redacted]"
 
-# Without one of these in it, in lower case, a text holds nothing that would be redacted.
-_SIGNS = (
-    *("key", "token", "secret", "passw", "pwd", "passphrase", "credential", "bearer", "basic ", "cookie", "private"),
-    *("://", "akia", "asia", "ghp_", "gho_", "ghs_", "ghu_", "github_pat", "glpat-", "sk-", "sk_", "rk_", "pk_", "xox"),
-    *("eyj", "aiza", "ya29", "npm_", "pypi-", "hf_", "sq0", "shpat_", "dop_v1", "auth", "session", "signature"),
-)
-_NAME = (
-    r"[\w.-]*(?:api[_-]?key|apikey|access[_-]?key|secret|token|passw(?:or)?d|passphrase|pwd|credential|private[_-]?key"
-    r"|auth[_-]?key|cookie)[\w.-]*"
-)
-_SECRET_NAME = rf"(?i)^{_NAME}$"
-_PATTERNS = (
-    # private keys, whole
-    (r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)", MARK, "s"),
-    # user:password@host
-    (r"(\b[a-z][a-z0-9+.-]*://[^\s/:@'\"]*:)[^\s@'\"]+(@)", rf"\g<1>{MARK}\g<2>", "i"),
-    # Authorization: Bearer …, Basic …
-    (r"(\b(?:bearer|basic|token)\s+)[A-Za-z0-9._~+/=-]{8,}", rf"\g<1>{MARK}", "i"),
-    # tokens known by their shape
+# What is always a secret, by its shape, with what a text must hold, in lower case, to be worth a look.
+# `(?<![\w-])`: only where a word begins, or a long one would be read over and over.
+_SHAPES = (
     (
-        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"
-        r"|\b[srp]k[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}|\bxox[abprse]-[\w-]{10,}|\bAIza[\w-]{30,}|\bya29\.[\w.-]{20,}"
-        r"|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[\w-]{30,}|\bhf_[A-Za-z0-9]{20,}|\bsq0\w{3}-[\w-]{20,}|\bshpat_[a-f0-9]{30,}"
-        r"|\bdop_v1_[a-f0-9]{40,}|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",
-        MARK,
+        ("private key",),
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        "s",
+    ),
+    # user:password@host; the password ends at the last @ before the path
+    (("://",), r"(?<=://)(?P<before>[^\s/:@'\"]*+:)[^\s/?#'\"]+(?=@)", ""),
+    (("hooks.slack.",), r"(?P<before>\bhooks\.slack\.com/services/)[\w/]{20,}", ""),
+    (
+        ("authorization",),
+        r"(?P<before>\bauthorization[\"']?\]?[ \t]*+[:=][ \t]*+[\"']?(?:(?:bearer|basic|token|negotiate|apikey)[ \t]++"
+        r"(?=[^\s\"'$<{\[(]{6})|(?=[\w.~+/=-]{8})(?=[A-Za-z._~+/=-]*\d)))[^\s\"']+",
+        "i",
+    ),
+    (("cookie",), r"(?P<before>\bcookie[\"']?[ \t]*+:[ \t]*+[\"']?)[^\s\"'={}][^\"'\n={}]{0,200}+=[^\"'\n]+", "i"),
+    (
+        ("bearer", "basic ", "token"),
+        r"(?P<before>\b(?:bearer|basic|token)[ \t]++)(?=[A-Za-z._~+/=-]*\d)[A-Za-z0-9._~+/=-]{16,}",
+        "i",
+    ),
+    (("login",), r"(?P<before>\blogin[ \t]++\S++\s++password[ \t]++)\S+", "i"),  # .netrc
+    (("curl",), r"(?P<before>(?<!\S)(?:-u|--user)[ =]++[\"']?(?!\d+:)[^\s:'\"/]++:)[^\s'\"]+", ""),
+    (
+        (
+            *("akia", "asia", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "xox", "aiza", "ya29."),
+            *("npm_", "pypi-", "hf_", "sq0", "shpat_", "dop_v1_", "age-secret"),
+        ),
+        r"\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}\b|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
+        r"|xox[abprse]-[\w-]{10,}|AIza[\w-]{30,}|ya29\.[\w.-]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}"
+        r"|hf_[A-Za-z0-9]{20,}|sq0\w{3}-[\w-]{20,}|shpat_[a-f0-9]{30,}|dop_v1_[a-f0-9]{40,}"
+        r"|AGE-SECRET-KEY-1[A-Z0-9]{40,})",
         "",
     ),
-    # NAME=value, "name": "value", --name value
-    (
-        rf"((?:^|[\s\"'{{,;?&])(?:--?)?{_NAME}[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s\"',;&}}]+)",
-        rf"\g<1>{MARK}",
-        "im",
-    ),
-    (rf"((?:^|\s)--?{_NAME}\s+)(\"[^\"]*\"|'[^']*'|[^\s-][^\s]*)", rf"\g<1>{MARK}", "im"),
+    (("sk-", "sk_", "rk_", "pk_"), r"(?<![\w-])[srp]k[-_](?=[A-Za-z_-]*\d)[\w-]{20,}", ""),
+    (("eyj",), r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+", ""),
+    (("sg.",), r"(?<![\w-])SG\.[\w-]{16,}+\.[\w-]{16,}+", ""),
 )
+
+# Names of secrets, and what makes a name that of something else about one.
+_NAME_SIGNS = ("key", "token", "secret", "pass", "pwd", "credential", "cookie", "auth", "sig")
+_SIGNS = (*(sign for signs, _, _ in _SHAPES for sign in signs), *_NAME_SIGNS)  # without any of them there is nothing
+_NAME_OF_ONE = (
+    r"(?i)(?:api|access|secret|private|auth|encryption|signing|master|account|storage|shared|subscription|license"
+    r"|service|deploy)[_.-]?key|secret|token|passw(?:or)?d|passphrase|passcode|pwd|credential|cookie"
+    r"|[_.-]pass$"
+)
+_OTHER_NAME = (
+    r"(?i)(?:tokens|keys|tokeni[sz]\w*|secretar\w*|(?<=key)[_.-]?id|[_.-]?(?:counts?|length|len|limit|size|types?|kind"
+    r"|names?|ur[il]|endpoint|files?|path|dir|stdin|prompt|policy|fields?|domain|expir\w*|ttl|max[_.-]?age|helper"
+    r"|format|regex|pattern|hint|headers?|less))$|^(?:old)?pwd$"
+)
+_WEAK_NAME = (
+    r"(?i)^(?:_?auth|(?:proxy-)?authorization|(?:.*[_-])?sig(?:nature)?)$"  # a secret only if it looks like one
+)
+_LOOKS_RANDOM = r"(?=\D*\d)[\w+/=.~%-]{16,}"
+
+# `NAME=`, `"name": `, `name := `; and `--name `. Values are read by _VALUE.
+_NAMED = r"(?<![\w.-])([\w.-]{1,128}+)\\*+[\"']?\]?[ \t]*+(?:=>|:=|=(?!=)|:(?![:/]))[ \t]*+"
+_OPTION = r"(?<!\S)-{1,2}([\w.-]{1,128}+)[ \t]++(?=[^\s-])"
+_VALUE = (
+    r"(?P<escaped>\\++[\"'])(?P<e>[^\"'\n]*+)"
+    r"|(?P<double>[bfru]{0,2}\")(?P<d>(?:[^\"\\\n]|\\.)*+)"
+    r"|(?P<single>[bfru]{0,2}')(?P<s>[^'\n]*+)"
+    r"|(?P<bare>[^\s\"'`;&|]++)"
+)
+# Values that are none: types, switches, and what stands for a value that is elsewhere.
+_WORDS = frozenset(
+    (
+        *("str", "string", "int", "integer", "number", "bool", "boolean", "bytes", "text", "any", "object", "none"),
+        *("null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "optional", "required", "include"),
+        *("omit", "same-origin", "password", "token", "secret"),
+    )
+)
+_ELSEWHERE = r"\$\w+$|\$[{(]|\{[^}]*\}?$|<[^>]*>$|%[\w(]|\*+$|\.{3}$|\[|\("
 
 
 def redacted(value: Any) -> Any:
@@ -57,28 +100,59 @@ def redacted(value: Any) -> Any:
         return _redacted_text(value)
     if isinstance(value, list):
         items = [redacted(each) for each in value]
+        for place in range(1, len(value)):  # ["--password", "…"]
+            if _is_secret_option(value[place - 1], value[place]):
+                items[place] = MARK
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     if isinstance(value, dict):
         fields = {key: _redacted_field(key, each) for key, each in value.items()}
+        if isinstance(name := value.get("name"), str) and "value" in value:  # {"name": "DB_PASSWORD", "value": "…"}
+            fields["value"] = _redacted_field(name, value["value"])
         return value if all(fields[key] is each for key, each in value.items()) else fields
     return value
 
 
 def _redacted_field(name: str, value: Any) -> Any:
-    if isinstance(value, (str, int, float)) and value and not isinstance(value, bool) and _names_secret(name):
-        return MARK
-    return redacted(value)
+    if not value or isinstance(value, (bool, dict)) or not _names_secret(name):
+        return redacted(value)
+    if isinstance(value, str):
+        return MARK if _is_secret_value(name, value) else redacted(value)
+    if isinstance(value, list):
+        return redacted([MARK if isinstance(each, str) else each for each in value])
+    return MARK
 
 
+def _is_secret_option(option: Any, value: Any) -> bool:
+    """Whether an item of a list is the value of the option before it."""
+    if not (isinstance(option, str) and isinstance(value, str)):
+        return False
+    if not option.startswith("-") or value.startswith("-"):
+        return False
+    return _names_secret(option.lstrip("-")) and _is_secret_value(option, value)
+
+
+@remembered(maxsize=512)
 def _names_secret(name: str) -> bool:
     lowered = name.lower()
-    if not any(sign in lowered for sign in _SIGNS):
-        return False
-    if lowered.endswith(("tokens", "token_count", "_keys", "session_id")):  # counts and names, not secrets
+    if len(name) > 128 or not any(sign in lowered for sign in _NAME_SIGNS):
         return False
     import re
 
-    return re.match(_SECRET_NAME, name) is not None
+    if re.search(_WEAK_NAME, name):
+        return True
+    return re.search(_NAME_OF_ONE, name) is not None and re.search(_OTHER_NAME, name) is None
+
+
+def _is_secret_value(name: str, value: str, *, is_bare: bool = False) -> bool:
+    """Whether what stands beside such a name is the secret itself, and not a type, a variable or code."""
+    import re
+
+    if not value or value == MARK or value.lower() in _WORDS or re.match(_ELSEWHERE, value):
+        return False
+    if re.search(_WEAK_NAME, name):
+        return re.fullmatch(_LOOKS_RANDOM, value) is not None
+    # get_token(), os.environ[…], self.password
+    return not (is_bare and (re.search(r"[(\[]", value) or _names_secret(value.rpartition(".")[2])))
 
 
 def _redacted_text(text: str) -> str:
@@ -86,21 +160,44 @@ def _redacted_text(text: str) -> str:
     if not any(sign in lowered for sign in _SIGNS):
         return text
     new = text
-    for replace in _replacements():
-        new = replace(new)
+    for signs, pattern, letters in _SHAPES:
+        if any(sign in lowered for sign in signs):
+            new = _compiled(pattern, letters).sub(_marked, new)
+    if any(sign in lowered for sign in _NAME_SIGNS):
+        for named in (_NAMED, _OPTION):
+            new = _without_named(new, _compiled(named, ""))
     return new if new != text else text
 
 
-@remembered(maxsize=1)
-def _replacements() -> list[Callable[[str], str]]:
-    import re
-    from functools import partial
+def _marked(found: Any) -> str:
+    return (found.groupdict().get("before") or "") + MARK
 
-    flags = {"s": re.DOTALL, "i": re.IGNORECASE, "m": re.MULTILINE}
-    compiled: list[Callable[[str], str]] = []
-    for pattern, replacement, letters in _PATTERNS:
-        flag = re.RegexFlag(0)
-        for letter in letters:
-            flag |= flags[letter]
-        compiled.append(partial(re.compile(pattern, flag).sub, replacement))
-    return compiled
+
+def _without_named(text: str, named: Pattern[str]) -> str:
+    """The text without values that stand beside the name of a secret."""
+    pieces: list[str] = []
+    done = 0
+    for found in named.finditer(text):
+        name = found[1].lstrip("-")
+        if found.start() < done or not _names_secret(name):
+            continue
+        value = _compiled(_VALUE, "").match(text, found.end())
+        if value is None:
+            continue
+        begin, _ = value.span(str(value.lastgroup))
+        said, is_bare = value[str(value.lastgroup)], value["bare"] is not None
+        if is_bare and said != MARK:
+            said = said.rstrip(",)]}>:")
+        elif value["e"] is not None:
+            said = said.rstrip("\\")
+        if _is_secret_value(name, said, is_bare=is_bare):
+            pieces += (text[done:begin], MARK)
+            done = begin + len(said)
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+@remembered(maxsize=32)
+def _compiled(pattern: str, letters: str) -> Pattern[str]:
+    import re
+
+    return re.compile(pattern, {"": 0, "s": re.DOTALL, "i": re.IGNORECASE}[letters])

@@ -25,16 +25,24 @@ def forget_old(place: str) -> None:
             break
         over -= sizes[number]
         gone = number
-    if gone:
-        about = {"schema": 1, "type": "checkpoint", "time": round(time.time(), 6), "through": gone}
-        writing.append_locked(place, {**about, "head": writing.head_of(_path(place, gone))})
-        for number in numbers:
-            if number <= gone:
-                os.unlink(_path(place, number))
+    asides = _old_asides(place, oldest_kept)
+    if gone or asides:
+        about = {"schema": 1, "type": "checkpoint", "time": round(time.time(), 6), "through": gone, "aside": asides}
+        writing.append_locked(place, {**about, "head": writing.end_of(_path(place, gone)) if gone else None})
+        for name in (*(writing.segment_name(number) for number in numbers if number <= gone), *asides):
+            os.unlink(os.path.join(place, name))
+
+
+def _old_asides(place: str, oldest_kept: float) -> list[str]:
+    """Segments that were written aside stand in no chain; those that are old go by themselves."""
+    found = [name for name in os.listdir(place) if name.startswith("aside-") and name.endswith(".jsonl")]
+    return [name for name in found if os.lstat(os.path.join(place, name)).st_mtime < oldest_kept]
 
 
 def numbers_in(place: str) -> list[int]:
-    return [int(name[:-6]) for name in os.listdir(place) if name.endswith(".jsonl") and name[:-6].isdecimal()]
+    """Of the segments that are ours by their name and are files."""
+    found = [int(name[:-6]) for name in os.listdir(place) if name.endswith(".jsonl") and name[:-6].isdecimal()]
+    return [number for number in found if os.path.isfile(_path(place, number))]
 
 
 def _path(place: str, number: int) -> str:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .writing import START, digest, segment_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import BinaryIO
 
 _HASH = b', "hash": "'
+_HALF_A_LINE = 1.0  # seconds that a writer may take for the other half
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class Line(NamedTuple):
@@ -57,12 +62,30 @@ def names(place: str) -> list[str]:
 
 def lines(place: str, segment: str, start: int = 0, number: int = 1) -> Iterator[Line]:
     """The whole lines of a segment from a byte on; a last one that is cut off is given too, without its line break."""
-    with open(os.path.join(place, segment), "rb") as file:
+    with open_segment(place, segment) as file:
         file.seek(start)
         for raw in file:
             yield Line(segment, number, start, raw)
             start += len(raw)
             number += 1
+
+
+class NoSegment(OSError):
+    """Something else stands where a segment would."""
+
+
+def open_segment(place: str, segment: str) -> BinaryIO:
+    """A segment for reading. A pipe, a folder or a link in its place raises `NoSegment`."""
+    try:
+        descriptor = os.open(os.path.join(place, segment), _FLAGS)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise NoSegment(error.strerror) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NoSegment("not a file")
+    return open(descriptor, "rb")
 
 
 class Verified(NamedTuple):
@@ -76,94 +99,144 @@ class Verified(NamedTuple):
 
 def verify(place: str, anchor: Mapping[str, Head] | None = None) -> Verified:
     """Look at every line. With an anchor, a tail that was cut off shows too."""
-    chain = _Chain(place)
-    for name in names(place):
-        chain.read(name)
+    chain = _Chain()
+    for name, file in _opened(place):
+        if file is None:
+            chain.findings.append(Finding(name, 0, "not a segment: something else stands in its place"))
+            continue
+        with file:
+            chain.read(name, _settled_lines(name, file))
     chain.check_beginning()
     for name, head in (anchor or {}).items():
         chain.check_anchor(name, head)
     return Verified(chain.records, len(chain.heads), chain.findings, chain.heads)
 
 
+def _opened(place: str) -> list[tuple[str, BinaryIO | None]]:
+    """Every segment, open at once: what others remove in the meantime can still be read."""
+    while True:
+        found: list[tuple[str, BinaryIO | None]] = []
+        try:
+            for name in names(place):
+                try:
+                    found.append((name, open_segment(place, name)))
+                except NoSegment:
+                    found.append((name, None))
+        except FileNotFoundError:  # removed between a look and the other: look again
+            for _, file in found:
+                if file is not None:
+                    file.close()
+        else:
+            return found
+
+
+def _settled_lines(name: str, file: BinaryIO) -> list[Line]:
+    """The lines of a segment; a last one that is being written is waited for."""
+    until = time.monotonic() + _HALF_A_LINE
+    while True:
+        file.seek(0)
+        found: list[Line] = []
+        start = 0
+        for number, raw in enumerate(file, start=1):
+            found.append(Line(name, number, start, raw))
+            start += len(raw)
+        if not found or found[-1].raw.endswith(b"\n") or time.monotonic() > until:
+            return found
+        time.sleep(0.01)
+
+
 class _Chain:
-    def __init__(self, place: str) -> None:
-        self._place = place
+    def __init__(self) -> None:
         self.records = 0
         self.findings: list[Finding] = []
         self.heads: dict[str, Head] = {}
         self._hashes: dict[str, list[str]] = {}
         self._first: tuple[str, int, str] | None = None  # segment, number, what it goes on from
         self._last_number = 0
-        self._last = START
+        self._last: frozenset[str] = frozenset((START,))
         self._checkpoints: dict[int, str] = {}
+        self._forgotten: set[str] = set()  # segments written aside that a checkpoint names
 
-    def read(self, name: str) -> None:
-        """One segment, which goes on from the one before."""
+    def read(self, name: str, found: list[Line]) -> None:
+        """One segment, which goes on from the one before. One that was begun without a line says nothing."""
         number = int(name[:-6]) if name[:-6].isdecimal() else 0
-        found = list(lines(self._place, name))
-        closings = [_closing(line.raw) for line in found]
-        known = {hash_: place for place, (hash_, _, _) in enumerate(closings) if hash_ is not None}
-        expected = self._expected(name, number, found[0].record if found else None)
-        for place, (line, (hash_, prev, is_true)) in enumerate(zip(found, closings, strict=True)):
+        closings = [_Closing.of(line.raw) for line in found]
+        known = {each.claimed: place for place, each in enumerate(closings) if each.claimed is not None}
+        expected = self._expected(name, number, found[0].record, closings[0].prev) if found else self._last
+        for place, (line, each) in enumerate(zip(found, closings, strict=True)):
             self.records += 1
-            if hash_ is None:
-                what = "cut off: its end is missing" if not line.raw.endswith(b"\n") else "not a line of the journal"
-                self._find(line, what)
+            if each.claimed is None:
+                if line.raw.endswith(b"\n"):
+                    self._find(line, "not a line of the journal")
+                    expected = frozenset()  # whatever it was, what follows it cannot be told from it
+                else:
+                    self._find(line, "cut off: its end is missing")
                 continue
-            if not is_true:
+            if not each.is_true:
                 self._find(line, "edited: its hash is not that of its text")
-            elif prev != expected:
-                self._find(line, _out_of_line(place, known.get(prev or "")))
-            expected = hash_
-            self._note(line.record)
-        self._hashes[name] = [hash_ or "" for hash_, _, _ in closings]
-        self.heads[name] = Head(len(found), expected)
-        if number:
+            elif expected and each.prev not in expected:
+                self._find(line, _out_of_line(place, known.get(each.prev)))
+            expected = frozenset((each.claimed, each.true))  # one of them is what it was
+            if each.is_true and number:
+                self._note(line.record)
+        self._hashes[name] = [each.claimed or "" for each in closings]
+        self.heads[name] = Head(len(found), self._hashes[name][-1] if found else "")
+        if number and found:
             self._last, self._last_number = expected, number
 
-    def _expected(self, name: str, number: int, header: dict[str, Any] | None) -> str:
-        """The hash that a segment's first line must name."""
-        if header is None or header.get("type") != "segment" or header.get("number") != number:
+    def _expected(self, name: str, number: int, header: dict[str, Any] | None, prev: str) -> frozenset[str]:
+        """The hashes of which a segment's first line must name one; none if any will do."""
+        says_which = header is not None and header.get("type") == "segment" and header.get("number") == number
+        if not says_which:
             self.findings.append(
                 Finding(name, 1, "removed or edited: a segment begins with a line that says which it is")
             )
-            return str((header or {}).get("prev", START))
         if not number:
-            return START
+            return frozenset((START,)) if says_which else frozenset()
         if self._first is None:
-            self._first = (name, number, str(header.get("after")))
-            return str(header.get("prev"))
+            self._first = (name, number, prev if says_which else "")
+            return frozenset()
         if number != self._last_number + 1:
-            missing = ", ".join(segment_name(each) for each in range(self._last_number + 1, number))
-            self.findings.append(Finding(name, 1, f"removed: {missing} is missing before it"))
-            return str(header.get("prev"))
+            if says_which:
+                missing = ", ".join(segment_name(each) for each in range(self._last_number + 1, number))
+                self.findings.append(Finding(name, 1, f"removed: {missing} is missing before it"))
+            return frozenset()
         return self._last
 
     def _note(self, record: dict[str, Any] | None) -> None:
-        if record is not None and record.get("type") == "checkpoint":
-            self._checkpoints[int(record.get("through", 0))] = str(record.get("head"))
+        if record is None or record.get("type") != "checkpoint":
+            return
+        through, aside = record.get("through"), record.get("aside")
+        if isinstance(through, int) and through > 0:
+            self._checkpoints[through] = str(record.get("head"))
+        if isinstance(aside, list):
+            self._forgotten.update(map(str, aside))
 
     def check_beginning(self) -> None:
         """The first segment that is left is the first there was, or a checkpoint says what was before."""
         if self._first is None:
             return
         name, number, after = self._first
+        if not after:  # its first line is not what it was, which was said
+            return
         if number == 1 and after == START:
             return
-        if self._checkpoints.get(number - 1) != after:
+        # those beyond were about to go too: whoever removed them did not come to an end
+        if self._checkpoints.get(number - 1) != after and not any(through >= number for through in self._checkpoints):
             self.findings.append(Finding(name, 1, "removed: what was before it is gone, and no checkpoint says so"))
 
     def check_anchor(self, name: str, head: Head) -> None:
         """What an anchor has seen must still be there, unless it was old and a checkpoint says so."""
         number = int(name[:-6]) if name[:-6].isdecimal() else 0
         if name not in self._hashes:
-            if not number or all(number > through for through in self._checkpoints):
+            is_old = any(number <= through for through in self._checkpoints) if number else name in self._forgotten
+            if not is_old:
                 self.findings.append(Finding(name, 0, "removed: the anchor has seen this segment"))
             return
         hashes = self._hashes[name]
         if len(hashes) < head.lines:
             self.findings.append(Finding(name, len(hashes), f"cut off: the anchor has seen {head.lines} lines"))
-        elif hashes[head.lines - 1] != head.hash:
+        elif head.lines > 0 and hashes[head.lines - 1] != head.hash:
             self.findings.append(Finding(name, head.lines, "rewritten: the anchor has seen another line here"))
 
     def _find(self, line: Line, what: str) -> None:
@@ -177,11 +250,26 @@ def _out_of_line(place: int, follows: int | None) -> str:
     return f"reordered: it belongs right after line {follows + 1}, which stands {where} it"
 
 
-def _closing(raw: bytes) -> tuple[str | None, str | None, bool]:
-    """A line's own hash, the hash it names, and whether its own is that of its text."""
-    body, found, end = raw.rpartition(_HASH)
-    if not found or not end.endswith(b'"}\n'):
-        return None, None, False
-    hash_ = end[:-3].decode("ascii", "replace")
-    prev = body.rpartition(b', "prev": "')[2].removesuffix(b'"').decode("ascii", "replace")
-    return hash_, prev, digest(body) == hash_
+class _Closing(NamedTuple):
+    """How a line ends: the hash it claims, the one its text has, and the one it names as that of the line before."""
+
+    claimed: str | None  # None: it is no line of ours
+    true: str = ""
+    prev: str = ""
+
+    @property
+    def is_true(self) -> bool:
+        return self.claimed == self.true
+
+    @classmethod
+    def of(cls, raw: bytes) -> _Closing:
+        body, found, end = raw.rpartition(_HASH)
+        if not found or not end.endswith(b'"}\n'):
+            return cls(None)
+        prev = body.rpartition(b', "prev": "')[2].removesuffix(b'"').decode("ascii", "replace")
+        return cls(end[:-3].decode("ascii", "replace"), digest(body), prev)
+
+
+def is_ours(line: Line) -> bool:
+    """Whether a line ends as each of the journal's does."""
+    return _Closing.of(line.raw).claimed is not None

@@ -47,7 +47,7 @@ def _parse(file: str) -> dict[str, Any]:
     try:
         with open(file, "rb") as stream:
             found = tomllib.load(stream).get("journal", {})
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}
@@ -55,6 +55,6 @@ def _parse(file: str) -> dict[str, Any]:
     if found.get("payloads") in PAYLOADS:
         chosen["payloads"] = found["payloads"]
     for key in ("keep_days", "keep_mb"):
-        if isinstance(found.get(key), int) and found[key] > 0:
+        if type(found.get(key)) is int and 0 < found[key] < 1_000_000:
             chosen[key] = found[key]
     return chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,8 @@ class HookFigures(NamedTuple):
     asked: int
     no_decision: int
     would_block: int  # in shadow mode, or where its decision did not count
+    changed_input: int
+    told: int  # something to the model or the person
     shadow: bool
     p50_ms: float
     p95_ms: float
@@ -86,6 +89,8 @@ def _figures(rows: list[tuple[Any, ...]], span: tuple[float, float], budgets: Ma
         asked=meanings.count("asked"),
         no_decision=meanings.count("no_decision"),
         would_block=meanings.count("would_block"),
+        changed_input=sum(bool(row[9]) for row in rows),
+        told=sum(bool(row[10]) for row in rows),
         shadow=bool(rows[-1][6]),
         p50_ms=percentile(took, 0.5),
         p95_ms=percentile(took, 0.95),
@@ -97,8 +102,8 @@ def _figures(rows: list[tuple[Any, ...]], span: tuple[float, float], budgets: Ma
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value that this share of them does not exceed."""
-    return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
+    """The smallest value that this share of them does not exceed."""
+    return ordered[max(math.ceil(len(ordered) * share), 1) - 1] if ordered else 0.0
 
 
 def bars(times: Iterable[float], span: tuple[float, float]) -> str:

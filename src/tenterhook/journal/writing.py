@@ -44,26 +44,34 @@ def digest(line: bytes) -> str:
 class Journal:
     """Where one process writes. `by` says on whose behalf: trigger, library, agent, or the host's name."""
 
-    def __init__(self, by: str) -> None:
+    _told = False  # in this process, by whichever of them
+
+    def __init__(self, by: str, *, tells: bool = True) -> None:
+        """`tells`: whether trouble is said; not where stderr is part of an answer, which an agent reads as a reason."""
         self.by = by
+        self._tells = tells
         self._directory = directory()
-        self._told = False
 
     def add(self, event: Event, verdict: Verdict, waited_ms: float) -> None:
-        """Write a verdict down."""
-        payloads = settings.payloads()
-        self.write(records.of_verdict(event, verdict, by=self.by, waited_ms=waited_ms, payloads=payloads))
+        """Write a verdict down. Never raises: what was decided stands, whatever becomes of its record."""
+        try:
+            payloads = settings.payloads()
+            record = records.of_verdict(event, verdict, by=self.by, waited_ms=waited_ms, payloads=payloads)
+        except Exception as error:  # noqa: BLE001  # settings or a value that nobody thought of
+            self._tell(error)
+        else:
+            self.write(record)
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Append a record. Never raises: what was decided stands, whatever becomes of its record."""
+        """Append a record. Never raises either."""
         try:
             append(self._directory, record)
         except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, no permission: said once
             self._tell(error)
 
     def _tell(self, error: Exception) -> None:
-        if not self._told:
-            self._told = True
+        if self._tells and not Journal._told:
+            Journal._told = True
             import logging
 
             logging.getLogger("tenterhook").warning("tenterhook: the journal is not written: %s", error)
@@ -82,7 +90,10 @@ def append(place: str, record: Mapping[str, Any]) -> None:
         try:
             opened.append(body)
         finally:
-            os.lockf(opened.lock, os.F_ULOCK, 0)
+            try:
+                os.lockf(opened.lock, os.F_ULOCK, 0)
+            except OSError:  # a file system without locks
+                pass
 
 
 class _Opened:
@@ -91,6 +102,7 @@ class _Opened:
     def __init__(self, place: str) -> None:
         places.make_private(place)
         self.place = place
+        self.pid = os.getpid()
         self.lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         self._segment = -1
         self._size = -1
@@ -103,9 +115,9 @@ class _Opened:
             self._find_segment()
             size = self._current()
             assert size is not None
-        line, self._head = _closed(body, self._head)
+        line, head = _closed(body, self._head)
         _write(self._segment, line, size)
-        self._size = size + len(line)
+        self._head, self._size = head, size + len(line)  # only now: a line that was not written has no follower
 
     def _current(self) -> int | None:
         """The size of the segment, if it is still the one to write to and its end is known."""
@@ -128,9 +140,12 @@ class _Opened:
             self._segment = -1
         number = last_number(self.place)
         segment = os.path.join(self.place, segment_name(number))
-        head = head_of(segment) if number else START
-        if not number or head is None or os.path.getsize(segment) > _LARGEST_SEGMENT:
-            begin_segment(self.place, number + 1, head or START)
+        while number and _is_empty(segment):  # begun on a full disk, or by somebody who was killed: begin it again
+            number -= 1
+            segment = os.path.join(self.place, segment_name(number))
+        head = head_of(segment) if number else None
+        if head is None or os.path.getsize(segment) > _LARGEST_SEGMENT:
+            begin_segment(self.place, number + 1, (end_of(segment) if number else None) or START)
             segment = os.path.join(self.place, segment_name(last_number(self.place)))
         self._segment = os.open(segment, _FLAGS, 0o600)
         self._size = -1
@@ -147,7 +162,7 @@ _OPENED: dict[str, _Opened] = {}
 def _opened(place: str) -> _Opened:
     """The journal of a directory, opened anew if that was replaced."""
     known = _OPENED.get(place)
-    if known is not None:
+    if known is not None and known.pid == os.getpid():  # a fork may have caught another thread in the middle of it
         try:
             found, held = os.stat(os.path.join(place, "lock")), os.fstat(known.lock)
             if (found.st_ino, found.st_dev) == (held.st_ino, held.st_dev):
@@ -189,7 +204,10 @@ def begin_segment(place: str, number: int, head: str) -> None:
     if number > 1:
         from . import retention
 
-        retention.forget_old(place)
+        try:
+            retention.forget_old(place)
+        except Exception:  # noqa: BLE001, S110  # what cannot go stays; the record that is to be written matters more
+            pass
 
 
 def _header(number: int, head: str) -> bytes:
@@ -225,8 +243,35 @@ def head_of(segment: str) -> str | None:
         os.close(descriptor)
 
 
+def _is_empty(segment: str) -> bool:
+    try:
+        return os.path.getsize(segment) == 0
+    except FileNotFoundError:
+        return False
+
+
+def end_of(segment: str) -> str | None:
+    """The hash of the last whole line of a segment, which may end in the middle of another."""
+    head = head_of(segment)
+    if head is not None:
+        return head
+    try:
+        descriptor = os.open(segment, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    try:
+        data = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    finally:
+        os.close(descriptor)
+    return _ending(data[: data.rfind(b"\n") + 1][-_END_OF_LINE:])
+
+
 def _head(descriptor: int, size: int) -> str | None:
-    end = os.pread(descriptor, _END_OF_LINE, max(size - _END_OF_LINE, 0))
+    return _ending(os.pread(descriptor, _END_OF_LINE, max(size - _END_OF_LINE, 0)))
+
+
+def _ending(end: bytes) -> str | None:
+    """The hash in the end of a line."""
     if not (end.startswith(b', "hash": "') and end.endswith(b'"}\n')):
         return None
     head = end[len(', "hash": "') : -3].decode("ascii", "replace")
@@ -263,18 +308,16 @@ class _Threads:
     """Keeps the threads of this process apart; the file's lock does not. A fork begins with a free one."""
 
     def __init__(self) -> None:
-        self._lock: Any = None
-        self._pid = 0
+        self._locks: dict[int, Any] = {}  # by process
 
     def __enter__(self) -> None:
-        if self._pid != os.getpid():
-            from _thread import allocate_lock
+        from _thread import allocate_lock
 
-            self._lock, self._pid = allocate_lock(), os.getpid()
-        self._lock.acquire()
+        # `setdefault` is one step: two threads that come first at the same time get the same lock
+        self._locks.setdefault(os.getpid(), allocate_lock()).acquire()
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self._locks[os.getpid()].release()
 
 
 _IN_THIS_PROCESS = _Threads()

@@ -1,0 +1,138 @@
+"""`tenterhook convert`: hooks of one format written down in another."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import jsonable
+from ..converting import targets
+from ..errors import HookError
+from ..shown import one_line, visible
+from .loading import json_option
+from .printing import print_json, print_problems, short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..converting import sources
+    from ..converting.findings import Loss, Note
+
+LOSSY = 3
+_SHOWN = 100
+
+
+@click.command(short_help="Write hooks down in another format.")
+@click.argument("paths", nargs=-1, required=True, metavar="SRC...", type=click.Path())
+@click.option("--to", "name", required=True, type=click.Choice(list(targets.TARGETS)), help="The format to write.")
+@click.option(
+    "--out",
+    metavar="PATH",
+    type=click.Path(),
+    help="Where to write: a file, or for folders the directory they are to be in. Without it a file goes to "
+    "stdout, and folders into the current directory.",
+)
+@click.option("--force", is_flag=True, help="Replace what is there.")
+@json_option
+def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_json: bool) -> int:
+    """Write hooks down in another format, and say precisely what cannot be carried.
+
+    SRC is a hook's folder, a directory of them, a project, a TOML file of either format, or the settings of Claude
+    Code, Codex, Gemini CLI or Qwen Code. Exit status 0 if nothing was lost, 3 with a list of what was, 1 if SRC has
+    errors; then nothing is written.
+
+    \b
+    tenterhook convert ~/.kimi/config.toml --to folder --out ~/.config/agents/hooks
+    tenterhook convert .agents/hooks --to claude --out new-settings.json
+    """
+    from ..converting import carrying, documents, placing, sources
+
+    found = sources.read(paths)
+    if found.errors or not found.hooks:
+        return _refuse(found, as_json)
+    target = targets.target_for(name, out)
+    made = carrying.convert(found.hooks, target)
+    losses, notes = (*found.losses, *made.losses), [*found.notes, *made.notes]
+    read = [*paths, *(hook.source for hook in found.hooks)]
+    text: str | None = None
+    written: list[str] = []
+    if not target.is_document:
+        written = placing.place_folders(made, out or ".", force=force, sources=read)
+    else:
+        text = documents.text_of(made, toml=bool(out) and name == "codex" and str(out).endswith(".toml"))
+        if out is not None and made.hooks:
+            written = [placing.place_file(text, out, force=force, sources=read)]
+            notes += placing.misread(written[0], target)
+    if as_json:
+        print_json(
+            {
+                "schema": 1,
+                "to": name,
+                "hooks": len(made.hooks),
+                "lossless": not losses,
+                "losses": [loss.as_json() for loss in losses],
+                "notes": [note._asdict() for note in notes],
+                "problems": [problem.as_json() for problem in found.problems],
+                "written": written,
+                "output": text if out is None else None,
+            }
+        )
+        return LOSSY if losses else 0
+    if text is not None and out is None:
+        click.echo(text, nl=False)
+    print_problems(found.problems, err=True)
+    _print_notes(notes)
+    _print_losses(losses, target)
+    for path in written:
+        click.echo(f"written: {short_path(path)}")
+    if not made.hooks and (out is not None or text is None):
+        click.echo("nothing was written: no hook is left", err=True)
+    return LOSSY if losses else 0
+
+
+def _refuse(found: sources.Sources, as_json: bool) -> int:
+    """Nothing is converted: say why."""
+    if as_json:
+        print_json({"schema": 1, "hooks": 0, "problems": [problem.as_json() for problem in found.problems]})
+        return 1
+    print_problems(found.problems, err=True)
+    for loss in found.losses:
+        click.echo(f"{_place(loss)}: {visible(loss.why)}", err=True)
+    if found.errors:
+        raise HookError("nothing was converted", "mend the errors above first")
+    raise HookError("there is no hook to convert")
+
+
+def _print_losses(losses: Sequence[Loss], target: targets.Target) -> None:
+    if not losses:
+        return
+    things = "1 thing" if len(losses) == 1 else f"{len(losses)} things"
+    click.echo(click.style(f"{things} cannot be carried into {target.title}:", bold=True), err=True)
+    for loss in losses:
+        left_out = click.style(" left out", fg="red") if loss.left_out else ""
+        name = f"{one_line(loss.hook)} " if loss.hook else ""
+        value = "" if loss.value is None else f" {_short(loss.value)}"
+        click.echo(f"  {name}{click.style(loss.key, fg='yellow')}{visible(value)}  {_place(loss)}{left_out}", err=True)
+        click.echo(f"      {visible(loss.why)}", err=True)
+        click.echo(f"      instead: {visible(loss.instead)}", err=True)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(jsonable.plain(value), ensure_ascii=False)
+    text = one_line(text)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _place(loss: Loss) -> str:
+    return click.style(short_path(loss.source) + (f":{loss.line}" if loss.line else ""), dim=True)
+
+
+def _print_notes(notes: Iterable[Note]) -> None:
+    """Each once, with the hooks it is about."""
+    about: dict[str, list[str]] = {}
+    for note in notes:
+        about.setdefault(note.text, []).append(one_line(note.hook))
+    for text, hooks in about.items():
+        click.echo(f"note: {', '.join(filter(None, hooks))}: {visible(text)}".replace("note: : ", "note: "), err=True)

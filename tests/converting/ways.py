@@ -1,0 +1,167 @@
+"""From one format to another and back, below a temporary directory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tenterhook import expressions
+from tenterhook.converting import carrying, documents, folders, lines, sources, targets
+from tenterhook.converting.findings import Loss, Note
+from tenterhook.events import TOOL_NAMES, tool_names
+
+if TYPE_CHECKING:
+    from tenterhook import Hook
+
+FORMATS = tuple(targets.TARGETS)
+# Where a file of each format is, so that it is taken for one.
+FILES = {
+    "table": "table/config.toml",
+    "array": ".kimi-code/config.toml",
+    "claude": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "qwen": ".qwen/settings.json",
+    "folder": "hooks",
+}
+
+
+class Converted(NamedTuple):
+    """What became of some hooks, read again from what was written."""
+
+    path: Path
+    hooks: tuple[Hook, ...]
+    losses: tuple[Loss, ...]
+    notes: tuple[Note, ...]
+
+    def lost(self) -> dict[str, list[str]]:
+        """For each hook the keys that were lost."""
+        found: dict[str, list[str]] = {}
+        for loss in self.losses:
+            found.setdefault(loss.hook, []).append(loss.key)
+        return found
+
+
+def read(*paths: Path) -> tuple[Hook, ...]:
+    """The hooks behind paths, which must be without mistakes."""
+    found = sources.read(map(str, paths))
+    assert not found.errors, found.errors
+    return found.hooks
+
+
+def convert(source: Path | list[Path], to: str, directory: Path, *, file: str | None = None) -> Converted:
+    """Convert, write and read again what was written."""
+    found = sources.read([str(each) for each in (source if isinstance(source, list) else [source])])
+    assert not found.errors, found.errors
+    out = directory / (file or FILES[to])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    target = targets.target_for(to, str(out))
+    made = carrying.convert(found.hooks, target)
+    if to == "folder":
+        out.mkdir()
+        folders.write(made, str(out))
+    else:
+        out.write_text(documents.text_of(made, toml=out.suffix == ".toml"), encoding="utf-8", newline="")
+    hooks = read(out) if made.hooks else ()
+    assert len(hooks) == len(made.hooks)
+    assert {hook.format for hook in hooks} <= {to}
+    return Converted(out, hooks, (*found.losses, *made.losses), (*found.notes, *made.notes))
+
+
+def meaning(hook: Hook) -> dict[str, Any]:
+    """Everything of a hook that does not say where and how it is written down."""
+    metadata = {key: value for key, value in hook.metadata.items() if key not in ("number", "on_failure")}
+    return {
+        "name": None if carrying.is_automatic(hook) else hook.name,
+        "event": hook.event,
+        "runs": hook.command if hook.folder is None else _files(hook.folder),
+        "tool": hook.tool,
+        "pattern": hook.pattern,
+        "target": hook.target,
+        "timeout": round(hook.timeout, 9),
+        "background": hook.in_background,
+        "priority": hook.priority,
+        "description": hook.description,
+        "metadata": metadata,
+        "fail_closed": hook.fail_closed,
+        "never_matches": hook.never_matches,
+    }
+
+
+def _files(folder: str) -> dict[str, str]:
+    found = {}
+    for where, _, names in os.walk(folder):
+        for name in names:
+            path = Path(where) / name
+            if name != "HOOK.md":
+                found[str(path.relative_to(folder))] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+# ---- the same hooks
+
+SAMPLES = ["", "startup", "resume", "task.completed", "deploy", "deploys", "x y", "a\n", "Bash\n", "mcp__x__run", "aab"]
+SAMPLES += [name for names in TOOL_NAMES for name in names]
+
+
+def finds(hook: Hook, expression: str | None) -> Any:
+    """What an expression means: where it is found."""
+    if expression is None or hook.never_matches:
+        return expression and "never"
+    found = expressions.search(hook.dialect, expression)
+    if hook.spec.target is None:
+        return None if found("") else "never"
+    if hook.spec.has_tool:
+        return [any(found(name) for name in tool_names(text)) for text in SAMPLES if text.isprintable()]
+    return [bool(found(text)) for text in SAMPLES]
+
+
+def comparable(hooks: tuple[Hook, ...]) -> list[dict[str, Any]]:
+    """Hooks by event, in the order in which they run."""
+    arranged = sorted(hooks, key=lambda hook: -hook.priority)
+    waiting = [hook.event for hook in hooks if not hook.in_background]
+    made: list[tuple[tuple[str, bool, str], dict[str, Any]]] = []
+    for hook in arranged:
+        value = meaning(hook)
+        for key in ("tool", "target"):
+            value[key] = finds(hook, value[key])
+        if hook.folder is None:  # variables in a key or in the command are the same
+            variables, command = lines.split(value["runs"])
+            env = {name: shlex.quote(text) for name, text in value["metadata"].pop("env", {}).items()}
+            value["runs"] = ({**env, **variables}, command)
+        if waiting.count(hook.event) < 2:
+            value["metadata"].pop("sequential", None)
+        made.append(((hook.event, hook.in_background, repr(value) if hook.in_background else ""), value))
+    return [value for _, value in sorted(made, key=lambda each: each[0])]  # stable: those that wait keep their order
+
+
+# ---- through the command line
+
+_RUN = """
+import sys
+from tenterhook import cli
+from tenterhook.cli.convert import convert
+cli.tenterhook.add_command(convert)
+sys.exit(cli.run(sys.argv[1:]))
+"""
+
+
+def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """The real command line."""
+    options.setdefault("timeout", 60)
+    line = [sys.executable, "-c", _RUN, *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, **options)
+
+
+def program(directory: Path) -> Path:
+    """The same as a program `tenterhook` in a directory for the PATH."""
+    directory.mkdir()
+    file = directory / "tenterhook"
+    file.write_text(f"#!{sys.executable}\n{_RUN}")
+    file.chmod(0o755)
+    return file

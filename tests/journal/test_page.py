@@ -1,0 +1,114 @@
+"""docs/journal.md: every example prints what the page shows, and its tables are those of real records."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from journal import journals
+from support import folder_hook, shell_call, table_hook, user_hooks, write_config
+from tenterhook import Engine
+from tenterhook.journal import records, settings
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "journal.md"
+TEXT = PAGE.read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def steps() -> list[tuple[str, str]]:
+    """Each command with the output it shows; `> ` goes on with a command."""
+    found: list[tuple[str, str]] = []
+    for block in blocks("shellsession"):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], ""))
+            elif line.startswith("> ") and not found[-1][1]:
+                found[-1] = (f"{found[-1][0]}\n{line[2:]}", "")
+            else:
+                found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
+    return found
+
+
+def settled(output: str) -> list[str]:
+    """Output without what differs from run to run: times, how wide columns are, which session waited longer."""
+    output = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "DATE", output)
+    output = re.sub(r"\d+(\.\d+)? m?s\b", "TIME", output)
+    output = re.sub(r"[▁▂▃▄▅▆▇█]", "", output)
+    return sorted(re.sub(r" +", " ", line).strip() for line in output.splitlines())
+
+
+def test_the_examples_print_what_the_page_shows(home: Path, project: Path) -> None:
+    assert len(steps()) > 15
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for command, expected in steps():
+        ended = subprocess.run(
+            ["bash", "-c", command], capture_output=True, text=True, cwd=project, env={**os.environ, "PATH": path}
+        )
+        assert settled(ended.stdout) == settled(expected), f"{command}\n{ended.stdout}{ended.stderr}"
+        assert ended.stderr == "", command
+
+
+def table(heading: str) -> list[str]:
+    """The first column of a table, by its heading."""
+    rows = TEXT.partition(f"| {heading} |")[2].partition("\n\n")[0]
+    return re.findall(r"^\| `([^`]+)` \|", rows, re.MULTILINE)
+
+
+def test_the_tables_have_every_key_of_a_record(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    Engine.load().decide(shell_call())
+    (record,) = journals.recorded(journals.folder(home))
+    assert table("of a verdict") == list(record)
+    assert table("of a run") == list(record["runs"][0])
+
+
+def test_the_table_of_words_has_every_meaning() -> None:
+    outcomes = ("ok", "blocked", "failed", "timed_out", "not_run", "started")
+    actions = ("deny", "ask", "approve", "allow", "none")
+    assert set(table("word")) == {records.meaning(outcome, action) for outcome in outcomes for action in actions}
+
+
+def test_the_table_of_options_has_every_option(project: Path) -> None:
+    from tenterhook.cli.log import log
+
+    known = {option for parameter in log.params for option in parameter.opts if option != "--follow"}
+    assert {option.split()[0] for option in table("option")} == known
+
+
+def test_the_settings_shown_are_all_there_are_with_their_defaults(home: Path, project: Path) -> None:
+    (text,) = blocks("toml")
+    write_config(home / ".config" / "tenterhook" / "config.toml", text)
+    shown = tomllib.loads(text)["journal"]
+    assert settings.read() == shown
+    (home / ".config" / "tenterhook" / "config.toml").unlink()
+    assert settings.read() == {**shown, "payloads": "redacted"}
+    for word in records.PAYLOADS:
+        assert f'"{word}"' in text
+
+
+def test_the_output_that_is_kept_is_as_long_as_the_page_says(home: Path, project: Path) -> None:
+    config = write_config(project / "hooks.toml", table_hook("head -c 9000 /dev/zero | tr '\\0' x"))
+    Engine.load(configs=[config]).decide(shell_call())
+    (record,) = journals.recorded(journals.folder(home))
+    assert "2,000 characters" in TEXT
+    assert record["runs"][0]["stdout"] == "x" * 2000
+
+
+@pytest.mark.parametrize("block", blocks("yaml"))
+def test_the_front_matter_shown_is_shadow_mode(home: Path, project: Path, block: str) -> None:
+    import yaml
+
+    front: dict[str, Any] = yaml.safe_load(block)
+    folder_hook(user_hooks(home), "new", "exit 2", **front)
+    (hook,) = Engine.load().hooks
+    assert hook.is_shadow
