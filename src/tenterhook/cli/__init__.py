@@ -14,6 +14,7 @@ import click
 from .. import __version__
 from ..errors import HookError, UnknownEvent
 from ..shown import visible
+from .add import add
 from .agent import agent
 from .check import check
 from .doctor import doctor
@@ -48,7 +49,7 @@ def tenterhook(context: click.Context) -> int | None:
     return print_status() if context.invoked_subcommand is None else None
 
 
-for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent):
+for command in (list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, add, agent):
     tenterhook.add_command(command)
 
 
