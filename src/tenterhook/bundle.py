@@ -100,7 +100,8 @@ def _sources(package: str) -> Iterator[tuple[str, str]]:
     import __future__
 
     yield "__future__", str(__future__.__file__)
-    for directory, _, files in os.walk(package):
+    for directory, directories, files in os.walk(package):
+        directories[:] = [name for name in directories if name != "hooks"]  # scripts that run by themselves
         for file in files:
             if file.endswith(".py"):
                 source = f"{directory}/{file}"

@@ -48,10 +48,11 @@ class Environment:
             b"TENTERHOOK_ENV_FILE": env_file,
         }
         # Byte code beside a script would change the folder that was trusted.
-        if b"PYTHONPYCACHEPREFIX" not in self.base:
+        if b"PYTHONPYCACHEPREFIX" not in self.base and b"PYTHONDONTWRITEBYTECODE" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
         self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
-        self.base.pop(b"TENTERHOOK_PROJECT_TRUSTED", None)  # ours alone to say
+        for name in (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA"):  # ours alone to say
+            self.base.pop(name, None)
         self._trust = trust
         self._event = event
         self._env_file = session.env_file
@@ -71,7 +72,6 @@ class Environment:
             b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
             circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
         }
-
 
     def _about(self, hook: Hook) -> dict[bytes, bytes]:
         """A hook's metadata, overrides and all; and whether it may run the project's code, if that is what it does."""

@@ -71,6 +71,7 @@ class Conversation:
         entries = record.read(resume) if resume else []
         self.history: list[ModelMessage] = record.history(entries)
         self._lost = list(record.lost_tasks(entries))
+        self._unheard = record.unheard(entries)
         self._source = "resume" if resume else "startup"
         self.record = record.Record(self.id, screen.note)
         self.record.follows(self.history)
@@ -90,7 +91,7 @@ class Conversation:
         )
         self.gate = self.hooks.gate
         self.tools = Tools(work_dir, lambda: engine.session_variables(self.id))
-        self.tasks = Tasks(self)
+        self.tasks = Tasks(self, max(map(record.task_number, entries), default=0))
         self._recording = _Recording(self)
         task_tool = Tool(self.tasks.task, name="Task", takes_ctx=True)
         self._agent = Agent(
@@ -120,6 +121,7 @@ class Conversation:
             return verdict
         if any(hook.event == "session-heartbeat" for hook in self.engine.hooks):
             self._heartbeat = asyncio.create_task(self._beat())
+        self.notifications += self._unheard
         for task in self._lost:
             await self.tasks.lost(task)
         return verdict
@@ -175,9 +177,10 @@ class Conversation:
     async def notify(self, kind: str, title: str, body: str, source_id: str, *, severity: str = "info") -> None:
         """Tell hooks and, with its next request, the model that something has happened in the background."""
         about = {"title": title, "body": body, "severity": severity, "source_kind": "task", "source_id": source_id}
-        await self.hooks.fire("notification", sink="context", notification_type=kind, **about)
         shown = body.replace("</notification>", "&lt;/notification>")
         text = f'<notification type="{kind}" source="{source_id}" title="{escape(title)}">{shown}</notification>'
+        self.record.write("notification", text=text)
+        await self.hooks.fire("notification", sink="context", notification_type=kind, **about)
         self.screen.note(f"{kind}: {title}")
         if not self._recording.tell(text):
             self.notifications.append(text)

@@ -117,8 +117,8 @@ def history(entries: Sequence[dict[str, Any]]) -> list[ModelMessage]:
     for entry in entries:
         if entry["type"] == "message":
             plain.append(entry.get("message"))
-        elif entry["type"] == "compaction":
-            plain = list(entry.get("messages", ()))
+        elif entry["type"] == "compaction" and isinstance(entry.get("messages"), list):
+            plain = list(entry["messages"])
     messages: list[ModelMessage] = []
     for each in plain:
         try:
@@ -154,22 +154,45 @@ def _interrupted(tool_name: str, tool_call_id: str) -> ToolReturnPart:
 
 def lost_tasks(entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Background tasks that began and of whose end nothing is known."""
-    tasks = {entry.get("task_id"): entry for entry in entries if entry["type"] == "task"}
+    tasks = {number: entry for entry in entries if (number := task_number(entry))}
     yield from (entry for entry in tasks.values() if entry.get("status") == "started" and entry.get("background"))
 
 
-def newest(work_dir: str) -> str | None:
-    """The session of a directory that was used last."""
-    try:
-        with os.scandir(directory()) as files:
-            paths = sorted((file for file in files if file.name.endswith(".jsonl")), key=lambda f: -f.stat().st_mtime)
-    except OSError:
-        return None
-    for path in paths:
-        with open(path.path, "rb") as file:
-            first = _entry(file.readline())
+def task_number(entry: dict[str, Any]) -> int:
+    """Which task a line is about; 0 if it is about none."""
+    found = str(entry.get("task_id")).removeprefix("task_")
+    return int(found) if entry["type"] == "task" and found.isascii() and found.isdigit() else 0
+
+
+def unheard(entries: Sequence[dict[str, Any]]) -> list[str]:
+    """Notifications that no request to the model has held yet."""
+    told = [
+        entry["text"] for entry in entries if entry["type"] == "notification" and isinstance(entry.get("text"), str)
+    ]
+    sent = [json.dumps(entry.get("message")) for entry in entries if entry["type"] == "message"]
+    return [text for text in told if not any(json.dumps(text)[1:-1] in message for message in sent)]
+
+
+def newest(work_dir: str, *, but: str | None = None) -> str | None:
+    """The session of a directory that was used last, this one left out."""
+    found: list[tuple[float, str]] = []
+    for name in os.listdir(directory()) if os.path.isdir(directory()) else ():
+        path = os.path.join(directory(), name)
+        try:
+            if name.endswith(".jsonl") and os.path.isfile(path):
+                found.append((os.path.getmtime(path), path))
+        except OSError:  # gone meanwhile
+            continue
+    for _, path in sorted(found, reverse=True):
+        try:
+            with open(path, "rb") as file:
+                first = _entry(file.readline())
+        except OSError:
+            continue
         if first is not None and first["type"] == "session" and first.get("work_dir") == work_dir:
-            return str(first.get("session_id"))
+            session_id = str(first.get("session_id"))
+            if session_id != but:
+                return session_id
     return None
 
 

@@ -28,7 +28,7 @@ from pydantic_ai.usage import RequestUsage
 from ..errors import HookError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from pydantic_ai.models import ModelRequestParameters, StreamedResponse
     from pydantic_ai.settings import ModelSettings
@@ -164,10 +164,53 @@ def _answers(found: Any, where: str) -> list[dict[str, Any]]:
     for number, answer in enumerate(found, 1):
         if not isinstance(answer, dict) or not set(answer) <= _ANSWER_KEYS:
             raise HookError(f"{where}: answer {number} is none", f"its keys are {', '.join(sorted(_ANSWER_KEYS))}")
-        for call in answer.get("calls", ()):
-            if not isinstance(call, dict) or "tool" not in call or not set(call) <= _CALL_KEYS:
-                raise HookError(f"{where}: a call in answer {number} is none", "{tool: Shell, input: {command: ls}}")
+        for key, (is_right, form) in _FORMS.items():
+            if key in answer and not is_right(answer[key]):
+                raise HookError(f"{where}: {key} of answer {number} is {answer[key]!r}", f"write it as {form}")
     return found
+
+
+def _is_call(value: Any) -> bool:
+    if not isinstance(value, dict) or not set(value) <= _CALL_KEYS:
+        return False
+    return isinstance(value.get("tool"), str) and isinstance(value.get("input", {}), dict)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
+
+
+def _is_expression(value: Any) -> bool:
+    try:
+        re.compile(str(value))
+    except re.error:
+        return False
+    return True
+
+
+# What each part of an answer looks like.
+_FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "calls": (
+        lambda value: isinstance(value, list) and all(map(_is_call, value)),
+        "[{tool: Shell, input: {command: ls}}]",
+    ),
+    "tokens": (
+        lambda value: (
+            isinstance(value, dict) and set(value) <= {"input", "output"} and all(map(_is_number, value.values()))
+        ),
+        "{input: 1200, output: 30}",
+    ),
+    "delay": (_is_number, "seconds: 0.5"),
+    "expect": (_is_expression, "a regular expression"),
+    "error": (
+        lambda value: (
+            isinstance(value, dict)
+            and set(value) <= {"status", "message"}
+            and isinstance(value.get("status", 500), int)
+        ),
+        "{status: 503, message: overloaded}",
+    ),
+}
 
 
 def _told(messages: list[ModelMessage]) -> list[dict[str, Any]]:

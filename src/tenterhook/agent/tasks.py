@@ -19,9 +19,10 @@ class Rejected(ToolFailed):
 class Tasks:
     """The subagents of one session."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Conversation, number: int = 0) -> None:
+        """`number`: of the last task that the session has had."""
         self._conversation = conversation
-        self._number = 0
+        self._number = number
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def task(
@@ -69,7 +70,6 @@ class Tasks:
     async def lost(self, entry: dict[str, Any]) -> None:
         """A task of an earlier process, of which nothing more will come."""
         task_id, name = str(entry.get("task_id")), str(entry.get("name"))
-        self._number = max(self._number, int(task_id.rpartition("_")[2] or 0))
         self._note(task_id, name, "lost")
         body = "The process that ran it has ended."
         await self._conversation.notify(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,7 @@ class Terminal:
     async def line(self) -> str:
         """The next line of the person; feedback to a question is none."""
         while True:
-            line = await self._session.prompt_async()
+            line = await self._session.prompt_async(handle_sigint=False)  # it is ours, also when no prompt is there
             asked = self._question
             if asked is None or not asked.wants_feedback:
                 return line
@@ -172,12 +173,17 @@ class Terminal:
 class Interactive:
     """Lines in, turns out, one after another; what is typed during a turn waits."""
 
-    def __init__(self, terminal: Terminal, screen: Screen, open_session: Callable[[str | None], Conversation]) -> None:
+    def __init__(
+        self, terminal: Terminal, screen: Screen, open_session: Callable[[str | None, str], Conversation]
+    ) -> None:
+        """`open_session` has the id of a session, if one is named, and that of the one it shall not be."""
         self._terminal = terminal
         self._screen = screen
         self._open = open_session
         self._waiting: asyncio.Queue[str | None] = asyncio.Queue()
+        self._telling: set[asyncio.Task[Any]] = set()  # hooks that hear of a queued prompt; the keyboard is not theirs
         self._numbers = 0
+        self._ending = False
 
     async def run(self, conversation: Conversation) -> None:
         """Until the person ends it."""
@@ -185,6 +191,11 @@ class Interactive:
         self._terminal.mode = lambda: self._conversation.gate.mode
         self._conversation.on_notification = self._wake
         worker = asyncio.create_task(self._work())
+        this = asyncio.current_task()
+        assert this is not None
+        for number in (signal.SIGTERM, signal.SIGHUP):  # a shutdown, a closed window: as Ctrl-D
+            asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt, this)
         with patch_stdout(raw=True):
             try:
                 while True:
@@ -195,9 +206,23 @@ class Interactive:
                         await self._take(line)
             except (EOFError, KeyboardInterrupt):
                 pass
-            worker.cancel()
-            await asyncio.gather(worker, return_exceptions=True)
-            await self._conversation.finish()
+            except asyncio.CancelledError:
+                this.uncancel()
+            self._ending = True
+            for task in (worker, *self._telling):
+                task.cancel()
+            await asyncio.gather(worker, *self._telling, return_exceptions=True)
+            try:
+                await self._conversation.finish()
+            except asyncio.CancelledError:  # once more: what the last hooks were doing is ended, and so are we
+                this.uncancel()
+
+    def _interrupt(self, session: asyncio.Task[Any]) -> None:
+        """Ctrl-C where no prompt takes it as a key."""
+        if self._terminal.busy is not None:
+            self._terminal.busy.cancel()
+        elif self._ending:
+            session.cancel()
 
     def _wake(self) -> None:
         self._waiting.put_nowait(None)
@@ -210,7 +235,9 @@ class Interactive:
         if self._terminal.busy is not None and not line.startswith("/"):
             self._numbers += 1
             told = {"prompt_id": f"prompt_{self._numbers}", "prompt": line, "queue_length": self._waiting.qsize()}
-            await self._conversation.hooks.fire("prompt-queued", **told)
+            telling = asyncio.create_task(self._conversation.hooks.fire("prompt-queued", **told))
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
 
     async def _work(self) -> None:
         while True:
@@ -269,12 +296,16 @@ class Interactive:
             self._screen.error(f"there is no {name}; /help lists what there is")
 
     async def _resume(self, session_id: str | None) -> None:
-        opened = self._open(session_id or "")
-        await self._conversation.finish("resumed_another")
+        current = self._conversation
+        if session_id == current.id:
+            self._screen.note(f"this is {session_id}")
+            return
+        opened = self._open(session_id, current.id)
+        verdict = await opened.begin()
+        if verdict.denied:  # it does not start; this one lives
+            self._screen.error(verdict.reason or "a hook does not let the session start")
+            return
+        await current.finish("resumed_another")
         self._conversation = opened
         opened.on_notification = self._wake
-        verdict = await opened.begin()
-        if verdict.denied:
-            self._screen.error(verdict.reason or "a hook does not let the session start")
-            raise EOFError
         self._screen.note(f"resumed {opened.id}: {len(opened.history)} messages")

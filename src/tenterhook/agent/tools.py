@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from pydantic_ai import Tool
 from pydantic_ai.exceptions import ToolFailed
 
+from ..approvals.requests import resolved
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
@@ -52,18 +54,39 @@ class Tools:
             timeout: Seconds after which it is ended.
         """
         timeout = min(max(timeout, 0.1), _LONGEST_TIMEOUT)
-        process = await asyncio.create_subprocess_exec(
-            *("/bin/sh", "-c", command),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            cwd=self.work_dir,
-            env={**os.environ, **self._variables()},
-            start_new_session=True,
+        # A pipe of our own: asyncio would wait for its end, which a child in the background may hold for ever.
+        ours, theirs = os.pipe()
+        stream = asyncio.StreamReader()
+        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream),
+            open(ours, "rb", buffering=0),  # noqa: SIM115  # closed with the pipe
         )
-        assert process.stdout is not None
+        starting = asyncio.create_task(
+            asyncio.create_subprocess_exec(
+                *("/bin/sh", "-c", command),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=theirs,
+                stderr=theirs,
+                cwd=self.work_dir,
+                env={**os.environ, **self._variables()},
+                start_new_session=True,
+            )
+        )
+        try:
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:  # asyncio would end the shell alone, not what it has started by now
+            pipe.close()
+            await asyncio.shield(_end_started(starting))
+            raise
+        except (OSError, ValueError) as error:  # too long a line, a character that no command can hold, no directory
+            pipe.close()
+            where = getattr(error, "filename", None)
+            said = getattr(error, "strerror", None) or str(error)
+            raise ToolFailed(f"The command cannot be started: {said}" + (f": {where}" if where else "")) from None
+        finally:
+            os.close(theirs)
         output = _Output()
-        reading = asyncio.create_task(output.read(process.stdout))
+        reading = asyncio.create_task(output.read(stream))
         try:
             await asyncio.wait_for(process.wait(), timeout)
         except TimeoutError:
@@ -75,6 +98,7 @@ class Tools:
         finally:
             await asyncio.wait([reading], timeout=_LEFT_OPEN)
             reading.cancel()
+            pipe.close()
         said = output.text()
         status = process.returncode
         if status == 0:
@@ -106,10 +130,8 @@ class Tools:
         """
         path = self._path(file_path)
         try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(content)
-        except (OSError, ValueError) as error:
+            self._write(path, content.encode())
+        except UnicodeEncodeError as error:
             raise ToolFailed(_said(error, path)) from None
         return f"Wrote {len(content)} characters to {path}"
 
@@ -124,15 +146,16 @@ class Tools:
         """
         path = self._path(file_path)
         with self._opened(file_path) as file:
-            text = file.read()
-        found = text.count(old_string) if old_string else 0
+            before = file.buffer.read()
+        old, new = (text.encode("utf-8", "surrogatepass") for text in (old_string, new_string))
+        found = before.count(old) if old else 0
         if not found:
             raise ToolFailed(f"{path} does not hold that text")
         if found > 1 and not replace_all:
             raise ToolFailed(
                 f"{path} holds that text {found} times: give more of what is around it, or set replace_all"
             )
-        self.write_file(file_path, text.replace(old_string, new_string))
+        self._write(path, before.replace(old, new))  # bytes: whatever the encoding of the rest is, it stays
         return f"Replaced {found if replace_all else 1} in {path}"
 
     def glob(self, pattern: str, path: str = ".") -> str:
@@ -170,7 +193,17 @@ class Tools:
         return _listed(found, "nothing found")
 
     def _path(self, path: str) -> str:
-        return os.path.normpath(os.path.join(self.work_dir, os.path.expanduser(path)))
+        if "\0" in path:
+            raise ToolFailed(f"not a path: {path!r}")
+        return resolved(self.work_dir, path)
+
+    def _write(self, path: str, data: bytes) -> None:
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(data)
+        except OSError as error:
+            raise ToolFailed(_said(error, path)) from None
 
     def _opened(self, file_path: str) -> Any:
         path = self._path(file_path)
@@ -211,6 +244,14 @@ class _Output:
         return (self._head + middle + tail[over:]).decode("utf-8", "replace").rstrip("\n")
 
 
+async def _end_started(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
+    """End a command that may just be starting."""
+    try:
+        await _end(await starting)
+    except (OSError, ValueError):
+        pass  # it could not be started
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
     """SIGTERM to the whole group, SIGKILL a moment later."""
     for number, wait in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 1.0)):
@@ -231,7 +272,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def _files(root: str) -> Iterator[str]:
     for directory, directories, files in os.walk(root):
         directories[:] = sorted(name for name in directories if name not in _NOT_SEARCHED)
-        yield from (os.path.join(directory, file) for file in sorted(files))
+        paths = (os.path.join(directory, file) for file in sorted(files))
+        yield from (path for path in paths if os.path.isfile(path))  # a pipe would be waited for
 
 
 def _lines(file: str) -> Iterator[tuple[int, str]]:
@@ -249,7 +291,7 @@ def _lines(file: str) -> Iterator[tuple[int, str]]:
 def _matches(name: str, pattern: str) -> bool:
     """`**/` stands for any directories, none too."""
     plain = pattern.removeprefix("./")
-    return fnmatch.fnmatch(name, plain) or (plain.startswith("**/") and fnmatch.fnmatch(name, plain[3:]))
+    return fnmatch.fnmatchcase(name, plain) or ("**/" in plain and _matches(name, plain.replace("**/", "", 1)))
 
 
 def _listed(found: list[str], nothing: str) -> str:

@@ -18,7 +18,7 @@ MODES = {
     "auto": frozenset(("Shell",)),
     "yolo": frozenset[str](),
 }
-_LONGEST_DIFF = 200_000  # characters of a file that a difference is made of
+_LONGEST_DIFF = 5_000_000  # bytes of a file that a difference is made of
 
 
 class Call(NamedTuple):
@@ -40,7 +40,7 @@ class Call(NamedTuple):
     def path(self) -> str | None:
         """The file it is about, links and all resolved."""
         path = self.tool_input.get("file_path")
-        return os.path.realpath(os.path.join(self.work_dir, path)) if isinstance(path, str) and path else None
+        return resolved(self.work_dir, path) if isinstance(path, str) and path and "\0" not in path else None
 
     @property
     def action(self) -> str:
@@ -111,6 +111,11 @@ class Surface(Protocol):
         """The answer, or None if nobody will give one here."""
 
 
+def resolved(work_dir: str, path: str) -> str:
+    """The file that a path means to the tools: what is shown, approved and written must be the same."""
+    return os.path.realpath(os.path.join(work_dir, os.path.expanduser(path)))
+
+
 def given_command(call: Call) -> str:
     command = call.tool_input.get("command", "")
     return command if isinstance(command, str) else json.dumps(command)
@@ -129,11 +134,15 @@ _ACTIONS = {
 def _difference(call: Call) -> str | None:
     """What a call would change in a file, as far as that can be told beforehand."""
     assert call.path is not None
+    before = ""
     try:
-        with open(call.path, encoding="utf-8", errors="replace") as file:
-            before = file.read(_LONGEST_DIFF)
+        if os.path.isfile(call.path):  # a pipe, or a terminal, would be waited for
+            if os.path.getsize(call.path) > _LONGEST_DIFF:
+                return _pieces(call.tool_input)
+            with open(call.path, encoding="utf-8", errors="replace", newline="") as file:
+                before = file.read()
     except OSError:
-        before = ""
+        pass
     given = call.tool_input
     if call.tool == "WriteFile" and isinstance(given.get("content"), str):
         after = given["content"]
@@ -142,7 +151,20 @@ def _difference(call: Call) -> str | None:
         after = before.replace(given["old_string"], str(given.get("new_string", "")), most)
     else:
         return None
-    lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), os.path.basename(call.path), os.path.basename(call.path), lineterm=""
+    name = os.path.basename(call.path)
+    return "\n".join(difflib.unified_diff(_lines(before), _lines(after), name, name, lineterm=""))
+
+
+def _pieces(given: Mapping[str, Any]) -> str | None:
+    """What goes and what comes, where the file is too large to be compared."""
+    pieces = [(sign, given.get(key)) for sign, key in (("-", "old_string"), ("+", "new_string"), ("+", "content"))]
+    return (
+        "\n".join(f"{sign}{line}" for sign, text in pieces if isinstance(text, str) for line in text.split("\n"))
+        or None
     )
-    return "\n".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines that differ wherever the texts do, in their ends too."""
+    *lines, last = text.split("\n")
+    return [*lines, f"{last} [no line end]"] if last else lines

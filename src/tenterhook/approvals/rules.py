@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import places, shell_lines
+from .. import bounded_search, places, shell_lines
 from ..errors import HookError
-from ..expressions import PYTHON, search
+from ..events import tool_names
+from ..expressions import PYTHON, BadExpression, on_the_spot_in, search
 from .requests import given_command
 
 if TYPE_CHECKING:
@@ -64,36 +65,46 @@ def _rule(found: Any, where: str) -> Rule:
     if found.get("answer") not in ANSWERS:
         raise HookError(f"{where}: answer is {found.get('answer')!r}", f"use one of {', '.join(ANSWERS)}")
     for key in ("tool", "pattern"):
-        if key in found:
-            search(PYTHON, found[key])
+        try:
+            search(PYTHON, found.get(key, ""))
+        except BadExpression as error:
+            raise HookError(f"{where}: {key} = {found[key]!r}: {error.message}", "correct the expression") from None
     return Rule(**found)
 
 
 def match(rules: Sequence[Rule], call: Call) -> Rule | None:
     """The rule that holds for a call, if there is one."""
-    matching = [rule for rule in rules if _matches(rule, call)]
+    limit = bounded_search.Limit()
+    matching = [rule for rule in rules if _matches(rule, call, limit)]
     return next((rule for rule in matching if rule.answer == "deny"), matching[0] if matching else None)
 
 
-def _matches(rule: Rule, call: Call) -> bool:
-    if rule.tool is not None and not any(search(PYTHON, rule.tool)(name) for name in {call.tool_name, call.tool}):
+def _matches(rule: Rule, call: Call, limit: bounded_search.Limit) -> bool:
+    if rule.tool is not None and not _found(rule, rule.tool, tool_names(call.tool_name), limit):
         return False
     if rule.directory is not None and not places.is_inside(call.work_dir, os.path.expanduser(rule.directory)):
         return False
     if rule.command is None and rule.pattern is None:
         return True
-    return any(_fits(rule, text) for text in _texts(rule, call))
+    texts = [text for text in _texts(rule, call) if rule.command is None or text.strip() == rule.command.strip()]
+    return bool(texts) and (rule.pattern is None or _found(rule, rule.pattern, texts, limit))
 
 
-def _fits(rule: Rule, text: str) -> bool:
-    exact = rule.command is None or text.strip() == rule.command.strip()
-    return exact and (rule.pattern is None or bool(search(PYTHON, rule.pattern)(text)))
+def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_search.Limit) -> bool:
+    """Whether an expression is in one of the texts; if that takes too long, it is unless the rule approves."""
+    if on_the_spot_in(expression, texts):
+        return any(search(PYTHON, expression)(text) for text in texts)
+    (found,) = bounded_search.search([(PYTHON, expression, list(texts))], limit)
+    return rule.answer != "approve" if found is None else found
 
 
 def _texts(rule: Rule, call: Call) -> Iterator[str]:
     """What a rule is compared with."""
     if call.tool != "Shell":
-        yield from _strings(call.tool_input)
+        if rule.answer == "approve" and call.path is not None:  # the file that is meant, not what is written into it
+            yield from (call.path, os.path.relpath(call.path, os.path.realpath(call.work_dir)))
+        else:
+            yield from _strings(call.tool_input)
         return
     line = given_command(call)
     parsed = _parse(line)
@@ -136,8 +147,17 @@ def _parse(line: str) -> _Parsed | None:
         types.add(node.type)
         if node.type == "command":
             commands.append((node.text or b"").decode("utf-8", "replace").strip())
+            if node.children and node.children[0].type == "variable_assignment":
+                commands.append(_without_variables(node))
         left.extend(reversed(node.children))
     return _Parsed(commands, commands == [line.strip()] and types <= _PLAIN)
+
+
+def _without_variables(command: Node) -> str:
+    """`rm x` of `A=1 rm x`."""
+    name = command.child_by_field_name("name")
+    text = command.text or b""
+    return text[name.start_byte - command.start_byte :].decode("utf-8", "replace").strip() if name is not None else ""
 
 
 # What one command with words and strings is made of: no expansion, no redirection, no second command.

@@ -74,7 +74,8 @@ def catalog(index: Index) -> Catalog:
     hooks = tuple(Hook(*values) for values in index["hooks"])
     problems = tuple(Problem(*values) for values in index["problems"])
     trust: Any = None
-    if any(hook.layer == "project" for hook in hooks):  # nobody asks about the others
+    # nobody asks about the others
+    if any(hook.layer == "project" or (hook.metadata and hook.metadata.get("runs_project_code")) for hook in hooks):
         from .trust import Trust
 
         trust = Trust(index["root"])

@@ -1,6 +1,6 @@
 """The command line: one command per file, one boundary for errors.
 
-Exit status: 0 all is well, 1 something is wrong, 2 an event was denied, 64 the command was used wrongly.
+Exit status: 0 all is well, 1 something is wrong, 2 an event was denied, 3 a conversion lost something, 64 the command was used wrongly.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import click
 from .. import __version__
 from ..errors import HookError, UnknownEvent
 from ..shown import visible
+from .add import add
 from .agent import agent
 from .check import check
+from .convert import convert
 from .doctor import doctor
 from .install import install
 from .list_hooks import list_hooks
@@ -55,7 +57,7 @@ def tenterhook(context: click.Context) -> int | None:
 
 _COMMANDS = (
     *(list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent),
-    *(new, test_hooks, log, replay),
+    *(add, new, test_hooks, convert, log, replay),
 )
 for command in _COMMANDS:
     tenterhook.add_command(command)

@@ -110,7 +110,7 @@ class _Starting:
 
         print_problems(self.engine.problems, err=True)
         if prompt is None:
-            screen = Screen(_out, _out, colour=True)
+            screen = Screen(_to_terminal, _to_terminal, colour=True)
             return asyncio.run(self._interactive(screen))
         screen = Screen(_nowhere if self.as_json else _out, _err, colour=sys.stderr.isatty())
         return asyncio.run(self._one_turn(screen, prompt))
@@ -120,8 +120,8 @@ class _Starting:
 
         terminal = Terminal(screen)
 
-        def open_session(session_id: str | None) -> Conversation:
-            chosen = None if session_id is None else _session_id(session_id or _NEWEST, self.work_dir)
+        def open_session(session_id: str | None, current: str) -> Conversation:
+            chosen = _session_id(session_id or _NEWEST, self.work_dir, but=current)
             return self._conversation(screen, [terminal], chosen)
 
         conversation = self._conversation(screen, [terminal], self.resume)
@@ -226,12 +226,12 @@ def _is_session(given: str | None) -> bool:
     return given is not None and os.path.isfile(os.path.join(record.directory(), f"{places.file_name(given)}.jsonl"))
 
 
-def _session_id(given: str, work_dir: str) -> str:
+def _session_id(given: str, work_dir: str, *, but: str | None = None) -> str:
     from ..agent import record
 
     if given != _NEWEST:
         return given
-    newest = record.newest(work_dir)
+    newest = record.newest(work_dir, but=but)
     if newest is None:
         raise HookError(f"there is no session of {work_dir} to resume", "start one: tenterhook agent")
     return newest
@@ -240,6 +240,14 @@ def _session_id(given: str, work_dir: str) -> str:
 def _out(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def _to_terminal(text: str) -> None:
+    """The same where somebody may close the window while we still have things to end."""
+    try:
+        _out(text)
+    except OSError:
+        pass
 
 
 def _err(text: str) -> None:

@@ -1,0 +1,295 @@
+"""`tenterhook add`: copy a built-in hook to where it is in force, and wire its event."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+import time
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from .. import places
+from ..catalog import roots
+from ..errors import HookError
+from ..formats import folder as folder_format
+from ..hosts import HOSTS
+from ..installing import changes, records, wiring
+from ..installing.agents import AGENTS
+from ..model import Hook
+from ..shown import visible
+from .loading import catalog_here, json_option
+from .printing import print_json, print_problems, print_table, short_path
+from .trust import refuse_below_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..catalog.contents import Catalog
+    from ..installing.agents import Agent
+
+BUILT_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hooks")
+
+
+class Added(NamedTuple):
+    """What became of one hook: `added`, `replaced` (then the old one is kept at `kept`) or `unchanged`."""
+
+    hook: Hook
+    folder: str
+    state: str
+    kept: str | None = None
+
+
+def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    return [hook.name for hook in built_in_hooks() if hook.name.startswith(incomplete)]
+
+
+@click.command(short_help="Add hooks that come with Tenterhook.")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
+@click.option(
+    "--project", "for_project", is_flag=True, help="Into this project's .agents/hooks, for all who work on it."
+)
+@click.option("--force", is_flag=True, help="Replace one that was changed; the old one is kept.")
+@json_option
+def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -> int:
+    """Copy hooks that come with Tenterhook to ~/.config/agents/hooks, where they are in force in every project.
+
+    They are ordinary folders: read them, change them, copy them. Without NAME it lists them. A hook of yours that was
+    changed is not overwritten without --force.
+
+    \b
+    tenterhook add
+    tenterhook add block-dangerous-commands protect-hooks
+    tenterhook add enforce-tests --project
+    """
+    root = roots.project_root(os.getcwd())
+    if not names:
+        return _list(root, as_json=as_json)
+    wanted = [_named(name) for name in dict.fromkeys(names)]
+    refuse_below_agent("add")  # what is in a person's own directory runs without being trusted
+    directory = hooks_directory(root if for_project else None)
+    for hook in wanted:  # all of them first: a refusal changes nothing
+        _check(hook, directory, force=force)
+    added = [_copy(hook, directory) for hook in wanted]
+    catalog = catalog_here()
+    untrusted = [each.hook.name for each in added if _needs_trust(each, catalog)]
+    wired = _wire(catalog, root if for_project else None)
+    unguarded = _unguarded(root)
+    if as_json:
+        data = [_as_json(each, needs_trust=each.hook.name in untrusted) for each in added]
+        print_json({"schema": 1, "added": data, "wired": wired, "not_guarded": unguarded})
+        return 0
+    for each in added:
+        _print(each, catalog)
+    for agent in wired:
+        click.echo(f"{HOSTS[agent].title} leads to it now; restart it if it is running")
+    if untrusted:
+        click.echo(f"next    tenterhook trust {' '.join(untrusted)}   it runs once you have trusted it")
+    if unguarded:
+        click.echo(f"next    tenterhook install {' '.join(unguarded)}   to put it in force there")
+    return 0
+
+
+def built_in_hooks() -> list[Hook]:
+    """The hooks that come with us, by name."""
+    found = [folder_format.read(os.path.join(BUILT_IN, name), "user").hook for name in sorted(os.listdir(BUILT_IN))]
+    return [hook for hook in found if hook is not None]
+
+
+def hooks_directory(root: str | None) -> str:
+    """Where hooks are added: the project's directory, or the person's own."""
+    return os.path.join(root, ".agents", "hooks") if root else os.path.join(places.config_home(), "agents", "hooks")
+
+
+def _named(name: str) -> Hook:
+    hooks = {hook.name: hook for hook in built_in_hooks()}
+    if name not in hooks:
+        close = get_close_matches(name, hooks, n=1, cutoff=0.4)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise click.UsageError(f"there is no built-in hook {name!r}; {hint}One of: {', '.join(hooks)}")
+    return hooks[name]
+
+
+def _list(root: str, *, as_json: bool) -> int:
+    rows = []
+    for hook in built_in_hooks():
+        states = {
+            layer: state_of(hook, os.path.join(directory, hook.name))
+            for layer, directory in (("user", hooks_directory(None)), ("project", hooks_directory(root)))
+        }
+        rows.append((hook, states))
+    if as_json:
+        print_json(
+            {
+                "schema": 1,
+                "hooks": [
+                    {"name": hook.name, "event": hook.event, "description": hook.description, **states}
+                    for hook, states in rows
+                ],
+            }
+        )
+        return 0
+    cells = []
+    for hook, states in rows:
+        said = [f"{layer}{' (changed)' if state == 'changed' else ''}" for layer, state in states.items() if state]
+        cells.append((hook.name, hook.event, ", ".join(said) or "-", hook.description))
+    print_table(("hook", "event", "added for", "what it does"), cells)
+    click.echo("tenterhook add NAME adds one")
+    return 0
+
+
+def state_of(hook: Hook, folder: str) -> str | None:
+    """Whether a hook was added to a folder: `as it comes`, `changed`, or None."""
+    if not os.path.lexists(folder):
+        return None
+    assert hook.folder is not None
+    return "as it comes" if not os.path.islink(folder) and _same(hook.folder, folder) else "changed"
+
+
+def _files(folder: str) -> dict[str, str]:
+    """Every file of a folder by its path in there, byte code left out."""
+    found = {}
+    for directory, directories, files in os.walk(folder):
+        directories[:] = [name for name in directories if name != "__pycache__"]
+        for file in files:
+            path = os.path.join(directory, file)
+            found[os.path.relpath(path, folder)] = path
+    return found
+
+
+def _same(ours: str, theirs: str) -> bool:
+    """Whether two folders hold the same files, and the same of them can be executed."""
+    known, found = _files(ours), _files(theirs)
+    if known.keys() != found.keys():
+        return False
+    return all(
+        filecmp.cmp(path, found[name], shallow=False) and _is_script(name) <= os.access(found[name], os.X_OK)
+        for name, path in known.items()
+    )
+
+
+def _is_script(name: str) -> bool:
+    return os.path.basename(name).startswith("run.")
+
+
+def _check(hook: Hook, directory: str, *, force: bool) -> None:
+    folder = os.path.join(directory, hook.name)
+    if not force and state_of(hook, folder) == "changed":
+        remedy = f"tenterhook add {hook.name} --force replaces it and keeps yours; tenterhook show {hook.name} shows it"
+        raise HookError(f"{folder} is there and was changed; nothing was added", remedy)
+
+
+def _copy(hook: Hook, directory: str) -> Added:
+    """Put a hook in place, whole or not at all."""
+    assert hook.folder is not None
+    folder = os.path.join(directory, hook.name)
+    state = state_of(hook, folder)
+    if state == "as it comes":
+        return Added(hook, folder, "unchanged")
+    new = f"{directory}/.{hook.name}.{os.getpid()}.new"
+    try:
+        for name, path in _files(hook.folder).items():
+            target = os.path.join(new, name)
+            _make_directory(os.path.dirname(target))
+            shutil.copyfile(path, target)
+            os.chmod(target, 0o755 if _is_script(name) else 0o644)  # an installer may have lost the exec bit
+        kept = _put_aside(folder, hook.name) if state else None
+        os.rename(new, folder)
+    except BaseException:  # nothing half-written stays, whatever happened
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return Added(hook, folder, "replaced" if state else "added", kept)
+
+
+def _make_directory(directory: str) -> None:
+    """Make a directory and what is missing above it so that nobody else can write there, whatever the umask is."""
+    if not os.path.isdir(directory):
+        _make_directory(os.path.dirname(directory))
+        os.mkdir(directory, 0o755)
+
+
+def _put_aside(folder: str, name: str) -> str:
+    """Move what was there to our state directory, where no hooks are looked for."""
+    kept = os.path.join(places.state(), "replaced", f"{name}-{time.time_ns()}")
+    places.make_private(os.path.dirname(kept))
+    shutil.move(folder, kept)
+    return kept
+
+
+def _needs_trust(each: Added, catalog: Catalog) -> bool:
+    return any(hook.folder == each.folder and not catalog.trust.standing(hook).runs for hook in catalog.hooks)
+
+
+def _wire(catalog: Catalog, root: str | None) -> list[str]:
+    """Have the agents that are guarded lead to us at every event that has hooks now; return those that were changed.
+
+    A project's hooks matter to what guards every project, and to what guards this one.
+    """
+    closed = wiring.must_close(catalog.in_force())
+    changed = []
+    for record in records.all_records():
+        if record["host"] not in AGENTS or (root and record["root"] not in (None, root)):
+            continue
+        agent = AGENTS[record["host"]]
+        absent = wiring.missing(record, agent.events, catalog.hooks)
+        if absent or (closed and not record["closed"]):
+            with _settings_where_they_were(agent, record):
+                plan = changes.plan(agent, record["root"], (), must_close=closed, also=absent)
+                if plan.changes:
+                    changes.apply(plan)
+                    changed.append(agent.name)
+    return list(dict.fromkeys(changed))
+
+
+@contextmanager
+def _settings_where_they_were(agent: Agent, record: dict[str, Any]) -> Iterator[None]:
+    """With the variable that moves an agent's settings as it was when they were changed."""
+    if agent.variable is None:
+        yield
+        return
+    before = os.environ.pop(agent.variable, None)
+    os.environ.update(record.get("environment", {}))
+    try:
+        yield
+    finally:
+        os.environ.pop(agent.variable, None)
+        if before is not None:
+            os.environ[agent.variable] = before
+
+
+def _unguarded(root: str) -> list[str]:
+    """Agents on this machine whose settings do not lead to us, for everything or for this project."""
+    guarded = {record["host"] for record in records.all_records() if record["root"] in (None, root)}
+    return [agent.name for agent in AGENTS.values() if agent.name not in guarded and agent.is_present()]
+
+
+def _as_json(each: Added, *, needs_trust: bool) -> dict[str, object]:
+    return {
+        "name": each.hook.name,
+        "event": each.hook.event,
+        "folder": each.folder,
+        "state": each.state,
+        "kept": each.kept,
+        "needs_trust": needs_trust,
+    }
+
+
+def _print(each: Added, catalog: Catalog) -> None:
+    done = {"unchanged": "is there already, as it comes"}.get(each.state, each.state)
+    click.echo(f"{click.style(each.hook.name, bold=True)}  {done}: {short_path(each.folder)}")
+    if each.kept:
+        click.echo(f"  yours is kept: {short_path(each.kept)}")
+    click.echo(f"  {visible(each.hook.description)}")
+    print_problems((problem for problem in catalog.problems if problem.file.startswith(each.folder + "/")), err=True)
+    for left in catalog.left_out:
+        if left.hook.folder == each.folder:
+            click.echo(f"  it is not in force: {visible(left.why)}", err=True)
+    for host in dict.fromkeys(record["host"] for record in records.all_records()):
+        if host in AGENTS and wiring.without_event(AGENTS[host].events, [each.hook]):
+            click.echo(f"  {HOSTS[host].title} has no event for it; it never runs there")
+    if each.state != "unchanged":
+        click.echo(f"  tenterhook show {each.hook.name} says more")

@@ -1,0 +1,809 @@
+"""What is dangerous about a shell line: what cannot be taken back, or reaches far beyond the project.
+
+`judge(line, …)` reads the line and puts each command that it would run to the rules below. A rule is a function on a
+command that yields dangers; `RULES` has what each means, and the table in docs/built-in-hooks.md is made of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import danger_words
+import shell_line
+from danger_words import ASK, DENY
+from shell_effects import effects, effects_of_words
+from shell_programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
+from shell_syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
+from shell_words import pattern_matches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from shell_line import Command, Note
+
+    Found = Iterator[tuple[str, str, str]]  # rule, decision, why
+    Hit = tuple["Place", bool]
+    Rule = Callable[[Command, "Places"], Found]
+
+
+# Each rule by name: what it is about, and what to do instead.
+RULES = {
+    "delete-system": (
+        "deletes the file system, a home, or a directory that the system or its owner needs",
+        "list what is to go first (ls), and remove it by its full name inside the project",
+    ),
+    "delete-project": (
+        "deletes the project itself, the directories around it, or its .git",
+        "remove build products by name (rm -rf build dist), or use git to go back",
+    ),
+    "disk": (
+        "writes to a disk, formats it, or erases what is on it",
+        "work on an image file (disk.img), or let the person do this themselves",
+    ),
+    "fork-bomb": (
+        "starts processes without end",
+        "start a fixed number of processes, and wait for them",
+    ),
+    "permissions": (
+        "changes owners or permissions of the system, of a home, or so that anybody may become root",
+        "change the one file that needs it",
+    ),
+    "system-files": (
+        "changes files that accounts, logins, the boot or scheduled jobs depend on",
+        "write the new content to a file of the project, and let the person put it in place",
+    ),
+    "kill": (
+        "ends processes that the person or the system needs",
+        "end the one process you started, by its number",
+    ),
+    "shut-down": (
+        "shuts the machine down, restarts it, or takes its services away",
+        "tell the person that a restart is needed",
+    ),
+    "run-download": (
+        "runs what comes over the network, unseen",
+        "download it to a file, read it, and then run that file with a command of its own",
+    ),
+    "run-decoded": (
+        "runs text that cannot be read because it is encoded or made up on the way",
+        "write the commands as they are",
+    ),
+    "remote-shell": (
+        "gives somebody else a shell on this machine",
+        "connect to a machine of your own with ssh",
+    ),
+    "security": (
+        "switches off a firewall or another protection",
+        "open the one port, or add the one exception that is needed",
+    ),
+    "database": (
+        "drops or empties a database",
+        "make a backup first, or work on a database whose name says that it is a test's",
+    ),
+    "cloud": (
+        "deletes resources of a cluster, a cloud, a container host or a code host",
+        "name the one resource, and look at it first (plan, get, --dry-run)",
+    ),
+    "publish": (
+        "overwrites or deletes what others have: a shared branch, a repository, a published package",
+        "push to a branch of your own, with --force-with-lease if it must be",
+    ),
+    "discard-work": (
+        "throws away work that git cannot bring back",
+        "git stash keeps it; name the files that are to go",
+    ),
+    "traces": (
+        "deletes logs or the shell's history",
+        "leave them; move a large log away instead",
+    ),
+    "packages": (
+        "removes packages that the system cannot do without",
+        "remove the one package that you installed",
+    ),
+    "unreadable": (
+        "cannot be read to its end, so nobody can say what it does",
+        "write it as several plain commands, or put it into a script file",
+    ),
+}
+
+
+class Danger:
+    """One thing that is wrong with a line: which rule, how bad, which part, why."""
+
+    __slots__ = ("decision", "rule", "shown", "why")
+
+    def __init__(self, rule: str, decision: str, shown: str, why: str) -> None:
+        self.rule = rule
+        self.decision = decision
+        self.shown = shown
+        self.why = why
+
+    @property
+    def instead(self) -> str:
+        return RULES[self.rule][1]
+
+
+def judge(
+    line: str | list[str], directory: str, environment: Mapping[str, str], allowed: Iterable[str] = ()
+) -> list[Danger]:
+    """Every danger of a line (or of a list of words), the worst first. `allowed` are rules that do not count."""
+    if isinstance(line, str):
+        reading = shell_line.read(line, directory, environment)
+    else:
+        reading = shell_line.read_words(line, directory, environment)
+    places = Places(directory, environment)
+    found = list(_notes(reading.notes))
+    for command in reading.commands:
+        for rule, decision, why in _of_command(command, places):
+            found.append(Danger(rule, decision, command.shown, why + _if_unset(command)))
+    found = [danger for danger in found if danger.rule not in allowed]
+    found.sort(key=lambda danger: (danger.decision != DENY, danger.rule == "unreadable"))
+    distinct: dict[tuple[str, str], Danger] = {}
+    for danger in found:
+        distinct.setdefault((danger.rule, danger.shown), danger)
+    return list(distinct.values())
+
+
+def _if_unset(command: Command) -> str:
+    if not command.unset:
+        return ""
+    names = ", ".join(f"${name}" for name in command.unset)
+    return f", if {names} is not set; ${{{command.unset[0]}:?}} would stop there"
+
+
+def _notes(notes: Iterable[Note]) -> Iterator[Danger]:
+    for note in notes:
+        directly = note.kind.endswith("-directly")
+        rule = note.kind[: -len("-directly")] if directly else note.kind
+        yield Danger(rule, ASK if directly or rule == "unreadable" else DENY, note.shown, RULES[rule][0])
+
+
+def _of_command(command: Command, places: Places) -> Found:
+    if not command.words:
+        yield from _written(command, places)
+        return
+    name = command.name
+    if any(mark in name for mark in PATTERNS) and re.search(r"[a-z]", name):  # /bin/r?
+        for known in (known for known in (*_BY_PROGRAM, *danger_words.programs()) if pattern_matches(name, known)):
+            command.words[0] = known
+            yield from _of_command(command, places)
+        return
+    for rule in _BY_PROGRAM.get(name, ()):
+        yield from rule(command, places)
+    yield from danger_words.dangers(command)
+    if any(mark in name for mark in UNKNOWNS):
+        yield from _unknown_program(command, places)
+    yield from _written(command, places)
+
+
+_BY_PROGRAM: dict[str, list[Rule]] = {}
+
+
+def _for(*names: str) -> Callable[[Rule], Rule]:
+    def add(rule: Rule) -> Rule:
+        for name in names:
+            _BY_PROGRAM.setdefault(name, []).append(rule)
+        return rule
+
+    return add
+
+
+# -- places -------------------------------------------------------------------------------------------------------
+
+_SYSTEM = (
+    "/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var "
+    "/home /usr/bin /usr/include /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/local/bin "
+    "/usr/local/lib /usr/sbin /usr/share /usr/src /var/lib /var/log /var/mail /var/spool /var/spool/cron /var/db "
+    "/var/cache /var/www /var/lib/docker /var/lib/containerd /var/lib/dpkg /var/lib/rpm /var/lib/mysql "
+    "/var/lib/postgresql /var/lib/mongodb /var/lib/redis /var/lib/kubelet /var/lib/etcd /var/lib/apt "
+    "/var/lib/pacman /var/lib/systemd /var/lib/libvirt /var/lib/pgsql /etc/ssh /etc/ssl /etc/systemd /etc/pam.d "
+    "/etc/sudoers.d /etc/cron.d /etc/network /etc/apt /etc/nginx /etc/kubernetes /etc/NetworkManager /etc/security "
+    "/etc/init.d /etc/default /etc/sysconfig /etc/letsencrypt /lib/modules /usr/lib/systemd "
+    "/usr/lib/x86_64-linux-gnu /lib/x86_64-linux-gnu /boot/efi /boot/grub /System /Library /Applications /Users "
+    "/Volumes /private /private/etc /private/var /cores /nix /nix/store /snap /mnt/c /mnt/c/Users /mnt/c/Windows /c "
+    "/c/Users /c/Windows /data/data /system /vendor"
+).split()
+_TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108  # they go, what is in them may go
+_OF_HOME = (
+    ".ssh .gnupg .aws .kube .config .local .local/share .local/bin .local/state .password-store .mozilla .thunderbird "
+    ".docker .azure .gcloud .config/gcloud Documents Desktop Pictures Music Videos Movies Downloads Library Dropbox "
+    "OneDrive .vim .emacs.d .oh-my-zsh .pyenv .nvm .rustup .cargo go .m2 .ssh/keys .claude .codex .gemini .kimi"
+).split()
+_OF_GIT = (".git", ".git/objects", ".git/refs", ".git/objects/pack", ".git/refs/heads")
+_PROBES = ("src", "docs", "README.md", "package.json", ".git", ".github")
+_RELAXED = (
+    "/usr/local",
+    "/usr/local/bin",
+    "/usr/local/lib",
+    "/opt",
+    "/srv",
+    "/mnt",
+    "/media",
+    "/var/www",
+    "/data/data",
+)
+
+
+class Place:
+    """A directory that should not go."""
+
+    __slots__ = ("path", "rule", "what")
+
+    def __init__(self, path: str, rule: str, what: str) -> None:
+        self.path = path
+        self.rule = rule
+        self.what = what
+
+
+class Places:
+    """The directories that should not go, of this machine, this person and this project."""
+
+    def __init__(self, directory: str, environment: Mapping[str, str]) -> None:
+        self.home = os.path.normpath(environment.get("HOME") or "/root")
+        self.directory = os.path.normpath(directory)
+        self.root = _root(self.directory, self.home)
+        self.all = [Place("/", "delete-system", "the root of the file system")]
+        self.all += [Place(path, "delete-system", f"{path}, a directory of the system") for path in _SYSTEM]
+        self.all += [Place(path, "delete-system", f"{path}, which every program uses") for path in _TEMPORARY]
+        self.all.append(Place(self.home, "delete-system", "the home directory"))
+        self.all += [Place(f"{self.home}/{name}", "delete-system", f"~/{name}") for name in _OF_HOME]
+        for path in dict.fromkeys((self.directory, self.root)):
+            self.all += [Place(f"{path}/{name}", "delete-project", f"{name} of the project") for name in _OF_GIT]
+            self.all.append(Place(path, "delete-project", "the project itself"))
+            parent = os.path.dirname(path)
+            while parent != "/":
+                self.all.append(Place(parent, "delete-project", f"{parent}, which the project is in"))
+                parent = os.path.dirname(parent)
+        self.by_path: dict[str, Place] = {}
+        for place in self.all:
+            self.by_path.setdefault(place.path, place)
+
+    def resolve(self, command: Command, word: str) -> str | None:
+        """A word as an absolute path of this machine; None if it is a path inside a container."""
+        path = resolved(word, command.directory, self.home)
+        if not command.contained:
+            return path
+        mounts = [(there.rstrip("/"), here) for there, here in command.mounts]
+        for there, here in sorted(mounts, key=lambda mount: -len(mount[0])):
+            if path == there or path.startswith(there + "/") or not there:
+                return resolved(here + path[len(there) :], "/", self.home)
+        return None
+
+    def hit(self, path: str | None) -> Hit | None:
+        """The place that goes if a path goes with all that is in it: (place, whether only its contents go)."""
+        if path is None:
+            return None
+        found = self._hit(path)
+        if found is None and not any(mark in path for mark in (*UNKNOWNS, *PATTERNS)):
+            real = os.path.realpath(path)
+            return self._hit(real) if real != path else None
+        if found is None and any(mark in path for mark in PATTERNS):
+            directory, _, name = path.rpartition("/")
+            if directory and not any(mark in directory for mark in (*UNKNOWNS, *PATTERNS)):
+                real = os.path.realpath(directory)
+                return self._hit(f"{real}/{name}") if real != directory else None
+        return found
+
+    def _hit(self, path: str) -> Hit | None:
+        names = [name for name in path.split("/") if name]
+        contents = False
+        while names and _is_catch_all(names[-1]):
+            contents = True
+            names.pop()
+        if any(mark in name for name in names for mark in UNKNOWNS):
+            return None
+        if not any(mark in name for name in names for mark in PATTERNS):
+            place = self.by_path.get("/" + "/".join(names))
+            if place is None and len(names) == 2 and names[0] in ("home", "Users"):
+                place = Place(path, "delete-system", f"the home of {names[1]}")
+            if place is None or (contents and place.path in _TEMPORARY and not self._holds_project(place.path)):
+                return None
+            return place, contents
+        for place in self.all:
+            known = [name for name in place.path.split("/") if name]
+            if len(known) == len(names) and all(map(pattern_matches, names, known)):
+                return place, contents
+        return None
+
+    def _holds_project(self, path: str) -> bool:
+        return self.directory == path or self.directory.startswith(path + "/")
+
+    def is_ours(self, directory: str) -> bool:
+        """Whether a directory is the project, or cannot be told to be another."""
+        if UNKNOWN in directory:
+            return True
+        return directory == self.root or directory.startswith(self.root.rstrip("/") + "/")
+
+
+def _root(directory: str, home: str) -> str:
+    """The project: the nearest directory above with a `.git`, short of the home."""
+    current = directory
+    while current != home and os.path.dirname(current) != current:
+        if os.path.exists(current + "/.git"):
+            return current
+        current = os.path.dirname(current)
+    return directory
+
+
+def _is_catch_all(name: str) -> bool:
+    """Whether a pattern stands for nearly everything in a directory: `*`, `.*`, `[a-z]*`."""
+    if not any(mark in name for mark in PATTERNS):
+        return False
+    return sum(pattern_matches(name, probe) for probe in _PROBES) > 1
+
+
+def _said(hit: Hit) -> str:
+    place, contents = hit
+    return f"everything in {place.what}" if contents else place.what
+
+
+# -- deleting and moving ------------------------------------------------------------------------------------------
+
+
+@_for("rm", "srm", "wipe", "trash", "trash-put", "rmdir", "unlink", "shred")
+def _remove(command: Command, places: Places) -> Found:
+    if "--no-preserve-root" in command.words:
+        yield "delete-system", DENY, "--no-preserve-root is there to delete the root of the file system"
+    for effect in effects_of_words(command):
+        if effect.kind != "delete":
+            continue
+        path = places.resolve(command, effect.path)
+        device = path and _device(path)
+        if device:
+            yield "disk", DENY, f"it destroys {device}"
+            continue
+        hit = places.hit(path)
+        if hit is None:
+            continue
+        place, contents = hit
+        if effect.recursive:
+            yield place.rule, DENY, f"it deletes {_said(hit)}"
+        elif contents and command.name != "rmdir" and place.path not in _TEMPORARY:
+            decision = ASK if place.rule == "delete-project" else DENY
+            yield place.rule, decision, f"it deletes every file in {place.what}"
+
+
+@_for("find")
+def _find(command: Command, places: Places) -> Found:
+    find = Find(command.words)
+    deleting = find.deletes
+    for words in find.commands:
+        name = program(words[0]) if words else ""
+        deleting = deleting or name in ("rm", "unlink", "shred", "srm", "truncate")
+        deleting = deleting or (name in SHELLS and any(re.search(r"\b(?:rm|shred|unlink)\b", word) for word in words))
+        deleting = deleting or (name == "mv" and "/dev/null" in words)
+    if not deleting:
+        return
+    for start in find.starts:
+        hit = places.hit(places.resolve(command, start))
+        if hit is None:
+            continue
+        place, _ = hit
+        if not find.restricted:
+            yield place.rule, DENY, f"it deletes everything found in {_said(hit)}"
+        elif place.rule == "delete-system" and place.path not in (places.home, *_TEMPORARY):
+            yield place.rule, ASK, f"it deletes files all over {place.what}"
+
+
+@_for("rsync")
+def _sync(command: Command, places: Places) -> Found:
+    for effect in effects_of_words(command):
+        if effect.kind == "delete":
+            hit = places.hit(places.resolve(command, effect.path))
+            if hit:
+                yield hit[0].rule, DENY, f"--delete removes what is in {hit[0].what}"
+
+
+@_for("mv")
+def _moved(command: Command, places: Places) -> Found:
+    for effect in effects_of_words(command):
+        path = places.resolve(command, effect.path)
+        if effect.kind == "write" and path == "/dev/null":
+            yield "delete-system", DENY, "it replaces /dev/null, and what was moved there is gone"
+        if effect.kind != "move":
+            continue
+        hit = places.hit(path)
+        if hit and not (hit[1] and hit[0].rule == "delete-project") and hit[0].path not in _TEMPORARY:
+            decision = ASK if hit[0].rule == "delete-project" or hit[0].path.startswith(places.home + "/") else DENY
+            yield hit[0].rule, decision, f"it moves {_said(hit)} away"
+
+
+# -- disks --------------------------------------------------------------------------------------------------------
+
+
+def _device(path: str) -> str | None:
+    """A disk, a part of one, or the memory; patterns count if they could be one."""
+    if re.fullmatch(danger_words.DEVICE, path):
+        return path
+    if path.startswith("/dev/") and any(mark in path for mark in PATTERNS):
+        return next(
+            (each for each in ("/dev/sda", "/dev/sda1", "/dev/nvme0n1", "/dev/vda") if pattern_matches(path, each)),
+            None,
+        )
+    return None
+
+
+# -- writing ------------------------------------------------------------------------------------------------------
+
+_PASSWORDS = (
+    r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|crontab|cron\.[a-z]+/.*|anacrontab"
+    r"|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
+    r"|/private/etc/(?:sudoers|master\.passwd|passwd)|/var/spool/cron/.*|/boot/.*|/proc/sysrq-trigger|/proc/\d+/mem"
+    r"|/sys/block/.*/device/delete|/sys/power/state|/etc/selinux/config"
+)
+_SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:authorized_keys2?|id_[a-z0-9_]+|identity|rc|environment)"
+_HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/fish_history"
+# What a pattern is held against.
+_TELLING = "/etc/passwd /etc/shadow /etc/sudoers /boot/vmlinuz /var/log/auth.log ~/.ssh/id_rsa ~/.bash_history".split()
+_LOGS = (
+    r"/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log"
+    r"|utmp)"
+)
+
+
+def _written(command: Command, places: Places) -> Found:
+    """What a command writes, deletes or changes the mode of, wherever that stands."""
+    for effect in effects(command):
+        path = places.resolve(command, effect.path)
+        if path is None:
+            continue
+        shown = decoded(effect.path)
+        device = _device(path)
+        if device and effect.kind == "write":
+            yield "disk", DENY, f"it writes to {device}"
+        candidates = [path]
+        if any(mark in path for mark in PATTERNS):
+            known = [each.replace("~", places.home) for each in _TELLING]
+            candidates = [each for each in known if pattern_matches(path, each)]
+        for candidate in candidates:
+            own = (
+                candidate.replace(places.home + "/", "/home/me/", 1) if candidate.startswith(places.home) else candidate
+            )
+            if re.fullmatch(_PASSWORDS, candidate) or re.fullmatch(_SSH, own):
+                if effect.kind == "mode" and not _opens(command.words):
+                    continue
+                what = {"delete": "deletes", "move": "moves away", "mode": "opens"}.get(effect.kind, "writes to")
+                yield "system-files", DENY, f"it {what} {shown}"
+            elif re.fullmatch(_HISTORY, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
+                yield "traces", DENY, f"it wipes the shell's history, {shown}"
+            elif command.name in ("touch", "mkdir"):
+                continue
+            elif re.fullmatch(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
+                yield "traces", DENY, f"it wipes {shown}"
+
+
+def _appends(command: Command, path: str) -> bool:
+    return any(target == path and ">>" in operator for operator, target in command.redirects) or (
+        command.name == "tee" and any(word in ("-a", "--append") for word in command.words)
+    )
+
+
+def _opens(words: list[str]) -> bool:
+    """Whether a mode lets others write, or read what only root may."""
+    return any(
+        re.fullmatch(r"[0-7]?[0-7]*[2367][0-7]?|[0-7]?[0-7]+[4-7]|(?:[ago]*|)\+[rwxst]+|777|666", word)
+        for word in words[1:]
+    )
+
+
+@_for("chmod", "chown", "chgrp", "setfacl", "chattr", "chflags")
+def _permissions(command: Command, places: Places) -> Found:
+    words = command.words
+    drastic = any(
+        re.fullmatch(r"0*[0-7]?00|0+|[ugoa]*-[rwx]+|[0-7]*[0-7][2367]|[ao]*\+[rx]*w[rx]*", word) for word in words
+    )
+    for effect in effects_of_words(command):
+        path = places.resolve(command, effect.path)
+        hit = places.hit(path)
+        if hit is None or hit[0].rule == "delete-project":
+            continue
+        place, contents = hit
+        if place.path in _RELAXED or place.path in _TEMPORARY or place.path.startswith(places.home + "/"):
+            continue
+        if effect.recursive or (contents and place.path != places.home):
+            yield "permissions", DENY, f"it changes {_said(hit)} and all that is in it"
+        elif place.path != places.home and command.name == "chmod" and drastic:
+            yield "permissions", DENY, f"it changes the permissions of {place.what}"
+    if command.name == "chmod":
+        bits = [word for word in words[1:] if re.fullmatch(r"[ugoa]*\+[rwx]*s[rwx]*|[2467][0-7]{3}", word)]
+        targets = [effect.path for effect in effects_of_words(command)]
+        if any("s" in word or word[0] in "46" for word in bits) and any(
+            program(target) in (*SHELLS, "python", "perl", "vim", "find", "cp", "env", "busybox", "nmap")
+            for target in targets
+        ):
+            yield "permissions", DENY, "anybody who starts this becomes root"
+
+
+# -- accounts, processes, services --------------------------------------------------------------------------------
+
+
+@_for("crontab")
+def _crontab(command: Command, places: Places) -> Found:
+    options, operands = arguments(command.words, "u")
+    if has(options, "-r"):
+        yield "system-files", DENY, "it deletes every scheduled job"
+    elif operands or "-" in command.words[1:]:
+        whose = value_of(options, "-u")
+        root = whose == "root" or "sudo" in command.through or "doas" in command.through
+        yield "system-files", DENY if root else ASK, "it replaces every scheduled job"
+
+
+_NEEDED = frozenset(
+    "init systemd launchd sshd dbus-daemon kernel_task loginwindow windowserver gdm xorg networkmanager".split()
+)
+
+
+@_for("kill")
+def _kill(command: Command, places: Places) -> Found:
+    words = command.words[1:]
+    signals = [word for word in words[:1] if re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
+    rest = words[1:] if signals else words
+    if rest[:1] in (["-s"], ["-n"], ["--signal"]):
+        rest = rest[2:]
+    if "-l" in words or "-L" in words or signals in (["-0"], ["-l"]):
+        return
+    rest = [word for word in rest if word != "--"]
+    if "-1" in rest or (signals == ["-1"] and not rest):
+        yield "kill", DENY, "-1 stands for every process there is"
+    elif "1" in rest:
+        yield "kill", DENY, "process 1 is the system itself"
+
+
+@_for("pkill", "killall", "killall5", "skill", "slay")
+def _kill_by_name(command: Command, places: Places) -> Found:
+    options, operands = arguments(
+        command.words, "uUGgPstFZy", ("--signal", "--user", "--euid", "--uid", "--older-than")
+    )
+    names = [re.sub(r"^-(?:9|KILL|SIGKILL)$", "", word) for word in operands]
+    if command.name == "killall5":
+        yield "kill", DENY, "it ends every process there is"
+    elif not names and has(options, "-u", "-U", "--user", "--euid", "--uid"):
+        yield "kill", DENY, "it ends every process of an account"
+    for name in names:
+        if program(name.strip("^$")) in _NEEDED:
+            yield "kill", DENY, f"the machine needs {decoded(name)}"
+        elif command.name == "pkill" and re.fullmatch(r"[.*^$]+", decoded(name)):
+            yield "kill", DENY, "it ends every process there is"
+
+
+# -- the network --------------------------------------------------------------------------------------------------
+
+
+@_for(*SHELLS, "exec")
+def _reverse_shell(command: Command, places: Places) -> Found:
+    targets = [target for _, target in command.redirects]
+    if any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in targets) and command.name != "exec":
+        yield "remote-shell", DENY, "its input and output go over the network"
+
+
+@_for("nc", "ncat", "netcat", "socat")
+def _listening_shell(command: Command, places: Places) -> Found:
+    joined = " ".join(command.words[1:])
+    if command.name == "socat":
+        if re.search(r"(?i)\b(?:exec|system):", joined) and re.search(r"(?i)\b(?:tcp|udp|openssl|ssl)[\w-]*:", joined):
+            yield "remote-shell", DENY, "it connects a program to the network"
+        return
+    options, _ = arguments(command.words, "ecpswiIoOqXxmgGbTV", ("--exec", "--sh-exec"))
+    ran = value_of(options, "-e", "--exec", "--sh-exec") or value_of(options, "-c")
+    if ran and (program(ran.split()[0]) in SHELLS or "sh" in ran):
+        yield "remote-shell", DENY, "it gives a shell to whoever connects"
+    elif any(program(words[0]) in SHELLS for words in command.upstream):
+        yield "remote-shell", DENY, "what a shell prints goes over the network"
+
+
+# -- git and other people's copies --------------------------------------------------------------------------------
+
+_SHARED = r"(?:refs/heads/)?(?:main|master|trunk|develop|production|prod|stable|release(?:[/-]\S*)?)"
+_ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
+_GONE = "what is not committed is gone"
+# Subcommands and their arguments that throw away what git cannot bring back.
+_DISCARDING = (
+    (r"^reset\b.*\s--(?:hard|merge)\b", _GONE),
+    (rf"^clean(?!.*\s(?:-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force))(?=.*\s-\w*[dxX])(?:\s(?:-e\s\S+|-\S+))*(?:\s{_ALL})?$",
+     "files that git does not know are gone"),
+    (rf"^checkout\b.*\s(?:-\w*f(?=\s|$)|--force\b|{_ALL})", _GONE),
+    (r"^switch\b.*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),
+    (rf"^restore\b(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b)).*\s{_ALL}", _GONE),
+    (r"^stash (?:clear|drop)\b", "what was stashed is gone"),
+    (r"^reflog (?:expire|delete)\b|^gc\b.*--prune[= ](?:now|all)", "it takes away what lost commits are found with"),
+    (r"^update-ref\b.*\s-d\b", "it deletes a branch or tag behind git's back"),
+    (rf"^rm\b(?!.*\s(?:--cached|-n|--dry-run))(?=.*\s-\w*r).*\s{_ALL}", "every file of the project is deleted"),
+    (r"^worktree remove\b.*\s(?:-f|--force)\b", "what is not committed there is gone"),
+    (rf"^branch\b(?=.*\s-D\b).*\s{_SHARED}(?=\s|$)", "it deletes a branch that others work on"),
+    (r"^filter-(?:branch|repo)\b", "it rewrites the whole history"),
+)  # fmt: skip
+
+
+@_for("git")
+def _git(command: Command, places: Places) -> Found:
+    options, at = split_options(command.words, "cC", ("--git-dir", "--work-tree", "--namespace", "--exec-path"))
+    directory = command.directory
+    for name, value in options:
+        if name in ("-C", "--work-tree"):
+            directory = resolved(value, directory, places.home)
+    rest = command.words[at:]
+    if not rest or "--help" in rest:
+        return
+    sub = rest[0]
+    if sub == "push":
+        yield from _push(rest)
+    elif places.is_ours(directory):
+        said = danger_words.joined(rest)
+        why = next((why for expression, why in _DISCARDING if re.search(expression, said)), None)
+        if why:
+            yield "discard-work", ASK, why
+
+
+def _push(words: list[str]) -> Found:
+    options, operands = arguments(words, "o", ("--push-option", "--receive-pack", "--repo"))
+    refs = operands[1:]
+    targets = [ref.rpartition(":")[2].lstrip("+") for ref in refs]
+    forced = has(options, "-f", "--force") or any(ref.startswith("+") for ref in refs)
+    leased = has(options, "--force-with-lease", "--force-if-includes")
+    if has(options, "--mirror", "--prune"):
+        yield "publish", DENY, "it makes the remote repository a copy of this one and deletes what it has besides"
+    elif has(options, "-d", "--delete") or any(ref.startswith(":") for ref in refs):
+        if any(re.fullmatch(_SHARED, target) for target in targets):
+            yield "publish", DENY, "it deletes a branch that others work on"
+    elif forced and (has(options, "--all", "--tags") or any(STAR in ref for ref in refs)):
+        yield "publish", DENY, "it overwrites every branch, whatever others have pushed"
+    elif any(re.fullmatch(_SHARED, target) for target in targets):
+        if forced:
+            yield "publish", DENY, "it overwrites a branch that others work on"
+        elif leased:
+            yield "publish", ASK, "it overwrites a branch that others work on"
+    elif forced and (not refs or any(ref in ("HEAD", UNKNOWN) for ref in targets)):
+        yield "publish", ASK, "it overwrites the branch it is on, which may be one that others work on"
+
+
+# -- databases ----------------------------------------------------------------------------------------------------
+
+_CLIENTS = {
+    "psql": ("-c", "--command"),
+    "mysql": ("-e", "--execute"),
+    "mariadb": ("-e", "--execute"),
+    "sqlite3": (),
+    "cqlsh": ("-e", "--execute"),
+    "clickhouse-client": ("-q", "--query"),
+    "sqlcmd": ("-Q", "-q"),
+    "mongosh": ("--eval",),
+    "mongo": ("--eval",),
+    "duckdb": ("-c",),
+    "snowsql": ("-q",),
+    "bq": (),
+    "usql": ("-c",),
+    "cockroach": ("-e", "--execute"),
+}
+
+
+@_for(*_CLIENTS)
+def _sql(command: Command, places: Places) -> Found:
+    words = command.words
+    texts = [command.stdin or ""]
+    for number, word in enumerate(words):
+        for option in _CLIENTS[command.name]:
+            if word == option and number + 1 < len(words):
+                texts.append(words[number + 1])
+            elif word.startswith(option + "=") or (len(option) == 2 and word.startswith(option) and len(word) > 2):
+                texts.append(word[len(option) :].lstrip("="))
+    if command.name in ("sqlite3", "bq"):
+        texts += [word for word in words[1:] if " " in word or word.startswith(".")]
+    in_memory = ":memory:" in words
+    for_tests = any(re.search(danger_words.FOR_TESTS, word.rpartition("/")[2]) for word in words[1:] if " " not in word)
+    for text in texts:
+        for statement in re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split(";"):
+            danger = _statement(" ".join(statement.split()))
+            if danger and not in_memory and not (for_tests and danger[0] == ASK):
+                yield ("database", *danger)
+
+
+def _statement(sql: str) -> tuple[str, str] | None:
+    found = re.match(r"(?i)(?:\\\w+ )?drop (database|schema|keyspace)\s+(?:if exists\s+)?(\S+)", sql)
+    if found:
+        return (
+            None
+            if re.search(danger_words.FOR_TESTS, found.group(2))
+            else (DENY, f"it drops the {found.group(1).lower()} {decoded(found.group(2))}")
+        )
+    found = re.match(
+        r"(?i)(?:drop (?:table|view|collection|role|user)|truncate(?: table)?)\s+(?:if exists\s+)?(\S+)", sql
+    )
+    if found:
+        return (
+            None
+            if re.search(danger_words.FOR_TESTS, found.group(1))
+            else (ASK, f"what is in {decoded(found.group(1))} is gone")
+        )
+    if re.match(r"(?i)delete from \S+$", sql):
+        return ASK, "without WHERE it deletes every row"
+    if re.match(r"(?i)update \S+ set\b(?!.*\bwhere\b)", sql):
+        return ASK, "without WHERE it changes every row"
+    if re.search(r"\bdropDatabase\s*\(", sql):
+        return DENY, "it drops the database"
+    if re.search(r"\.\s*(?:drop|remove|deleteMany)\s*\(\s*(?:\{\s*\})?\s*\)", sql):
+        return ASK, "it empties a collection"
+    return None
+
+
+@_for("dropdb")
+def _dropped(command: Command, places: Places) -> Found:
+    _, operands = arguments(command.words, "hpUW", ("--host", "--port", "--username", "--maintenance-db"))
+    if not operands or not re.search(danger_words.FOR_TESTS, operands[-1]):
+        yield "database", DENY, "it drops a database"
+
+
+@_for("docker", "podman", "nerdctl")
+def _all_containers(command: Command, places: Places) -> Found:
+    """`docker ps -q | xargs docker rm -f`"""
+    listed = any(words and program(words[0]) == command.name and "ps" in words for words in command.upstream)
+    if listed and re.search(r"\b(?:rm .*-\w*f|kill)\b", " ".join(command.words)):
+        yield "cloud", ASK, "it removes containers that are not named"
+
+
+@_for("kubectl", "oc")
+def _listed_resources(command: Command, places: Places) -> Found:
+    """`kubectl get ns -o name | xargs kubectl delete`"""
+    listed = [words for words in command.upstream if words and program(words[0]) == command.name and "get" in words]
+    if "delete" in command.words and any(UNKNOWN in word for word in command.words) and listed:
+        yield "cloud", DENY, "it deletes resources that are not named"
+
+
+# -- packages -----------------------------------------------------------------------------------------------------
+
+_ESSENTIAL = (
+    r"(?:libc6|libc-bin|glibc\S*|systemd|bash|dash|coreutils|util-linux|dpkg|apt|rpm|dnf|yum|pacman|sudo|linux-image\S*"
+    r"|linux-headers-generic|linux|kernel\S*|openssh-server|grub\S*|python3|python3-minimal|init|login|passwd|mount|tar|gzip|e2fsprogs"
+    r"|network-manager|networkmanager|base-files|libssl\S*|openssl|perl-base|filesystem|ubuntu-desktop|gnome-shell|xorg)"
+)
+
+
+@_for(
+    "apt",
+    "apt-get",
+    "aptitude",
+    "dpkg",
+    "yum",
+    "dnf",
+    "rpm",
+    "zypper",
+    "pacman",
+    "apk",
+    "brew",
+    "pip",
+    "snap",
+    "emerge",
+)
+def _packages(command: Command, places: Places) -> Found:
+    name, words = command.name, command.words
+    options, operands = arguments(words, "oct", ("--option",))
+    removing = {
+        "rpm": has(options, "-e", "--erase"),
+        "pacman": has(options, "-R", "--remove"),
+        "dpkg": has(options, "-r", "-P", "--purge", "--remove"),
+        "apk": "del" in operands,
+        "emerge": has(options, "-C", "--unmerge"),
+    }.get(name, bool(set(operands[:1]) & {"remove", "purge", "erase", "autoremove", "uninstall", "rm"}))
+    if not removing or name in ("pip", "brew", "snap"):
+        return
+    needed = [word for word in operands if re.fullmatch(_ESSENTIAL, word)]
+    if needed:
+        yield "packages", DENY, f"the system needs {needed[0]}"
+    elif any(mark in word for word in operands for mark in PATTERNS) or "*" in operands:
+        yield "packages", ASK, "it removes more packages than are named"
+
+
+# -- what cannot be known -----------------------------------------------------------------------------------------
+
+
+def _unknown_program(command: Command, places: Places) -> Found:
+    """A program whose name comes from elsewhere, with arguments that only something destructive would have."""
+    recursive = [
+        word for word in command.words[1:] if re.fullmatch(r"-[a-zA-Z]{0,3}[rR][a-zA-Z]{0,3}|--recursive", word)
+    ]
+    operands = [word for word in command.words[1:] if word and not word.startswith("-")]
+    for word in operands if recursive else ():
+        hit = places.hit(places.resolve(command, word))
+        if hit:
+            yield hit[0].rule, DENY, f"a program that cannot be told goes through {_said(hit)}"

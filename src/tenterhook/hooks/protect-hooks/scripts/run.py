@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Refuse what would change hooks, trust records, or the settings that put hooks in force. Reading them is fine."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import shell_line
+import shell_programs
+from shell_effects import effects
+from shell_syntax import PATTERNS, UNKNOWN, decoded
+from shell_words import pattern_matches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+    from collections.abc import Iterator
+    from typing import Any
+
+    from shell_line import Command
+
+# Wherever they are: a home, a project, another project. A path that ends with `/` stands for all that is in it.
+PROTECTED = {
+    ".agents/hooks/": "hooks of a project",
+    "agents/hooks/": "your hooks",  # below ~/.config or /etc
+    ".kimi/hooks/": "hooks of Kimi",
+    ".kimi/config.toml": "settings of Kimi CLI",
+    ".kimi-code/config.toml": "settings of Kimi Code",
+    ".claude/settings.json": "settings of Claude Code",
+    ".claude/settings.local.json": "settings of Claude Code",
+    ".claude/hooks/": "hooks of Claude Code",
+    ".claude.json": "settings of Claude Code",
+    ".codex/config.toml": "settings of Codex",
+    ".codex/hooks.json": "hooks of Codex",
+    ".gemini/settings.json": "settings of Gemini CLI",
+    ".qwen/settings.json": "settings of Qwen Code",
+    ".copilot/config.json": "settings of Copilot CLI",
+    ".copilot/hooks/": "hooks of Copilot CLI",
+    ".github/hooks/": "hooks of Copilot CLI",
+    "site-packages/tenterhook/": "Tenterhook itself",
+    "dist-packages/tenterhook/": "Tenterhook itself",
+}
+# Variables that move an agent's settings elsewhere, each with what is in that directory.
+MOVED = {
+    "CLAUDE_CONFIG_DIR": ("settings.json", "settings.local.json", "hooks/"),
+    "CODEX_HOME": ("config.toml", "hooks.json"),
+    "COPILOT_HOME": ("config.json", "hooks/"),
+    "KIMI_CODE_HOME": ("config.toml",),
+    "KIMI_SHARE_DIR": ("config.toml",),
+}
+SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell")
+EDITORS = ("str_replace_editor",)  # whose `command` may be `view`
+READERS = frozenset(
+    "cat bat less more head tail grep egrep fgrep rg ag ls ll tree stat file wc du find fd diff cmp jq yq awk sed "
+    "sort uniq cut od xxd hexdump strings md5sum sha1sum sha256sum shasum cksum test [ echo printf readlink "
+    "realpath basename dirname cd pushd popd export true false : tenterhook sqlite3 column nl tac comm which type "
+    "command declare local read history pwd set unset source . open mkdir touch cp mv rm ln tee chmod chown dd install "
+    "rsync truncate scp tar zip unzip".split()
+)
+READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
+TENTERHOOK = ("pip", "pipx", "uv", "conda", "poetry", "brew", "pdm")
+
+
+def main() -> int:
+    event = json.load(sys.stdin)
+    tool_input = event.get("tool_input")
+    tool_input = tool_input if isinstance(tool_input, dict) else {"input": tool_input}
+    tool = str(event.get("tool_name", "")).lower()
+    directory = os.path.abspath(event.get("work_dir") or ".")
+    command = tool_input.get("command")
+    if tool in EDITORS and command == "view":
+        return 0
+    if command and (tool in SHELLS or (tool not in EDITORS and not tool_input.get("file_path"))):
+        decision, reason = of_shell(command, tool_input, directory)
+    else:
+        decision, reason = of_file_tool(tool_input, directory)
+    if decision == "ask":
+        print(json.dumps({"decision": "ask", "reason": reason}))
+    elif decision:
+        print(f"{reason}. Only the person may change this: tell them what you would change, and why.", file=sys.stderr)
+        return 2
+    return 0
+
+
+def of_file_tool(tool_input: dict[str, Any], directory: str) -> tuple[str | None, str]:
+    """What a tool that writes, moves or deletes files is about to touch."""
+    for path in paths_in(tool_input):
+        what = protected(os.path.join(directory, os.path.expanduser(path)), removes=True)
+        if what:
+            return "deny", f"{path} belongs to {what}"
+    return None, ""
+
+
+def paths_in(value: Any, key: str = "path") -> Iterator[str]:
+    """Every string that may be a path: of keys that sound like one, and of the heads of a patch."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from paths_in(each, str(name).lower())
+    elif isinstance(value, list):
+        for each in value:
+            yield from paths_in(each, key)
+    elif isinstance(value, str):
+        if any(part in key for part in ("path", "file", "source", "destination", "target", "directory", "uri", "name")):
+            yield value[len("file://") :] if value.startswith("file://") else value
+        for line in value.splitlines() if "*** " in value or "+++ " in value else ():
+            for head in (
+                "*** Update File: ",
+                "*** Add File: ",
+                "*** Delete File: ",
+                "*** Move to: ",
+                "+++ b/",
+                "--- a/",
+            ):
+                if line.startswith(head):
+                    yield line[len(head) :].strip()
+
+
+def of_shell(line: Any, tool_input: dict[str, Any], directory: str) -> tuple[str | None, str]:
+    """What a shell line would touch."""
+    for key in ("workdir", "cwd", "directory", "dir_path"):
+        if isinstance(tool_input.get(key), str):
+            directory = os.path.join(directory, tool_input[key])
+    if isinstance(line, list):
+        reading = shell_line.read_words([str(word) for word in line], directory, os.environ)
+    else:
+        reading = shell_line.read(line, directory, os.environ)
+    doubtful = None
+    for command in reading.commands:
+        for effect in effects(command):
+            removes = effect.kind in ("delete", "move") or (effect.kind == "mode" and effect.recursive)
+            what = protected(resolved(command, effect.path), removes)
+            if what:
+                return "deny", f"`{command.shown}` would {SAID[effect.kind]} {decoded(effect.path)}, {what}"
+        if not command.words:
+            continue
+        named = next((what for word in command.words[1:] if (what := named_by(command, word))), None)
+        near = next((what for word in command.words[1:] if (what := kept_in(command, word))), None)
+        if command.name == "ln" and (named or near):
+            return "deny", f"`{command.shown}` would make a way into {named or near}"
+        if command.name == "find" and near and any(effect.kind == "delete" for effect in effects(command)):
+            return "deny", f"`{command.shown}` would delete {near}"
+        if (
+            command.name in TENTERHOOK
+            and "tenterhook" in command.words
+            and set(command.words) & {"uninstall", "remove"}
+        ):
+            return "deny", f"`{command.shown}` would take Tenterhook away"
+        if named and not reads(command):
+            doubtful = doubtful or f"`{command.shown}` may change {named}"
+    unreadable = any(note.kind == "unreadable" for note in reading.notes)
+    if unreadable and any(name.strip("/") in str(line) for name in (*PROTECTED, "tenterhook")):
+        doubtful = doubtful or "the line cannot be read to its end, and it names hooks or their settings"
+    return ("ask", doubtful) if doubtful else (None, "")
+
+
+SAID = {"write": "write to", "delete": "delete", "move": "move away", "mode": "change the mode of"}
+
+
+def named_by(command: Command, word: str) -> str | None:
+    """What an argument of a command names, `--file=path` too."""
+    for text in (word, word.rpartition("=")[2]):
+        if text and not text.startswith("-") and "\n" not in text and len(text) < 1000:
+            what = protected(resolved(command, text), removes=False)
+            if what:
+                return what
+    return None
+
+
+def kept_in(command: Command, word: str) -> str | None:
+    """What is kept in a directory that an argument names, or a pattern of a path: `~/.claude`, `*/.agents/*`."""
+    names = names_of(resolved(command, word)) if "*" not in word else names_of(word)
+    known = {names_of(name)[0]: what for name, what in PROTECTED.items() if name.startswith(".")}
+    known["tenterhook"] = "Tenterhook's configuration or state"
+    if names and names[-2:-1] == [".config"]:
+        known["agents"] = "your hooks"
+    last = [name for name in names if name.strip("*")][-1:]
+    return next((known[name] for name in last if name in known and name != ".github"), None)
+
+
+def reads(command: Command) -> bool:
+    """Whether a command that is given a path only reads it, or runs others that are looked at by themselves."""
+    if command.name == "git":
+        _, at = shell_programs.split_options(command.words, "cC", ("--git-dir", "--work-tree"))
+        return command.words[at : at + 1] == [] or command.words[at] in READING_GIT
+    runs = shell_programs.inner(command.words, command.stdin)
+    return command.name in READERS or any(inner.kind != "file" for inner in runs)
+
+
+def resolved(command: Command, path: str) -> str:
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    if command.contained:
+        mounted = [(there, here) for there, here in command.mounts if (path + "/").startswith(there.rstrip("/") + "/")]
+        if not mounted:
+            return ""
+        path = mounted[0][1] + path[len(mounted[0][0]) :]
+    return shell_programs.resolved(path, command.directory, home)
+
+
+def protected(path: str, removes: bool) -> str | None:
+    """What a path belongs to that the agent may not change, or None.
+
+    What `removes` takes all that is in a directory with it.
+    """
+    if not path:
+        return None
+    for each in dict.fromkeys((os.path.normpath(path), os.path.realpath(path) if UNKNOWN not in path else path)):
+        what = by_place(each, removes) or by_name(each, removes)
+        if what:
+            return what
+    return None
+
+
+def by_place(path: str, removes: bool) -> str | None:
+    """Directories that this machine has exactly once."""
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    config = (os.environ.get("XDG_CONFIG_HOME", ""), home + "/.config")
+    places = {"/etc/agents/": "the machine's hooks", "/etc/claude-code/": "settings of Claude Code"}
+    for directory in config:
+        if directory.startswith("/"):
+            places[directory + "/kimi/hooks/"] = "your hooks"
+            places[directory + "/tenterhook/"] = "Tenterhook's configuration"
+    own = os.environ.get("TENTERHOOK_STATE_DIR", "")
+    for directory in (os.environ.get("XDG_STATE_HOME", ""), home + "/.local/state"):
+        if directory.startswith("/"):
+            places[directory + "/tenterhook/"] = "Tenterhook's state, where trust is kept"
+    if own.startswith("/"):
+        places[os.path.dirname(os.path.dirname(own)) + "/"] = "Tenterhook's state, where trust is kept"
+    for directory in (os.environ.get("XDG_CACHE_HOME", ""), home + "/.cache"):
+        if directory.startswith("/"):
+            places[directory + "/tenterhook/"] = "what Tenterhook has compiled"
+    for variable, names in MOVED.items():
+        directory = os.environ.get(variable, "")
+        if directory.startswith("/"):
+            places.update({os.path.join(directory, name): "settings of an agent" for name in names})
+    parts = names_of(path)
+    for place, what in places.items():
+        known = names_of(place)
+        is_it = matches(parts[: len(known)], known) and (len(parts) == len(known) or place.endswith("/"))
+        around = removes and matches(parts, known[: len(parts)]) and os.path.lexists(place.rstrip("/"))
+        if is_it or around:
+            return what
+    return None
+
+
+def by_name(path: str, removes: bool) -> str | None:
+    """Files and directories that are protected wherever they are."""
+    parts = names_of(path)
+    for name, what in PROTECTED.items():
+        known = names_of(name)
+        for start in range(len(parts)):
+            found = parts[start : start + len(known)]
+            if name == "agents/hooks/" and parts[start - 1 : start] not in (["config"], [".config"], ["etc"]):
+                continue
+            if matches(found, known) and (name.endswith("/") or start + len(known) == len(parts)):
+                return what
+            is_above = removes and matches(found, known[: len(found)]) and start + len(found) == len(parts)
+            if is_above and is_plain(path) and os.path.lexists(os.path.join(path, *known[len(found) :])):
+                return what
+    if removes and is_plain(path):
+        for name, what in PROTECTED.items():
+            if os.path.lexists(os.path.join(path, name.rstrip("/"))):
+                return what
+    return None
+
+
+def is_plain(path: str) -> bool:
+    return not any(mark in path for mark in (UNKNOWN, *PATTERNS))
+
+
+def names_of(path: str) -> list[str]:
+    return [name for name in path.split("/") if name]
+
+
+def matches(parts: list[str], known: list[str]) -> bool:
+    return len(parts) == len(known) and all(map(pattern_matches, parts, known))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,345 @@
+"""`[[approvals.rules]]`: what they cover, what they never cover, and what is said about those that are wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import tenterhook
+from tenterhook.agent import settings
+from tenterhook.approvals import rules
+from tenterhook.approvals.requests import Call
+from tenterhook.approvals.rules import Rule
+from tenterhook.errors import HookError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APPROVED = Rule("approve", tool="Shell", command="git status")
+ANY_GIT = Rule("approve", tool="Shell", pattern="^git (status|diff)")
+DENIED = Rule("deny", tool="Shell", command="rm x", reason="never")
+
+# Lines that begin with what is approved, and do something else besides.
+MORE_THAN_IT = [
+    "git status; rm -rf x",
+    "git status;rm -rf x",
+    "git status && rm -rf x",
+    "git status || rm -rf x",
+    "git status & rm -rf x",
+    "git status &",
+    "git status\nrm -rf x",
+    "git status | sh",
+    "git status |& sh",
+    "git status $(rm -rf x)",
+    'git status "$(rm -rf x)"',
+    "git status `rm -rf x`",
+    'git status "`rm -rf x`"',
+    "git status <(rm -rf x)",
+    "git status > ~/.bashrc",
+    "git status >> x",
+    "git status 2>x",
+    "git status >&2",
+    "git status < x",
+    "git status <<E\n$(rm -rf x)\nE",
+    "git status <<< $(rm -rf x)",
+    "git status $x",
+    "git status ${x:=y}",
+    'git status "$x"',
+    "git status $((x))",
+    "git status $'\\x41'",
+    "(git status)",
+    "{ git status; }",
+    "! git status",
+    "if true; then git status; fi",
+    "GIT_PAGER='rm -rf x' git status",
+    "git status # rm -rf x",
+    "git() { rm -rf x; }",
+]
+# Lines that no shell can make sense of as a whole.
+UNPARSABLE = [
+    "git status '",
+    'git status "',
+    "git status $(",
+    "git status `",
+    "git status )",
+    "git status && ",
+    "git status |",
+]
+
+
+def call(given: str | dict[str, Any], tool: str = "Shell", work_dir: str = "/home/me") -> Call:
+    return Call(tool, {"command": given} if isinstance(given, str) else given, work_dir)
+
+
+def answer(given: Call | str, *each: Rule) -> str | None:
+    """What the rules say about a call."""
+    found = rules.match(each, call(given) if isinstance(given, str) else given)
+    return None if found is None else found.answer
+
+
+# ------------------------------------------------------------------ which rule holds
+
+
+def test_any_deny_wins_wherever_it_stands() -> None:
+    everything = Rule("approve", tool="Shell")
+    assert answer("rm x", everything, DENIED) == answer("rm x", DENIED, everything) == "deny"
+    assert rules.match([everything, DENIED, Rule("deny")], call("rm x")) == DENIED
+
+
+def test_otherwise_the_first_match_holds() -> None:
+    asked = Rule("ask", command="git status")
+    assert answer("git status", APPROVED, asked) == "approve"
+    assert answer("git status", asked, APPROVED) == "ask"
+    assert answer("git diff", APPROVED, asked) is None
+
+
+def test_a_rule_asks_only_about_what_it_names() -> None:
+    assert answer(call({"name": "x"}, "Task"), Rule("approve")) == "approve"
+    assert answer(call({"name": "x"}, "Task"), Rule("approve", tool="^Shell$")) is None
+    assert answer(call({"name": "x"}, "Task"), Rule("deny", pattern="^x$")) == "deny"
+    assert answer(call({"a": {"b": ["y", 1, "x"]}}, "Other"), Rule("deny", pattern="^x$")) == "deny"
+    assert answer(call({}, "Task"), Rule("deny", pattern="x")) is None
+
+
+@pytest.mark.parametrize("name", ["Shell", "Bash", "run_shell_command", "exec_command"])
+@pytest.mark.parametrize("rule", ["^Shell$", "^Bash$", "^run_shell_command$"])
+def test_a_tool_is_known_by_each_of_its_names(name: str, rule: str) -> None:
+    """As a hook's matcher does (PROTOCOL 3): a rule that finds either name matches; a denial above all."""
+    assert answer(call("ls", name), Rule("deny", tool=rule)) == "deny"
+
+
+def test_a_directory_is_it_or_below_it(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "link").symlink_to("a/b")
+    (home / "work").mkdir()
+    rule = Rule("approve", directory=str(tmp_path / "a"))
+    inside = {name: answer(call("ls", work_dir=str(tmp_path / name)), rule) for name in ("a", "a/b", "link", "ab", ".")}
+    assert inside == {"a": "approve", "a/b": "approve", "link": "approve", "ab": None, ".": None}
+    assert answer(call("ls", work_dir=str(home / "work")), Rule("approve", directory="~/work")) == "approve"
+    assert answer(call("ls", work_dir=str(home)), Rule("approve", directory="~/work")) is None
+
+
+# ------------------------------------------------------------------ what an approval covers
+
+
+@pytest.mark.parametrize("line", ["git status", "  git status", "git status\n"])
+def test_an_approval_covers_the_command_itself(line: str) -> None:
+    assert answer(line, APPROVED) == "approve"
+
+
+@pytest.mark.parametrize("line", ["git status -s", "git  status", "git 'status'", "git", "sudo git status", ""])
+def test_a_command_is_meant_exactly(line: str) -> None:
+    assert answer(line, APPROVED) is None
+
+
+@pytest.mark.parametrize("line", [*MORE_THAN_IT, *UNPARSABLE])
+@pytest.mark.parametrize("rule", [APPROVED, ANY_GIT, Rule("approve", pattern="git")], ids=["exact", "begins", "holds"])
+def test_an_approval_never_covers_a_line_with_more_in_it(line: str, rule: Rule) -> None:
+    assert answer(line, rule) is None
+
+
+def test_not_even_an_exact_rule_approves_what_is_no_plain_command() -> None:
+    for line in [*MORE_THAN_IT, *UNPARSABLE]:
+        assert answer(line, Rule("approve", command=line)) is None, line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git status --short",
+        "git diff 'a b' \"c d\"",
+        "git diff '$(rm -rf x)'",
+        "git diff '; rm -rf x'",
+        'git diff "; rm -rf x"',
+        "git diff a\\;b",
+        "git diff \\\n  --stat",
+        "git diff HEAD~1 -- src/a.py",
+        "git diff -U10",
+    ],
+)
+def test_a_pattern_covers_plain_words_and_quotes(line: str) -> None:
+    assert answer(line, ANY_GIT) == "approve"
+
+
+def test_an_approval_without_a_command_covers_the_whole_tool() -> None:
+    """What it does not name, it does not ask about."""
+    assert answer("git status; rm -rf x", Rule("approve", tool="Shell")) == "approve"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"file_path": "/etc/cron.d/x", "content": "docs/ are here"},
+        {"content": "docs/ are here", "file_path": "a.py"},
+        {"file_path": "docs/../a.py", "content": ""},
+        {"file_path": "docs/../../../etc/passwd", "content": ""},
+    ],
+)
+def test_an_approval_of_files_by_their_path_is_met_by_no_other_text(given: dict[str, Any]) -> None:
+    rule = Rule("approve", tool="^WriteFile$", pattern="^docs/")
+    assert answer(call({"file_path": "docs/a.md", "content": "x"}, "WriteFile"), rule) == "approve"
+    assert answer(call(given, "WriteFile"), rule) is None
+
+
+# ------------------------------------------------------------------ what a denial covers
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm x",
+        " rm x ",
+        "ls; rm x",
+        "ls && rm x",
+        "ls | rm x",
+        "ls & rm x",
+        "ls\nrm x",
+        "(rm x)",
+        "{ rm x; }",
+        "if true; then rm x; fi",
+        "echo $(rm x)",
+        'echo "$(rm x)"',
+        "echo `rm x`",
+        "cat <(rm x)",
+        "rm x > /dev/null",
+        "! rm x",
+        "f() { rm x; }; f",
+        "while true; do rm x; done",
+    ],
+)
+def test_a_denial_covers_any_line_that_holds_the_command(line: str) -> None:
+    assert answer(line, DENIED, Rule("approve", tool="Shell")) == "deny"
+    assert answer(line, Rule("deny", pattern="^rm ")) == "deny"
+
+
+@pytest.mark.parametrize("line", ["Y=1 rm x", "ls; Y=1 Z=2 rm x", "Y=$(ls) rm x"])
+def test_a_denial_is_not_passed_by_a_variable_before_the_command(line: str) -> None:
+    assert answer(line, DENIED) == "deny"
+    assert answer(line, Rule("deny", pattern="^rm ")) == "deny"
+
+
+@pytest.mark.parametrize("line", ["echo 'rm x'", "echo rm x", "# rm x", "rm xy"])
+def test_a_denial_leaves_other_commands_alone(line: str) -> None:
+    assert answer(line, DENIED) is None
+
+
+def test_a_denial_looks_into_lines_that_cannot_be_parsed() -> None:
+    assert answer("rm x; echo 'oh", Rule("deny", pattern="rm x")) == "deny"
+
+
+def test_rules_for_questions_are_met_like_denials() -> None:
+    assert answer("ls; rm x", Rule("ask", command="rm x")) == "ask"
+
+
+def test_a_command_that_is_no_text_is_never_approved() -> None:
+    given = call({"command": ["git", "status"]})
+    assert answer(given, APPROVED, ANY_GIT) is None
+    assert answer(given, Rule("deny", pattern="git")) == "deny"
+
+
+def test_an_expression_that_can_run_away_freezes_nobody() -> None:
+    """Matching never freezes an agent (PROTOCOL 3); cut off, a denial holds and an approval does not."""
+    code = """
+        from tenterhook.approvals.requests import Call
+        from tenterhook.approvals.rules import Rule, match
+        line = Call("Shell", {"command": "a" * 40 + "!"}, "/")
+        for answer in ("approve", "deny"):
+            print(match([Rule(answer, pattern="(a+)+$")], line) is not None)
+    """
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=20)
+    assert ended.stdout.split() == ["False", "True"], ended.stderr
+
+
+# ------------------------------------------------------------------ as the settings hold them
+
+
+def test_rules_are_read_from_a_settings_file() -> None:
+    found = [
+        {"tool": "Shell", "command": "git status", "answer": "approve"},
+        {"pattern": "x", "directory": "/home/me", "answer": "deny", "reason": "because"},
+    ]
+    assert rules.read(found, "config.toml") == [
+        APPROVED,
+        Rule("deny", pattern="x", directory="/home/me", reason="because"),
+    ]
+    assert rules.read(None, "config.toml") == rules.read([], "config.toml") == []
+
+
+@pytest.mark.parametrize(
+    ("found", "key"),
+    [
+        ({"tool": "Shell"}, "answer"),
+        ({"answer": "aprove"}, "aprove"),
+        ({"answer": "deny", "comand": "ls"}, "comand"),
+        ({"answer": "deny", "command": 5}, "command"),
+        ({"answer": True}, "answer"),
+        ({"answer": "deny", "tool": "("}, "tool"),
+        ({"answer": "deny", "pattern": "["}, "pattern"),
+        ("deny everything", "rules"),
+    ],
+)
+def test_a_rule_that_is_wrong_refuses_the_file_and_says_where(found: Any, key: str) -> None:
+    with pytest.raises(HookError) as error:
+        rules.read([{"answer": "ask"}, found], "config.toml")
+    assert "config.toml" in error.value.message
+    assert "rules[1]" in error.value.message
+    assert key in error.value.message
+    assert error.value.remedy
+
+
+def test_rules_that_are_no_list_refuse_the_file() -> None:
+    with pytest.raises(HookError, match=r"config\.toml.*not a list"):
+        rules.read({"answer": "deny"}, "config.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ('[[approvals.rules]]\nanswer = "never"\n', "never"),
+        ('[[approvals.rules]]\nanswer = "deny"\npattern = "("\n', "pattern"),
+        ('approvals = "none"\n', "approvals"),
+        ('[approvals]\nrules = "none"\n', "rules"),
+        ("[[approvals.rules]\n", "config.toml"),
+        ("\xff", "config.toml"),
+        ('[agent]\nmodel = "x"\nmodell = "y"\n', "modell"),
+        ('[agent]\nmode = "careless"\n', "careless"),
+        ("[agent]\nmax_steps = true\n", "max_steps"),
+        ("agent = 1\n", "agent"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_an_error(home: Path, text: str, word: str) -> None:
+    """They may hold denials."""
+    write_settings(home, text)
+    with pytest.raises(HookError) as error:
+        settings.load()
+    assert word in error.value.message
+    assert "config.toml" in error.value.message
+    assert error.value.remedy
+
+
+def test_the_agent_does_not_start_with_them(home: Path, project: Path) -> None:
+    write_settings(home, '[[approvals.rules]]\nanswer = "never"\n')
+    (project / "script.yaml").write_text("answers: [{text: Done.}]")
+    ended = tenterhook("agent", "go", "--model", "scripted:script.yaml", stdin=subprocess.DEVNULL)
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert "config.toml" in ended.stderr
+    assert "never" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def write_settings(home: Path, text: str) -> None:
+    file = home / ".config" / "tenterhook" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(text.encode("latin-1"))
+
+
+def test_a_rule_says_what_it_is_about() -> None:
+    assert DENIED.said == "never"
+    assert "git status" in APPROVED.said
+    assert Rule("deny").said == "your rule for everything says deny"
