@@ -1,6 +1,6 @@
 """The command line: one command per file, one boundary for errors.
 
-Exit status: 0 all is well, 1 something is wrong, 2 an event was denied, 3 a conversion lost something, 64 the command was used wrongly.
+Exit status: 0 all is well, 1 something is wrong, 2 an event was denied, 3 a conversion lost something, 64 wrong usage.
 """
 
 from __future__ import annotations
