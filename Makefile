@@ -12,7 +12,7 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/pytest -n $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))') -q
 
-# Kills at random points, sabotaged demos: what takes a minute of its own.
+# Kills at random points, sabotaged demos, servers that fail: what takes a minute or two of its own.
 test-slow: $(INSTALLED)
 	$(BIN)/pytest -m slow -n auto -q
 
