@@ -4,13 +4,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-hosts agents-table check bench clean
+.PHONY: demo test test-slow test-hosts agents-table check bench clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
 test: $(INSTALLED)
-	$(BIN)/pytest -n auto -q
+	$(BIN)/pytest -n $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))') -q
+
+# Kills at random points, sabotaged demos, servers that fail: what takes a minute or two of its own.
+test-slow: $(INSTALLED)
+	$(BIN)/pytest -m slow -n auto -q
 
 # Real agents from the package registries, in a cache folder; LATEST=1 for the newest.
 test-hosts: $(INSTALLED)

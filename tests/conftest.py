@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start here; each would compile all of us
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty HOME, and none of the caller's settings."""

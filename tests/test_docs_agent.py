@@ -184,9 +184,10 @@ def test_every_line_of_a_session_is_on_the_page(home: Path, project: Path) -> No
         array_hook("""echo '{"decision": "allow"}'""", "PermissionRequest"),
     ]
     write_config(home / ".kimi-code" / "config.toml", "".join(hooks))
-    nobody = {"tool": "Task", "input": {"name": "nobody", "description": "fail", "prompt": "Fail."}}
+    nobody: dict[str, Any] = {"tool": "Task", "input": {"name": "nobody", "description": "fail", "prompt": "Fail."}}
     script = yaml.safe_load(block(AGENT, "yaml"))
-    script["answers"][0]["calls"].append(nobody)
+    later = {"tool": "Task", "input": {**nobody["input"], "background": True}}
+    script["answers"][0]["calls"] += [nobody, later]
     assert play(project, json.dumps(script), "--mode", "ask").returncode == 1
     assert play(project, json.dumps(script), prompt="Refuse this.").returncode == 2
     (one, other) = (home / ".local" / "state" / "tenterhook" / "agent").glob("*.jsonl")

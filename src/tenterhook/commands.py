@@ -48,7 +48,7 @@ class Environment:
             b"TENTERHOOK_ENV_FILE": env_file,
         }
         # Byte code beside a script would change the folder that was trusted.
-        if b"PYTHONPYCACHEPREFIX" not in self.base and b"PYTHONDONTWRITEBYTECODE" not in self.base:
+        if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
         self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
         for name in (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA"):  # ours alone to say

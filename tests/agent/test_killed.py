@@ -165,6 +165,7 @@ def length(tmp_path_factory: pytest.TempPathFactory) -> int:
     return len(entries(session.file))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_killed_at_any_point_a_session_goes_on_and_no_hook_outlives_its_timeout(
     tmp_path: Path, length: int, batch: int

@@ -258,12 +258,14 @@ def assert_failed_and_resumable(play: Play, failing: Agent, *words: str) -> dict
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "text"), [(500, "it broke"), (401, "wrong key"), (404, "no such model")])
 def test_a_server_that_refuses(play: Play, status: int, text: str) -> None:
     with ScriptedModel([Turn(text=text, status=status, sticky=True)]) as server:
         assert_failed_and_resumable(play, Agent(play, server.url), str(status), text)
 
 
+@pytest.mark.slow
 def test_a_server_that_breaks_in_the_middle_of_a_session(play: Play) -> None:
     script = [Turn(calls=(shell("echo x >> ran"),)), Turn(text="it broke", status=500, sticky=True)]
     with ScriptedModel(script) as server:
@@ -271,12 +273,14 @@ def test_a_server_that_breaks_in_the_middle_of_a_session(play: Play) -> None:
     assert (play.project / "ran").read_text() == "x\n"
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there(play: Play) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens
         assert_failed_and_resumable(play, Agent(play, f"http://127.0.0.1:{taken.getsockname()[1]}"), "connect")
 
 
+@pytest.mark.slow
 def test_a_server_that_recovers_is_asked_again(play: Play) -> None:
     with ScriptedModel([Turn(text="busy", status=503), DONE]) as server:
         assert Agent(play, server.url).run()["answer"] == "All done."
@@ -288,6 +292,7 @@ def hang_up(voice: Voice) -> None:
     voice.connection.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_up_before_a_word(play: Play) -> None:
     with serving(*[hang_up] * 8) as server:
         assert_failed_and_resumable(play, Agent(play, server.url))
@@ -304,6 +309,7 @@ def call_and_hang_up(voice: Voice) -> None:
     voice.connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", [text_and_hang_up, call_and_hang_up], ids=["in a text", "in a call"])
 def test_a_server_that_hangs_up_in_the_middle(play: Play, half: Callable[[Voice], None]) -> None:
     """Half an answer is none: no call of it runs."""
@@ -312,6 +318,7 @@ def test_a_server_that_hangs_up_in_the_middle(play: Play, half: Callable[[Voice]
     assert not (play.project / "half").exists()
 
 
+@pytest.mark.slow
 def test_a_server_that_speaks_something_else(play: Play) -> None:
     def page(voice: Voice) -> None:
         voice.connection.sendall(
@@ -323,6 +330,7 @@ def test_a_server_that_speaks_something_else(play: Play) -> None:
         assert_failed_and_resumable(play, Agent(play, server.url))
 
 
+@pytest.mark.slow
 def test_a_server_that_never_answers_is_not_waited_for_after_ctrl_c(play: Play) -> None:
     interrupt, over = play.hook("folder interrupt"), play.hook("folder post-session")
     asked, over_now = threading.Event(), threading.Event()

@@ -97,6 +97,7 @@ def test_it_has_colours_on_a_terminal(tmp_path: Path) -> None:
     assert child.exitstatus == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", MISSED)
 def test_it_misses_a_hook_that_does_not_work(hook: str, tmp_path: Path) -> None:
     ended = demo(tmp_path / "tmp", "--break", hook)

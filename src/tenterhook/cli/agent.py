@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -59,12 +60,11 @@ def agent(
     tenterhook agent --resume
     tenterhook agent "try it" --model scripted:session.yaml --mode yolo --json
     """
-    try:
-        import prompt_toolkit
-        import pydantic_ai
-    except ImportError as error:
-        raise HookError(f"the agent needs {error.name}", "install it with: pip install 'tenterhook[agent]'") from None
-    del prompt_toolkit
+    for package in ("pydantic_ai", "prompt_toolkit"):
+        if find_spec(package) is None:
+            raise HookError(f"the agent needs {package}", "install it with: pip install 'tenterhook[agent]'")
+    import pydantic_ai
+
     pydantic_ai.BANNER_ENABLED = False  # this is Tenterhook's terminal
     from ..agent import settings as settings_
 
