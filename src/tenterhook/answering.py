@@ -38,7 +38,9 @@ def answer(
         _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
-    catalog = index.catalog(found) if found is not None else index.load(root, record["configs"])
+    catalog = (
+        index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
+    )
     if is_new:
         bundle.keep()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that

@@ -28,7 +28,7 @@ class Gate(NamedTuple):
     def asked(self, hooks: Iterable[Hook]) -> list[Hook]:
         """The hooks without those that have had their say."""
         exhausted = self.counts["folder"] >= _MOST["folder"]
-        return [hook for hook in hooks if hook.event not in STOPS or not exhausted or _family(hook) == "array"]
+        return [hook for hook in hooks if hook.event not in STOPS or not exhausted or family(hook) == "array"]
 
     def news(self, hooks: Iterable[Hook], runs: Iterable[Run] = ()) -> list[str]:
         """What to say when hooks were not asked any more, or a block of theirs came too late."""
@@ -36,32 +36,36 @@ class Gate(NamedTuple):
         news = []
         if len(self.asked(hooks)) != len(hooks):
             news.append(f"tenterhook: hooks have sent the agent back {_MOST['folder']} times; it may stop now")
-        too_late = any(run.decision.action is Action.DENY and _family(run.hook) == "array" for run in runs)
+        too_late = any(run.decision.action is Action.DENY and family(run.hook) == "array" for run in runs)
         if too_late and self.counts["array"] >= _MOST["array"]:
             news.append("tenterhook: array hooks have sent the agent back once; it may stop now")
         return news
 
     def told(self, event: Event, hooks: Iterable[Hook]) -> Event:
         """The event as hooks are sent it: whether the agent was sent back before, by array hooks if there are any."""
-        families = {_family(hook) for hook in hooks if hook.event in STOPS}
+        families = {family(hook) for hook in hooks if hook.event in STOPS}
         return event.replace(stop_hook_active=self.counts["array" if "array" in families else "folder"] > 0)
 
     def settle(self, verdict: Verdict) -> tuple[Verdict, Gate]:
         """The verdict without blocks that come too late, and the counts after it."""
-        blocking = {_family(run.hook) for run in verdict.runs if _blocks(run)}
+        blocking = {family(run.hook) for run in verdict.runs if _blocks(run)}
         if blocking == {"array"} and self.counts["array"] >= _MOST["array"]:
             return verdict._replace(decision=Action.NONE, reason=None), self
-        counts = {family: count + (family in blocking) for family, count in self.counts.items()}
+        counts = {name: count + (name in blocking) for name, count in self.counts.items()}
         return verdict, Gate(counts)
+
+
+def fresh() -> Gate:
+    """Where a turn stands that was not sent back yet."""
+    return Gate(dict.fromkeys(_MOST, 0))
 
 
 def gate(session: Session, event: Event) -> Gate:
     """Where a turn stands; one that was not sent back yet begins anew."""
-    counts = dict.fromkeys(_MOST, 0)
-    if event.fields.get("stop_hook_active"):
-        kept = session.stops()
-        counts = {family: _count(kept.get(_key(event, family))) for family in counts}
-    return Gate(counts)
+    if not event.fields.get("stop_hook_active"):
+        return fresh()
+    kept = session.stops()
+    return Gate({name: _count(kept.get(_key(event, name))) for name in _MOST})
 
 
 def _count(kept: object) -> int:
@@ -70,15 +74,16 @@ def _count(kept: object) -> int:
 
 def keep(session: Session, event: Event, after: Gate) -> None:
     """Remember where a turn stands, for whoever serves its next stop."""
-    session.keep_stops({_key(event, family): count for family, count in after.counts.items()})
+    session.keep_stops({_key(event, name): count for name, count in after.counts.items()})
 
 
-def _key(event: Event, family: str) -> str:
+def _key(event: Event, name: str) -> str:
     """Each subagent counts for itself."""
-    return f"{event.fields.get('agent_id') or event.fields.get('agentId') or ''}:{family}"
+    return f"{event.fields.get('agent_id') or event.fields.get('agentId') or ''}:{name}"
 
 
-def _family(hook: Hook) -> str:
+def family(hook: Hook) -> str:
+    """Which of the two counts a hook's blocks go to."""
     return "folder" if hook.format in ("folder", "table", "function") else "array"
 
 

@@ -28,15 +28,14 @@ DONE = Turn(text="All done.")
 class Agent:
     """The command line of a session with a server's model."""
 
-    def __init__(self, play: Play, url: str) -> None:
+    def __init__(self, play: Play, url: str, *model: str) -> None:
         self._play = play
-        self._url = url
+        self._model = model or ("--model", "openai:anything", "--base-url", f"{url}/v1")
 
     def start(self, prompt: str, *options: str) -> subprocess.Popen[str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
-        model = ("--model", "openai:anything", "--base-url", f"{self._url}/v1")
         return subprocess.Popen(
-            [sys.executable, "-m", "tenterhook", "agent", prompt, *model, "--mode", "yolo", *options],
+            [sys.executable, "-m", "tenterhook", "agent", prompt, *self._model, "--mode", "yolo", *options],
             cwd=self._play.project,
             env={**kept, "HOME": str(self._play.home), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"},
             stdin=subprocess.DEVNULL,
@@ -435,3 +434,17 @@ def _body(connection: socket.socket) -> Any:
 
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+
+
+def test_a_session_over_anthropics_protocol(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that pydantic-ai knows, with the provider's own variables for key and address."""
+    play.hook("folder pre-tool-call", when("forbidden", block("not this")), matcher={"tool": "Shell"})
+    script = [Turn(text="I look.", calls=(shell("echo forbidden"), shell("echo seen >> ran"))), DONE]
+    with ScriptedModel(script) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        report = Agent(play, server.url, "--model", "anthropic:claude-sonnet-4-5").run()
+        told = json.dumps([request.body for request in server.requests])
+    assert (report["outcome"], report["answer"]) == ("success", "All done.")
+    assert (play.project / "ran").read_text() == "seen\n"
+    assert "not this" in told

@@ -55,6 +55,7 @@ class TestCorpus:
     def test_every_rule_has_lines(self) -> None:
         assert {heading.split()[0] for heading in HEADINGS} == set(scripts("dangers").RULES)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("line", SAMPLE, ids=lambda line: line.text[:30])
     def test_the_real_hook_decides_the_same(self, home: Path, tmp_path: Path, line: Any) -> None:
         added(home, NAME)

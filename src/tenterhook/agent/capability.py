@@ -21,12 +21,11 @@ from pydantic_ai.result import FinalResult
 from pydantic_ai.run import AgentRunResult
 from pydantic_graph import End
 
-from .. import guarded, jsonable, processes
+from .. import guarded, jsonable, processes, stopping
 from ..approvals.requests import Call
 from ..gate import Gate, Permit
 from ..model import Action, Event, Run, Verdict
 from ..sessions import fresh_id
-from ..stopping import Gate as Stops
 from ..texts import prompt_text
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from ..approvals.requests import Answer, Request, Surface
     from ..approvals.rules import Rule
     from ..engine import Engine
-
-_FOLDER_FAMILY = ("folder", "table", "function")
 
 
 class Subagent(NamedTuple):
@@ -57,7 +54,7 @@ class Turn:
 
     def __init__(self) -> None:
         self.steps = 0
-        self.stops = Stops({"folder": 0, "array": 0})
+        self.stops = stopping.fresh()
         self.stop_reason = "no_tool_calls"
         self.refusal: str | None = None  # why there was no model call
         self.answer = ""
@@ -88,7 +85,6 @@ class HooksCapability(AbstractCapability[Any]):
         told: Callable[[Event, Verdict], None] | None = None,
         say: Callable[[str], None] | None = None,
         keep: Callable[[str], None] | None = None,
-        subagent: Subagent | None = None,
     ) -> None:
         """`mode` says which tools are asked about where hooks do not decide, `surfaces` are who is asked.
 
@@ -103,7 +99,7 @@ class HooksCapability(AbstractCapability[Any]):
         self.told = told
         self.say = say or (lambda text: None)
         self.keep = keep or (lambda text: None)
-        self.subagent = subagent
+        self.subagent: Subagent | None = None
         self.context: list[str] = []  # of pre-session hooks, for the instructions
         self.waiting: list[str] = []  # for the next request
         self.origin = "user"  # of the next run: a person's prompt, or a notification
@@ -283,7 +279,7 @@ class HooksCapability(AbstractCapability[Any]):
         try:
             return await handler()
         except Exception as error:
-            folders = [hook for hook in self.engine.hooks if hook.format in _FOLDER_FAMILY]
+            folders = [hook for hook in self.engine.hooks if stopping.family(hook) == "folder"]
             event = self._event("post-subagent", {**about, "error": str(error)})
             self._heard(event, await self.engine.asking(folders).adecide(event))
             raise
@@ -297,7 +293,7 @@ class HooksCapability(AbstractCapability[Any]):
         event = self._event(name, told if subagent is None else {**_about(subagent), "response": said})
         asked = turn.stops.asked(self.engine.hooks)
         if subagent is not None and turn.stop_reason != "no_tool_calls":  # the array format's hear of success only
-            asked = [hook for hook in asked if hook.format in _FOLDER_FAMILY]
+            asked = [hook for hook in asked if stopping.family(hook) == "folder"]
         engine = self.engine.asking(asked)
         verdict, stops = turn.stops.settle(await engine.adecide(turn.stops.told(event, engine.hooks)))
         self._heard(event, verdict)
@@ -378,10 +374,12 @@ def _error_text(part: Any) -> str:
 
 def _sent_back(runs: Iterable[Run]) -> list[str]:
     """The reasons of blocked stops, in the words of each family."""
+    blocks = [run for run in runs if run.decision.action is Action.DENY and run.decision.ignored is None]
     return [
-        f"[Hook blocked stop: {run.decision.reason}]" if run.hook.format in _FOLDER_FAMILY else str(run.decision.reason)
-        for run in runs
-        if run.decision.action is Action.DENY and run.decision.ignored is None
+        f"[Hook blocked stop: {run.decision.reason}]"
+        if stopping.family(run.hook) == "folder"
+        else run.decision.reason or ""
+        for run in blocks
     ]
 
 

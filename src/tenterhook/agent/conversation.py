@@ -129,8 +129,8 @@ class Conversation:
     async def turn(self, prompt: str, *, origin: str = "user") -> Ended:
         """One run of the agent, from a prompt to where it stops. Cancelled, it leaves a history to go on from."""
         self.hooks.origin = origin
-        self.hooks.waiting += self.notifications if origin == "user" else []
         if origin == "user":
+            self.hooks.waiting += self.notifications
             self.notifications.clear()
         self._recording.begin(self.history)
         limits = UsageLimits(request_limit=None)

@@ -13,6 +13,7 @@ from .. import bounded_search, places, shell_lines
 from ..errors import HookError
 from ..events import tool_names
 from ..expressions import PYTHON, BadExpression, on_the_spot_in, search
+from ..texts import input_texts
 from .requests import given_command
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _texts(rule: Rule, call: Call) -> Iterator[str]:
         if rule.answer == "approve" and call.path is not None:  # the file that is meant, not what is written into it
             yield from (call.path, os.path.relpath(call.path, os.path.realpath(call.work_dir)))
         else:
-            yield from _strings(call.tool_input)
+            yield from input_texts(call.tool_input)
         return
     line = given_command(call)
     parsed = _parse(line)
@@ -114,17 +115,6 @@ def _texts(rule: Rule, call: Call) -> Iterator[str]:
         return
     yield line
     yield from parsed.commands if parsed is not None else ()
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _strings(each)
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each)
 
 
 class _Parsed(NamedTuple):

@@ -65,8 +65,8 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
     return True
 
 
-def catalog(index: Index) -> Catalog:
-    """The hooks as they were loaded when the index was made."""
+def catalog(index: Index, event: str | None = None) -> Catalog:
+    """The hooks as they were loaded when the index was made. Trust is there as far as this event could ask for it."""
     from ..errors import Problem
     from ..model import Hook
     from .contents import Catalog
@@ -74,8 +74,8 @@ def catalog(index: Index) -> Catalog:
     hooks = tuple(Hook(*values) for values in index["hooks"])
     problems = tuple(Problem(*values) for values in index["problems"])
     trust: Any = None
-    # nobody asks about the others
-    if any(hook.layer == "project" or (hook.metadata and hook.metadata.get("runs_project_code")) for hook in hooks):
+    asking = [hook for hook in hooks if event in (None, hook.event) and hook.metadata]
+    if any(hook.layer == "project" for hook in hooks) or any(hook.metadata.get("runs_project_code") for hook in asking):
         from .trust import Trust
 
         trust = Trust(index["root"])
