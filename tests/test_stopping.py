@@ -42,8 +42,8 @@ def turn(session: Session, hooks: Sequence[Hook], stops: int = 8) -> list[tuple[
         gate = stopping.gate(session, event)
         asked = gate.asked(hooks)
         told = gate.told(event, hooks)
-        settled, after = gate.settle(verdict(asked, asked))
-        stopping.keep(session, event, after)
+        settled = gate.settle(verdict(asked, asked))
+        stopping.keep(session, event, gate.after(settled))
         seen.append(([hook.name for hook in asked], told.fields.get("stop_hook_active"), settled.denied))
         if not settled.denied:
             break
@@ -84,24 +84,25 @@ def test_two_of_one_family_have_no_more_than_one(session: Session) -> None:
 def test_families_count_for_themselves(session: Session) -> None:
     """After a folder hook's block an array hook still has its one."""
     gate = stopping.gate(session, stop(False))
-    _, gate = gate.settle(verdict([FOLDER, ARRAY], [FOLDER]))
+    gate = gate.after(gate.settle(verdict([FOLDER, ARRAY], [FOLDER])))
     assert gate.counts == {"folder": 1, "array": 0}
     stopping.keep(session, stop(False), gate)
     gate = stopping.gate(session, stop(True))
-    settled, gate = gate.settle(verdict([FOLDER, ARRAY], [ARRAY]))
+    settled = gate.settle(verdict([FOLDER, ARRAY], [ARRAY]))
     assert settled.denied
+    gate = gate.after(settled)
     assert gate.counts == {"folder": 1, "array": 1}
-    settled, gate = gate.settle(verdict([FOLDER, ARRAY], [ARRAY]))
+    settled = gate.settle(verdict([FOLDER, ARRAY], [ARRAY]))
     assert not settled.denied
-    settled, gate = gate.settle(verdict([FOLDER, ARRAY], [FOLDER]))
-    assert settled.denied
+    assert gate.after(settled).counts == gate.counts
+    assert gate.settle(verdict([FOLDER, ARRAY], [FOLDER])).denied
 
 
 def test_an_array_hook_that_has_had_its_say_takes_no_folder_hooks_block_away() -> None:
     gate = stopping.Gate({"folder": 0, "array": 1})
-    settled, after = gate.settle(verdict([FOLDER, ARRAY], [FOLDER, ARRAY]))
+    settled = gate.settle(verdict([FOLDER, ARRAY], [FOLDER, ARRAY]))
     assert settled.denied
-    assert after.counts["folder"] == 1
+    assert gate.after(settled).counts["folder"] == 1
 
 
 def test_hooks_on_other_events_are_left_alone() -> None:
@@ -112,14 +113,14 @@ def test_hooks_on_other_events_are_left_alone() -> None:
 def test_a_block_that_does_not_count_is_not_counted() -> None:
     ignored = Decision(Action.DENY, "go on", ignored="observers change nothing")
     seen = Verdict(STOP, runs=(Run(ARRAY, decision=ignored), Run(FOLDER, decision=Decision(Action.ASK, "why"))))
-    settled, after = stopping.Gate({"folder": 0, "array": 0}).settle(seen)
-    assert settled == seen
-    assert after.counts == {"folder": 0, "array": 0}
+    gate = stopping.Gate({"folder": 0, "array": 0})
+    assert gate.settle(seen) == seen
+    assert gate.after(seen).counts == {"folder": 0, "array": 0}
 
 
 def test_what_a_late_hook_says_beside_its_block_is_kept() -> None:
     late = verdict([ARRAY], [ARRAY])._replace(messages=("told",), additional_context=("known",))
-    settled, _ = stopping.Gate({"folder": 0, "array": 1}).settle(late)
+    settled = stopping.Gate({"folder": 0, "array": 1}).settle(late)
     assert (settled.decision, settled.reason) == (Action.NONE, None)
     assert (settled.messages, settled.additional_context) == (("told",), ("known",))
     assert settled.runs == late.runs
@@ -158,6 +159,7 @@ def test_a_turn_always_ends(blocks: list[set[str]]) -> None:
     continued = 0
     for blocking in blocks:
         asked = gate.asked(hooks)
-        settled, gate = gate.settle(verdict(asked, [hook for hook in asked if hook.name in blocking]))
+        settled = gate.settle(verdict(asked, [hook for hook in asked if hook.name in blocking]))
+        gate = gate.after(settled)
         continued += settled.denied
     assert continued <= 4

@@ -63,7 +63,10 @@ def refusal(native: str, record: dict[str, Any], why: str) -> Answer:
     spoken = codec(record["host"])
     event = Event(spoken.events.get(native, "agent-event"))
     action = Action.DENY if event.canonical in ("pre-tool-call", "permission-request") else Action.NONE
-    return spoken.write_verdict(Received(event, native, {}), Verdict(event.canonical, action, why))
+    verdict = Verdict(event.canonical, action, why)
+    if verdict.denied:
+        Journal(record["host"], tells=False).add(event, verdict, 0.0)
+    return spoken.write_verdict(Received(event, native, {}), verdict)
 
 
 def _ready(received: Received) -> Received:
@@ -139,8 +142,8 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal)
-    verdict, after = gate.settle(engine.decide(gate.told(event, engine.hooks), deadline=deadline))
-    stopping.keep(session, event, after)
+    verdict = engine.decide(gate.told(event, engine.hooks), deadline=deadline, settle=gate.settle)
+    stopping.keep(session, event, gate.after(verdict))
     return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))
 
 

@@ -97,16 +97,19 @@ class Engine:
         cancel: Cancel | None = None,
         loop: AbstractEventLoop | None = None,
         deadline: float | None = None,
+        settle: Callable[[Verdict], Verdict] | None = None,
     ) -> Verdict:
         """Run the hooks an event reaches and say what to do. Blocks for as long as they take.
 
         `cancel` ends it from elsewhere. `loop` is a running one, in another thread, for coroutine functions. At the
         `deadline`, a time of `time.monotonic`, what still runs has timed out and what has not begun has failed.
+        `settle` has the last word before the verdict is written down and given.
         """
         begun = time.monotonic()
         plan = matching.plan(self._arranged, event)
         if not plan.stages and not plan.background:
-            return verdicts.merge(event, (), None, self.problems)
+            nothing = verdicts.merge(event, (), None, self.problems)
+            return settle(nothing) if settle is not None else nothing
         turn = self._turn(event, cancel, loop, deadline)
         for stage in plan.stages:
             turn.run(stage)
@@ -115,6 +118,8 @@ class Engine:
         if self._tells_untrusted:
             self._tell_untrusted(turn.runs)
         verdict = turn.verdict(self.problems)
+        if settle is not None:
+            verdict = settle(verdict)
         if self.journal is not None:
             self.journal.add(turn.arrived, verdict, (time.monotonic() - begun) * 1000)
         return verdict
@@ -124,7 +129,7 @@ class Engine:
         kept = {"catalog": self.catalog, "debug": self._debug, "journal": self.journal}
         return Engine(hooks, **kept, tell_untrusted=self._tells_untrusted)  # type: ignore[arg-type]
 
-    async def adecide(self, event: Event) -> Verdict:
+    async def adecide(self, event: Event, *, settle: Callable[[Verdict], Verdict] | None = None) -> Verdict:
         """The same without blocking the event loop. Cancelled, it ends the hooks' process groups before it raises."""
         import asyncio
         import threading
@@ -137,7 +142,7 @@ class Engine:
 
         def work() -> None:
             try:
-                verdict = self.decide(event, cancel=cancel, loop=loop)
+                verdict = self.decide(event, cancel=cancel, loop=loop, settle=settle)
             except BaseException as error:  # noqa: BLE001  # carried over to the awaiting task
                 loop.call_soon_threadsafe(done.set_exception, error)
             else:

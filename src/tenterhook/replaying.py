@@ -16,6 +16,7 @@ from .catalog import loading, roots
 from .catalog.trust import Trust
 from .engine import Engine
 from .errors import HookError
+from .events import STOPS
 from .journal.records import meaning
 from .journal.redaction import MARK
 from .model import Event
@@ -98,7 +99,10 @@ class _Replay:
         work_dir = os.path.join(self._place, f"event-{number}")
         os.mkdir(work_dir)
         about = {"session_id": f"replay-{number}", "work_dir": work_dir, "context": record.get("context") or {}}
-        return engine.decide(Event.from_payload(record["event_name"], record["fields"] or {}, **about))
+        event = Event.from_payload(record["event_name"], record["fields"] or {}, **about)
+        if event.canonical in STOPS and event.fields.get("stop_hook_active"):
+            engine = engine.asking(hook for hook in engine.hooks if hook.name in _hooks(record))
+        return engine.decide(event)
 
     def _engine(self, record: dict[str, Any]) -> Engine:
         """The hooks that stand today where the event happened."""
@@ -174,6 +178,11 @@ def _folders(directory: str) -> list[str]:
     except OSError as error:
         raise HookError(f"{error.strerror}: {directory}", "name a directory with hooks") from None
     return [path for path in found if os.path.isfile(os.path.join(path, "HOOK.md"))]
+
+
+def _hooks(record: dict[str, Any]) -> set[str]:
+    """Those that were asked: at a repeated stop, some no longer are."""
+    return {run["hook"] for run in record.get("runs", ())}
 
 
 def _asked(hooks: Iterable[Hook]) -> list[Hook]:

@@ -46,13 +46,21 @@ class Gate(NamedTuple):
         families = {family(hook) for hook in hooks if hook.event in STOPS}
         return event.replace(stop_hook_active=self.counts["array" if "array" in families else "folder"] > 0)
 
-    def settle(self, verdict: Verdict) -> tuple[Verdict, Gate]:
-        """The verdict without blocks that come too late, and the counts after it."""
-        blocking = {family(run.hook) for run in verdict.runs if _blocks(run)}
-        if blocking == {"array"} and self.counts["array"] >= _MOST["array"]:
-            return verdict._replace(decision=Action.NONE, reason=None), self
-        counts = {name: count + (name in blocking) for name, count in self.counts.items()}
-        return verdict, Gate(counts)
+    def settle(self, verdict: Verdict) -> Verdict:
+        """The verdict without blocks that come too late."""
+        if self._is_too_late(verdict):
+            return verdict._replace(decision=Action.NONE, reason=None)
+        return verdict
+
+    def after(self, verdict: Verdict) -> Gate:
+        """Where the turn stands once a verdict was given."""
+        if self._is_too_late(verdict):
+            return self
+        blocking = _blocking(verdict)
+        return Gate({name: count + (name in blocking) for name, count in self.counts.items()})
+
+    def _is_too_late(self, verdict: Verdict) -> bool:
+        return _blocking(verdict) == {"array"} and self.counts["array"] >= _MOST["array"]
 
 
 def fresh() -> Gate:
@@ -87,5 +95,7 @@ def family(hook: Hook) -> str:
     return "folder" if hook.format in ("folder", "table", "function") else "array"
 
 
-def _blocks(run: Run) -> bool:
-    return run.decision.action is Action.DENY and run.decision.ignored is None
+def _blocking(verdict: Verdict) -> set[str]:
+    """The families whose hooks block."""
+    denied = (run for run in verdict.runs if run.decision.action is Action.DENY and run.decision.ignored is None)
+    return {family(run.hook) for run in denied}

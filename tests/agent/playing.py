@@ -263,6 +263,7 @@ class Play:
     hooks: int = 0
     sessions: int = 0
     settings: dict[str, Any] = field(default_factory=dict)  # [agent]
+    journal: dict[str, Any] = field(default_factory=dict)  # [journal]
     rules: list[dict[str, Any]] = field(default_factory=list)  # [[approvals.rules]]
     env: dict[str, str] = field(default_factory=dict)
 
@@ -344,7 +345,9 @@ class Play:
         return {**kept, "HOME": str(self.home), **self.env}
 
     def _write_settings(self) -> None:
-        lines = ["[agent]", *(f"{key} = {json.dumps(value)}" for key, value in self.settings.items())]
+        lines: list[str] = []
+        for name, table in (("agent", self.settings), ("journal", self.journal)):
+            lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
         for rule in self.rules:
             lines += ["[[approvals.rules]]", *(f"{key} = {json.dumps(value)}" for key, value in rule.items())]
         file = self.home / ".config/tenterhook/config.toml"

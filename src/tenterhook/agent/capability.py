@@ -295,13 +295,14 @@ class HooksCapability(AbstractCapability[Any]):
         if subagent is not None and turn.stop_reason != "no_tool_calls":  # the array format's hear of success only
             asked = [hook for hook in asked if stopping.family(hook) == "folder"]
         engine = self.engine.asking(asked)
-        verdict, stops = turn.stops.settle(await engine.adecide(turn.stops.told(event, engine.hooks)))
+        told_event = turn.stops.told(event, engine.hooks)
+        verdict = await engine.adecide(told_event, settle=turn.stops.settle)
         self._heard(event, verdict)
         for news in turn.stops.news(self.engine.hooks, verdict.runs):
             self.say(news)
         contexts = [hook_context(name, text) for text in verdict.additional_context]
         if verdict.denied and turn.stop_reason == "no_tool_calls":
-            turn.stops = stops
+            turn.stops = turn.stops.after(verdict)
             self._add(ctx, [*_sent_back(verdict.runs), *contexts])
             return
         self.waiting += contexts

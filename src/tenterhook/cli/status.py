@@ -67,7 +67,7 @@ def _next(
     if errors:
         return "tenterhook check           what is wrong, and how to mend it"
     if not hooks:
-        return "write a hook: a folder with a HOOK.md in ~/.config/agents/hooks; then: tenterhook list"
+        return "tenterhook add             take a ready-made hook, or write one: tenterhook new --help"
     if doubtful:
         return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to mend it"
     if waiting:

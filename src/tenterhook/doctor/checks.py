@@ -254,6 +254,9 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
     else:
         found.insert(0, note("no hook is in force here: there is nothing that could hold"))
+    why = health.why_not_written()
+    if why is not None:
+        found.append(note(f"nothing is written to the journal: {why}", "verdicts are the same; make room or mend it"))
     for (name, _), remark in health.remarks(catalog.hooks).items():
         if any(hook.name == name for hook in catalog.in_force()):
             level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a guard that fails does not hold

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import statistics
 from .index import Index, Wanted
-from .writing import directory
+from .writing import directory, trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 _LATELY = 7 * 86400  # seconds
+
+
+def why_not_written() -> str | None:
+    """Why verdicts do not reach the journal now; None if they do."""
+    try:
+        trouble(directory())
+    except OSError as error:
+        return f"{error.strerror}: {error.filename or directory()}"
+    return None
 
 
 def remarks(hooks: Iterable[Hook]) -> dict[tuple[str, str], str]:

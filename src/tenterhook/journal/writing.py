@@ -96,6 +96,20 @@ def append(place: str, record: Mapping[str, Any]) -> None:
                 pass
 
 
+def trouble(place: str) -> None:
+    """Raise what would keep a record from being appended; none is."""
+    _Opened(place).close()
+    newest = os.path.join(place, segment_name(max(last_number(place), 1)))
+    probe = os.path.join(place, f"probe-{os.getpid()}")
+    if os.path.lexists(newest):
+        os.close(os.open(newest, _FLAGS & ~os.O_CREAT))
+    try:
+        _write_line(probe, b'{"is there room": "?"}' * 256, START)
+    finally:
+        if os.path.lexists(probe):
+            os.unlink(probe)
+
+
 class _Opened:
     """A journal that this process has open: the lock, and the newest segment with the hash that it ends with."""
 
