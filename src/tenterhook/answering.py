@@ -6,6 +6,7 @@ import os
 import time
 
 from . import bundle, places
+from .approvals import presence
 from .catalog import index
 from .engine import Engine, untrusted_line
 from .errors import ERROR
@@ -45,7 +46,14 @@ def answer(
         bundle.keep()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
-    verdict = _decide(received, catalog, deadline, Journal(record["host"], tells=False))
+    journal = Journal(record["host"], tells=False)
+    verdict = _decide(received, catalog, deadline, journal)
+    if received.event.canonical in presence.EVENTS and presence.is_any():
+        verdict = _approved(received, verdict, spoken, record, deadline, journal)
+    if presence.is_joined():
+        from .joining import waking
+
+        waking.kick()
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
         _hand_over(spoken, received.event.session_id, record)
@@ -145,6 +153,23 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
     verdict = engine.decide(gate.told(event, engine.hooks), deadline=deadline, settle=gate.settle)
     stopping.keep(session, event, gate.after(verdict))
     return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))
+
+
+def _approved(
+    received: Received, verdict: Verdict, spoken: Codec, record: dict[str, Any], deadline: float, journal: Journal
+) -> Verdict:
+    """The verdict with what rules, and people at the hub, have to say."""
+    from . import approving
+
+    return approving.settled(
+        received.event,
+        verdict,
+        spoken.manners,
+        record["host"],
+        has_question="permission-request" in record["events"].values(),
+        deadline=deadline,
+        journal=journal,
+    )
 
 
 def _note(host: str, received: Received, verdict: Verdict, answered: Answer, unwired: list[str]) -> None:

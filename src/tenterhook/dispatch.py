@@ -69,8 +69,8 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
 
         found = index.read(root, record["configs"])
         if found is not None:
-            seen = _as_matchers_see_it(payload)
-            if seen is not None and index.reaches_nothing(found, record["events"][native], *seen):
+            seen, ours = _as_matchers_see_it(payload), record["events"][native]
+            if seen is not None and index.reaches_nothing(found, ours, *seen) and not _concerns_others(ours):
                 return False
     if _is_answered_elsewhere(record, native):
         return False
@@ -82,6 +82,15 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
     except answering.BadEvent as error:
         return _refuse(native, record, error.message)
     return _say(answer)
+
+
+def _concerns_others(event: str) -> bool:
+    """Whether rules or a hub may have something to say that no hook does."""
+    if event not in ("pre-tool-call", "permission-request"):
+        return False
+    from .approvals import presence
+
+    return presence.is_any()
 
 
 def _refuse(native: str, record: dict[str, Any], why: str) -> bool:

@@ -6,18 +6,18 @@ The engine never waits for people; whoever must have an answer comes here.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .approvals import rules as rules_
-from .approvals.requests import MODES, Answer, Call, Request, Surface
+from .approvals.requests import LASTS, MODES, Answer, Call, Request, Surface, fresh_id
 from .model import Action, Event, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     Decide = Callable[[Event], Awaitable[Verdict]]
+    MoreRules = Callable[[], Awaitable[Sequence[rules_.Rule]]]
 
 _QUESTION_OPENS = 0.3  # seconds after the hooks were asked, at the latest
 
@@ -42,13 +42,18 @@ class Gate:
         *,
         mode: str = "ask",
         rules: Sequence[rules_.Rule] = (),
+        more_rules: MoreRules | None = None,
         surfaces: Sequence[Surface] = (),
         told: Callable[[Request, Answer | None, float], None] | None = None,
     ) -> None:
-        """`decide` is an engine's `adecide`. Without `surfaces` nobody is there to ask. `told` hears each answer."""
+        """`decide` is an engine's `adecide`. Without `surfaces` nobody is there to ask. `told` hears each answer.
+
+        `more_rules` stand behind `rules` and may be others at each call.
+        """
         self._decide = decide
         self.mode = mode
         self.rules = list(rules)
+        self._more_rules = more_rules
         self.surfaces = list(surfaces)
         self._told = told
         self._granted: set[str] = set()
@@ -62,16 +67,18 @@ class Gate:
             return Permit(False, call, "hook", verdict.reason, context=context)
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)
-        rule = rules_.match(self.rules, call)
+        more = await self._more_rules() if self._more_rules is not None else ()
+        rule = rules_.match([*self.rules, *more], call)
         if rule is not None and rule.answer == "deny":
             return Permit(False, call, "rule", rule.said, context=context)
         if verdict.decision is Action.APPROVE:
             return Permit(True, call, "hook", verdict.reason, context=context)
         if verdict.decision is not Action.ASK and (consent := self._consent(call, rule)):
             return Permit(True, call, consent, context=context)
-        why = verdict.reason if verdict.decision is Action.ASK else rule.said if rule is not None else None
-        settled = None if verdict.decision is Action.ASK else lambda: self._settled(call)
-        permit = await self._ask(Request(f"permission_{os.urandom(6).hex()}", call, why, settled))
+        is_forced = verdict.decision is Action.ASK
+        why = verdict.reason if is_forced else rule.said if rule is not None else None
+        settled = None if is_forced else lambda: self._settled(call)
+        permit = await self._ask(Request(fresh_id(), call, why, settled, time.time() + LASTS, is_forced))
         return permit._replace(context=(*context, *permit.context))
 
     def _consent(self, call: Call, rule: rules_.Rule | None) -> str | None:
@@ -105,20 +112,20 @@ class Gate:
         """The first valid answer; whoever else was asked is told that it is over by being cancelled."""
         hooks = asyncio.create_task(self._hooks_answer(request, context))
         asked = {hooks}
+        answer: Answer | None = None
         try:
             await asyncio.wait(asked, timeout=_QUESTION_OPENS if self.surfaces else None)
             if not hooks.done() or hooks.result() is None:
                 asked |= {asyncio.create_task(_surface_answer(surface, request)) for surface in self.surfaces}
             waiting = set(asked)
-            while waiting:
+            while waiting and answer is None:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                answers = [answer for task in done if (answer := task.result()) is not None]
-                if answers:
-                    return min(answers, key=lambda answer: answer.approved)  # of two at once, the no
+                answers = [given for task in done if (given := task.result()) is not None]
+                answer = min(answers, key=lambda given: given.approved, default=None)  # of two at once, the no
         finally:
-            for task in asked:
-                task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            earlier = await _withdraw(asked, answer)
+        if answer is not None:
+            return earlier or answer
         whom = "Nobody answered" if self.surfaces else "Nobody is there to ask"
         why = f" ({request.why})" if request.why else ""
         return Answer(False, "nobody", reason=f"{whom}: {request.call.action} needs an approval{why}")
@@ -145,6 +152,15 @@ class Gate:
 
 def _event(name: str, call: Call, fields: dict[str, Any]) -> Event:
     return Event(name, session_id=call.session_id, work_dir=call.work_dir, **fields)
+
+
+async def _withdraw(asked: set[asyncio.Task[Answer | None]], answer: Answer | None) -> Answer | None:
+    """Tell those who still wait for an answer which one came; return one that turns out to have come before it."""
+    waiting = [task for task in asked if not task.done()]
+    for task in waiting:
+        task.cancel(answer)
+    ended = await asyncio.gather(*waiting, return_exceptions=True)
+    return next((each for each in ended if isinstance(each, Answer)), None)
 
 
 async def _surface_answer(surface: Surface, request: Request) -> Answer | None:

@@ -22,6 +22,7 @@ _KEPT_SECONDS = 30 * 86400
 _A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 _MOST_STOPS = 200
+_MOST_GRANTS = 500
 _LONGEST_ENV_FILE = 1024 * 1024
 
 # What a hook may not set for those that come after it: it would decide what they run.
@@ -130,6 +131,25 @@ class Session:
     def _write_stops(self, counts: Mapping[str, int]) -> None:
         kept = dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:])
         _write(os.path.join(self.directory, "stops.json"), light_json.dumps(kept).encode())
+
+    def grants(self, agent: str) -> list[str]:
+        """What was approved for this session, as long as the agent's process lives that asked."""
+        try:
+            with open(os.path.join(self.directory, "grants.json"), encoding="utf-8") as file:
+                kept = light_json.loads(file.read())
+        except (OSError, ValueError):
+            return []
+        found = kept.get("grants") if isinstance(kept, dict) and kept.get("agent") == agent else None
+        return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+
+    def grant(self, agent: str, covers: str) -> None:
+        """Remember an approval for the session; those of an agent's process that is gone are forgotten."""
+        lock = self._lock()
+        if lock is None:
+            return
+        with lock:
+            kept = {"agent": agent, "grants": [*self.grants(agent), covers][-_MOST_GRANTS:]}
+            _write(os.path.join(self.directory, "grants.json"), light_json.dumps(kept).encode())
 
     def variables(self) -> dict[str, str]:
         """What pre-session hooks have set, as of when the session was opened."""

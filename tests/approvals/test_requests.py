@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
 import textwrap
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tenterhook.agent.screen import question
 from tenterhook.agent.tools import Tools
-from tenterhook.approvals.requests import Call, Request
+from tenterhook.approvals.requests import Call, Request, content_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -195,3 +197,75 @@ def test_the_fields_of_a_request(project: Path) -> None:
         "display": {"kind": "command", "command": "ls", "cwd": str(project)},
         "agent_type": "reviewer",
     }
+
+
+# ------------------------------------------------------------------ what leaves the house
+
+
+def test_the_hash_is_what_its_definition_says() -> None:
+    """So that anybody can compute it, here by hand."""
+    given = {"command": "echo é\u202e", "b": [1, 2.5, True, None], "a": {}}
+    text = '["Shell",{"a":{},"b":[1,2.5,true,null],"command":"echo \\u00e9\\u202e"},"/tmp"]'
+    expected = hashlib.sha256(text.encode()).hexdigest()
+    assert Request("r", Call("Shell", given, "/tmp")).hash == expected
+    assert content_hash("Shell", dict(reversed(given.items())), "/tmp") == expected
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Call("Bash", {"command": "ls"}, "/tmp"),
+        Call("Shell", {"command": "ls "}, "/tmp"),
+        Call("Shell", {"command": "ls", "timeout": 1}, "/tmp"),
+        Call("Shell", {"command": "ls"}, "/"),
+        Call("Shell", {"command": ["ls"]}, "/tmp"),
+    ],
+    ids=str,
+)
+def test_another_tool_input_or_directory_has_another_hash(other: Call) -> None:
+    assert Request("r", other).hash != Request("r", Call("Shell", {"command": "ls"}, "/tmp")).hash
+
+
+def test_the_hub_is_told_what_somebody_must_see_and_how_long_there_is_time(project: Path) -> None:
+    asked_for = Call("Shell", {"command": "ls"}, str(project), "s-1", agent="claude-code")
+    told = Request("r-1", asked_for, "look", expires_at=time.time() + 60).as_json("desk", "1.2")
+    assert 55 < told.pop("expires_in") <= 60
+    assert told == {
+        "id": "r-1",
+        "tool_name": "Shell",
+        "tool_input": {"command": "ls"},
+        "hash": Request("other", asked_for).hash,
+        "display": {"kind": "command", "command": "ls", "cwd": str(project)},
+        "action": "run command",
+        "why": "look",
+        "session_id": "s-1",
+        "agent": "claude-code",
+        "machine": "desk",
+        "work_dir": str(project),
+        "grant": f"1.2 {asked_for.grant}",
+    }
+
+
+def test_a_large_difference_is_not_sent_but_the_input_is(project: Path) -> None:
+    content = "line\n" * 100_000
+    told = Request("r", call(project, file_path="x", content=content)).as_json("desk", None)
+    assert told["display"] == {"kind": "file", "path": str(project / "x"), "cwd": str(project)}
+    assert told["tool_input"]["content"] == content
+    assert told["grant"] is None
+
+
+def test_an_approval_for_the_session_is_bound_to_where_the_command_runs(project: Path) -> None:
+    """Some agents' shells can be told another directory."""
+    here = call(project, "exec_command", command="make clean")
+    assert call(project, "exec_command", command="make clean", workdir=".").grant == here.grant
+    assert call(project, "exec_command", command="make clean", workdir="/").grant != here.grant
+    assert call(project, "exec_command", command="make clean", workdir="/").display["cwd"] == "/"
+
+
+def test_an_approval_of_a_patch_of_several_files_is_bound_to_the_patch(project: Path) -> None:
+    one = call(project, "apply_patch", input="+a", file_path="a", file_paths=["a"])
+    assert one.path == str(project / "a")
+    several = call(project, "apply_patch", input="+a\n+b", file_path="a", file_paths=["a", "b"])
+    assert several.path is None
+    assert several.display["kind"] == "input"
+    assert several.grant != one.grant

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
+import time
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from support import tenterhook
 from tenterhook.agent import settings
-from tenterhook.approvals import rules
+from tenterhook.approvals import presence, rules
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
+from tenterhook.catalog import ownership
 from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
@@ -264,8 +268,8 @@ def test_rules_are_read_from_a_settings_file() -> None:
         {"pattern": "x", "directory": "/home/me", "answer": "deny", "reason": "because"},
     ]
     assert rules.read(found, "config.toml") == [
-        APPROVED,
-        Rule("deny", pattern="x", directory="/home/me", reason="because"),
+        APPROVED._replace(source="config.toml"),
+        Rule("deny", pattern="x", directory="/home/me", reason="because", source="config.toml"),
     ]
     assert rules.read(None, "config.toml") == rules.read([], "config.toml") == []
 
@@ -333,13 +337,152 @@ def test_the_agent_does_not_start_with_them(home: Path, project: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-def write_settings(home: Path, text: str) -> None:
+def write_settings(home: Path, text: str) -> Path:
     file = home / ".config" / "tenterhook" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_bytes(text.encode("latin-1"))
+    return file
 
 
 def test_a_rule_says_what_it_is_about() -> None:
     assert DENIED.said == "never"
     assert "git status" in APPROVED.said
     assert Rule("deny").said == "your rule for everything says deny"
+
+
+# ------------------------------------------------------------------ agents, expiry, where they stand
+
+
+@pytest.mark.parametrize(
+    ("agent", "expression", "matches"),
+    [
+        ("claude-code", "claude", True),
+        ("claude-code", "^claude-code$", True),
+        ("claude-code", "^(codex|gemini)$", False),
+        ("agent", "^agent$", True),
+    ],
+)
+def test_a_rule_may_be_for_one_agent(agent: str, expression: str, matches: bool) -> None:
+    given = Call("Shell", {"command": "ls"}, "/tmp", agent=agent)
+    assert (rules.match([Rule("deny", agent=expression)], given) is not None) is matches
+
+
+@pytest.mark.parametrize(
+    ("written", "is_over"),
+    [
+        ("2000-01-01", True),
+        ('"2000-01-01"', True),
+        ("2000-01-01T10:00:00Z", True),
+        ('"2000-01-01T10:00:00+02:00"', True),
+        ("2000-01-01 10:00:00", True),
+        ("2100-01-01", False),
+        ('"2100-01-01T10:00:00Z"', False),
+        (str(date.today()), False),  # a day is over at its end
+    ],
+)
+def test_a_rule_may_end(home: Path, written: str, is_over: bool) -> None:
+    write_settings(home, f'[[approvals.rules]]\nanswer = "deny"\nexpires = {written}\n')
+    found = settings.load().rules
+    assert (rules.match(found, call("ls")) is None) is is_over
+
+
+@pytest.mark.parametrize("written", ['"soon"', "10:00:00", "true", "[]", '"2000-13-01"', '""'])
+def test_an_end_that_is_no_date_is_refused(home: Path, written: str) -> None:
+    write_settings(home, f'[[approvals.rules]]\nanswer = "deny"\nexpires = {written}\n')
+    with pytest.raises(HookError, match="expires"):
+        settings.load()
+
+
+def test_a_rule_that_is_over_leaves_the_next_one_to_match() -> None:
+    over = Rule("deny", tool="Shell", expires=time.time() - 1)
+    assert rules.match([over, APPROVED], call("git status")) == APPROVED
+
+
+def test_rules_of_the_machine_come_first_and_any_denial_wins(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ownership, "owned_by_root", lambda _: True)  # no test writes to /etc
+    monkeypatch.setattr(presence, "MANAGED", str(tmp_path / "managed.toml"))
+    (tmp_path / "managed.toml").write_text(
+        '[[approvals.rules]]\nanswer = "ask"\ncommand = "make"\n'
+        '[[approvals.rules]]\nanswer = "approve"\ncommand = "make x"\n'
+    )
+    write_settings(
+        home,
+        '[[approvals.rules]]\nanswer = "approve"\ncommand = "make"\n'
+        '[[approvals.rules]]\nanswer = "deny"\ncommand = "make x"\n',
+    )
+    found = settings.load().rules
+    first, denial = rules.match(found, call("make")), rules.match(found, call("make x"))
+    assert first is not None
+    assert denial is not None
+    assert (first.answer, first.source) == ("ask", str(tmp_path / "managed.toml"))
+    assert (denial.answer, denial.source) == ("deny", str(home / ".config/tenterhook/config.toml"))
+
+
+def test_rules_of_the_machine_that_another_account_could_write_are_refused(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "managed.toml"
+    file.write_text('[[approvals.rules]]\nanswer = "approve"\n')
+    file.chmod(0o666)
+    monkeypatch.setattr(presence, "MANAGED", str(file))
+    with pytest.raises(HookError, match="another account"):
+        settings.load()
+
+
+@pytest.mark.parametrize(("text", "is_any"), [("[agent]\n", False), ("[[approvals.rules]]\n", True), ("", False)])
+def test_whether_there_are_rules_is_known_without_reading_them(home: Path, text: str, is_any: bool) -> None:
+    assert not presence.is_any()
+    write_settings(home, text)
+    assert presence.is_any() is is_any
+
+
+def test_an_approval_holds_where_the_command_begins_and_runs() -> None:
+    rule = Rule("approve", tool="Shell", command="make", directory="/usr")
+    there = Call("exec_command", {"command": "make"}, "/usr/lib")
+    assert rules.match([rule], there) == rule
+    assert rules.match([rule], there._replace(tool_input={"command": "make", "workdir": "/etc"})) is None
+    denial = rule._replace(answer="deny")
+    assert rules.match([denial], there._replace(tool_input={"command": "make", "workdir": "/etc"})) == denial
+
+
+def test_a_patch_of_several_files_is_not_approved_by_a_rule_for_one_of_them() -> None:
+    rule = Rule("approve", pattern=r"docs/")
+    one = Call("apply_patch", {"input": "x", "file_path": "docs/a", "file_paths": ["docs/a"]}, "/tmp")
+    assert rules.match([rule], one) == rule
+    both = one._replace(tool_input={"input": "x", "file_path": "docs/a", "file_paths": ["docs/a", "src/b"]})
+    assert rules.match([rule], both) is None
+    assert rules.match([rule._replace(answer="deny")], both) is not None
+
+
+# ------------------------------------------------------------------ which rule decides
+
+
+def dry_run(*more: str, command: str = "git status", event: str = "permission-request") -> str:
+    given = json.dumps({"command": command})
+    ended = tenterhook("trigger", event, "--tool", "Shell", "--input", given, "--dry-run", *more)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_a_dry_run_says_which_rule_decides_and_where_it_stands(home: Path, project: Path) -> None:
+    assert "rule: none matches" in dry_run()
+    file = write_settings(
+        home,
+        '[[approvals.rules]]\nanswer = "approve"\ncommand = "git status"\n'
+        '[[approvals.rules]]\nanswer = "deny"\ncommand = "git status"\nagent = "codex"\nreason = "not you"\n',
+    )
+    assert f"rule: approve, your rule for command = 'git status' says approve  ({file})" in dry_run()
+    assert "rule: deny, not you" in dry_run("--agent", "codex")
+    assert "rule: none matches" in dry_run(command="git status; rm x")
+    told = json.loads(dry_run("--json", event="pre-tool-call"))["rule"]
+    assert (told["answer"], told["source"]) == ("approve", str(file))
+    assert "rule" not in dry_run(event="post-tool-call")
+
+
+def test_a_dry_run_with_rules_that_cannot_be_read_says_so(home: Path, project: Path) -> None:
+    write_settings(home, '[[approvals.rules]]\nanswer = "never"\n')
+    ended = tenterhook("trigger", "permission-request", "--tool", "Shell", "--input", "{}", "--dry-run")
+    assert ended.returncode == 1
+    assert "never" in ended.stderr

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..approvals.requests import Answer, Request, Surface
     from ..approvals.rules import Rule
     from ..engine import Engine
+    from ..gate import MoreRules
 
 
 class Subagent(NamedTuple):
@@ -79,6 +80,7 @@ class HooksCapability(AbstractCapability[Any]):
         work_dir: str | os.PathLike[str] = ".",
         mode: str = "yolo",
         rules: Sequence[Rule] = (),
+        more_rules: MoreRules | None = None,
         surfaces: Sequence[Surface] = (),
         answered: Callable[[Request, Answer | None, float], None] | None = None,
         max_steps: int | None = None,
@@ -94,7 +96,10 @@ class HooksCapability(AbstractCapability[Any]):
         self.engine = engine
         self.session_id = session_id or fresh_id()
         self.work_dir = os.path.abspath(work_dir)
-        self.gate = Gate(self.decide, mode=mode, rules=rules, surfaces=surfaces, told=answered)
+        self.gate = Gate(
+            self.decide, mode=mode, rules=rules, more_rules=more_rules, surfaces=surfaces, told=self._answered
+        )
+        self.answered = answered
         self.max_steps = max_steps
         self.told = told
         self.say = say or (lambda text: None)
@@ -332,6 +337,13 @@ class HooksCapability(AbstractCapability[Any]):
             if text:
                 body = text.replace("</hook_result>", "&lt;/hook_result>")
                 self.keep(f'<hook_result hook_event="UserPromptSubmit">{body}</hook_result>')
+
+    def _answered(self, request: Request, answer: Answer | None, took: float) -> None:
+        """Write down how a question ended, and tell whoever listens."""
+        if self.engine.journal is not None:
+            self.engine.journal.add_approval(request, answer, took)
+        if self.answered is not None:
+            self.answered(request, answer, took)
 
     def _heard(self, event: Event, verdict: Verdict) -> Verdict:
         if self.told is not None:

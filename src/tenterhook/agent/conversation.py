@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..approvals.requests import Answer, Request, Surface
     from ..engine import Engine
+    from ..gate import MoreRules
     from ..model import Event, Verdict
     from .screen import Screen
     from .settings import Settings
@@ -60,13 +61,17 @@ class Conversation:
         *,
         work_dir: str,
         surfaces: Sequence[Surface] = (),
+        more_rules: MoreRules | None = None,
+        recorded: Callable[[], None] = lambda: None,
         resume: str | None = None,
     ) -> None:
+        """`recorded` is called whenever the journal may have grown."""
         self.engine = engine
         self.model = model
         self.settings = settings
         self.screen = screen
         self.work_dir = work_dir
+        self._recorded = recorded
         self.id = resume or fresh_id()
         entries = record.read(resume) if resume else []
         self.history: list[ModelMessage] = record.history(entries)
@@ -82,6 +87,7 @@ class Conversation:
             work_dir=work_dir,
             mode=settings.mode,
             rules=settings.rules,
+            more_rules=more_rules,
             surfaces=surfaces,
             answered=self._answered,
             max_steps=settings.max_steps,
@@ -212,6 +218,7 @@ class Conversation:
             whole = verdict.as_json()
             kept = {key: whole[key] for key in ("decision", "reason", "modified_input", "runs")}
             self.record.write("hooks", event=event.canonical, **kept)
+            self._recorded()
         self.screen.verdict(event, verdict)
 
     def _answered(self, request: Request, answer: Answer | None, took: float) -> None:
@@ -222,6 +229,7 @@ class Conversation:
         call = request.call
         asked = {"id": request.id, "tool_name": call.tool_name, "tool_input": call.tool_input}
         self.record.write("permission", **asked, decision=decision, **by, duration_ms=round(took))
+        self._recorded()
         if answer is not None:
             self.screen.answered(request, answer)
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tomllib
 from typing import Any, NamedTuple
 
-from .. import places
-from ..approvals import rules
+from ..approvals import presence, rule_files, rules
 from ..approvals.requests import MODES
 from ..errors import HookError
 
@@ -15,7 +12,7 @@ _KINDS = {"model": str, "base_url": str, "mode": str, "compact_above": int, "max
 
 
 class Settings(NamedTuple):
-    """The `[agent]` table, and the approvals' rules beside it."""
+    """The `[agent]` table, and the rules for approvals: the managed ones first."""
 
     model: str | None = None
     base_url: str | None = None
@@ -26,26 +23,15 @@ class Settings(NamedTuple):
 
 
 def file() -> str:
-    return os.path.join(places.config_home(), "tenterhook", "config.toml")
+    return presence.person_file()
 
 
 def load() -> Settings:
     """What the file says; without one, the defaults. A file that cannot be read is an error: it may hold denials."""
     path = file()
-    try:
-        with open(path, "rb") as stream:
-            found = tomllib.load(stream)
-    except FileNotFoundError:
-        return Settings()
-    except OSError as error:
-        raise HookError(f"{error.strerror}: {path}", "your rules stand there: make it readable") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HookError(f"{path}: {error}", "your rules stand there: correct it, or move it away") from None
-    approvals = found.get("approvals", {})
-    if not isinstance(approvals, dict):
-        raise HookError(f"{path}: approvals is not a table", "write rules below [[approvals.rules]]")
+    found = rule_files.settings(path)
     agent = _agent(found.get("agent", {}), path)
-    return Settings(**agent, rules=tuple(rules.read(approvals.get("rules"), path)))
+    return Settings(**agent, rules=(*rule_files.managed(), *rules.of_settings(found, path)))
 
 
 def _agent(found: Any, path: str) -> dict[str, Any]:

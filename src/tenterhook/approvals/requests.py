@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from .. import jsonable
 from ..events import tool_names
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ MODES = {
     "auto": frozenset(("Shell",)),
     "yolo": frozenset[str](),
 }
+LASTS = 3600.0  # seconds that a question stays open where nobody says how long
+_LONGEST_LABEL, _LONGEST_WHY = 200, 4000  # characters that the hub is sent
+_LARGEST_SENT = 200_000  # characters of what is shown that the hub is sent
 _LONGEST_DIFF = 5_000_000  # bytes of a file that a difference is made of
 
 
@@ -30,6 +36,7 @@ class Call(NamedTuple):
     session_id: str = ""
     tool_use_id: str = ""
     more: Mapping[str, Any] = {}  # further fields of its events, such as whose call it is
+    agent: str = "agent"  # claude-code, codex, …; the bundled one is `agent`
 
     @property
     def tool(self) -> str:
@@ -38,9 +45,20 @@ class Call(NamedTuple):
 
     @property
     def path(self) -> str | None:
-        """The file it is about, links and all resolved."""
-        path = self.tool_input.get("file_path")
-        return resolved(self.work_dir, path) if isinstance(path, str) and path and "\0" not in path else None
+        """The file it is about, links and all resolved; None also for a patch of several files."""
+        path, paths = self.tool_input.get("file_path"), self.tool_input.get("file_paths")
+        if not isinstance(path, str) or not path or "\0" in path or (isinstance(paths, list) and len(paths) > 1):
+            return None
+        return resolved(self.work_dir, path)
+
+    @property
+    def directory(self) -> str:
+        """Where it happens: some agents' shells can be told another directory than the session's."""
+        if self.tool == "Shell":
+            for key in _DIRECTORIES:
+                if isinstance(told := self.tool_input.get(key), str) and told and "\0" not in told:
+                    return resolved(self.work_dir, told)
+        return self.work_dir
 
     @property
     def action(self) -> str:
@@ -52,7 +70,7 @@ class Call(NamedTuple):
         """What somebody who decides must see: the real command, or the path and what would change in it."""
         given = self.tool_input
         if self.tool == "Shell":
-            return {"kind": "command", "command": str(given.get("command", "")), "cwd": self.work_dir}
+            return {"kind": "command", "command": given_command(self), "cwd": self.directory}
         if self.path is not None:
             shown = {"kind": "file", "path": self.path, "cwd": self.work_dir}
             difference = _difference(self)
@@ -63,7 +81,7 @@ class Call(NamedTuple):
     def grant(self) -> str:
         """What an approval for the session covers: the command and directory, the tool and path, or the exact input."""
         if self.tool == "Shell":
-            return json.dumps(["Shell", given_command(self), self.work_dir])
+            return json.dumps(["Shell", given_command(self), self.directory])
         if self.path is not None:
             return json.dumps([self.tool, self.path])
         return json.dumps([self.tool_name, self.tool_input], sort_keys=True)
@@ -76,6 +94,37 @@ class Request(NamedTuple):
     call: Call
     why: str | None = None  # what a hook or rule that forces the question says
     settled: Callable[[], Answer | None] | None = None  # asked by a surface whose turn has come: is it needed still?
+    expires_at: float | None = None  # seconds since 1970
+    is_forced: bool = False  # by a hook: no approval for the session answers it
+
+    @property
+    def hash(self) -> str:
+        """What an answer is bound to: the SHA-256, in hex, of the canonical JSON of [tool name, tool input, directory].
+
+        Canonical is what Python writes with `json.dumps(value, sort_keys=True, separators=(",", ":"))`: keys sorted
+        by code point, no spaces, everything beyond ASCII escaped as \\uXXXX. The directory is the session's.
+        """
+        return content_hash(self.call.tool_name, self.call.tool_input, self.call.work_dir)
+
+    def as_json(self, machine: str, process: str | None) -> dict[str, Any]:
+        """What the hub is told of it. An approval for the session lasts as long as the agent's process."""
+        call = self.call
+        left = LASTS if self.expires_at is None else self.expires_at - time.time()
+        return {
+            "id": self.id,
+            "tool_name": call.tool_name,
+            "tool_input": jsonable.plain(call.tool_input),
+            "hash": self.hash,
+            "display": jsonable.plain(_small_enough(call.display)),
+            "action": call.action[:_LONGEST_LABEL],
+            "why": self.why and self.why[:_LONGEST_WHY],
+            "session_id": call.session_id,
+            "agent": call.agent,
+            "machine": machine,
+            "work_dir": call.work_dir,
+            "expires_in": max(round(left, 3), 1.0),
+            "grant": None if self.is_forced or process is None else f"{process} {call.grant}",
+        }
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -105,10 +154,24 @@ class Answer(NamedTuple):
 
 
 class Surface(Protocol):
-    """Where a question is put to somebody. Cancelled, it withdraws what it shows."""
+    """Where a question is put to somebody.
+
+    Cancelled, it withdraws what it shows; the cancellation carries the `Answer` that came from elsewhere. If it finds
+    that it was answered here before that, it returns this answer all the same, and this is the one that counts.
+    """
 
     async def ask(self, request: Request) -> Answer | None:
         """The answer, or None if nobody will give one here."""
+
+
+def fresh_id() -> str:
+    return f"permission_{os.urandom(6).hex()}"
+
+
+def content_hash(tool_name: str, tool_input: Any, work_dir: str) -> str:
+    """The hash of `Request.hash`, for whoever has the parts."""
+    parts = [tool_name, jsonable.plain(tool_input), work_dir]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def resolved(work_dir: str, path: str) -> str:
@@ -121,6 +184,7 @@ def given_command(call: Call) -> str:
     return command if isinstance(command, str) else json.dumps(command)
 
 
+_DIRECTORIES = ("workdir", "cwd", "directory", "dir_path", "working_directory")
 _NAMED = ("Shell", "WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep", "Task")
 _ACTIONS = {
     "Shell": "run command",
@@ -162,6 +226,17 @@ def _pieces(given: Mapping[str, Any]) -> str | None:
         "\n".join(f"{sign}{line}" for sign, text in pieces if isinstance(text, str) for line in text.split("\n"))
         or None
     )
+
+
+def _small_enough(display: dict[str, Any]) -> dict[str, Any]:
+    """A display without what would make a message too long: whoever is shown it has the input besides."""
+    large = [key for key, value in display.items() if len(json.dumps(value)) > _LARGEST_SENT]
+    if not large:
+        return display
+    return {
+        **{key: value for key, value in display.items() if key not in large},
+        "kind": "file" if "diff" in large else "input",
+    }
 
 
 def _lines(text: str) -> list[str]:

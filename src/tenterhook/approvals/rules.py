@@ -1,4 +1,4 @@
-"""`[[approvals.rules]]`: what the person has decided once and for all about commands and tools.
+"""`[[approvals.rules]]`: what has been decided once and for all about commands and tools.
 
 Any matching deny wins, otherwise the first match. A shell line counts as a whole: an approval covers a line only if it
 is one plain command, a denial any line that holds such a command. What cannot be parsed completely is never approved.
@@ -7,6 +7,8 @@ is one plain command, a denial any line that holds such a command. What cannot b
 from __future__ import annotations
 
 import os
+import time
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import bounded_search, places, shell_lines
@@ -17,14 +19,16 @@ from ..texts import input_texts
 from .requests import given_command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
     from .requests import Call
 
+_LONGEST_DATE = len("2030-12-31")
 ANSWERS = ("approve", "deny", "ask")
-_KEYS = {"tool": str, "command": str, "pattern": str, "directory": str, "answer": str, "reason": str}
+_TEXTS = ("tool", "command", "pattern", "directory", "agent", "answer", "reason")
+_EXPRESSIONS = ("tool", "pattern", "agent")
 
 
 class Rule(NamedTuple):
@@ -36,6 +40,9 @@ class Rule(NamedTuple):
     pattern: str | None = None  # an expression, searched in a command or in each string of another tool's input
     directory: str | None = None
     reason: str | None = None
+    agent: str | None = None  # an expression, searched in the agent's name: claude-code, agent, …
+    expires: float | None = None  # seconds since 1970; from then on it matches nothing
+    source: str = ""  # the file or hub it stands in
 
     @property
     def said(self) -> str:
@@ -43,7 +50,8 @@ class Rule(NamedTuple):
         named = ", ".join(
             f"{key} = {value!r}" for key in ("tool", "command", "pattern") if (value := getattr(self, key))
         )
-        return self.reason or f"your rule for {named or 'everything'} says {self.answer}"
+        whose = "the hub's" if "://" in self.source else "your"
+        return self.reason or f"{whose} rule for {named or 'everything'} says {self.answer}"
 
 
 def read(found: object, where: str) -> list[Rule]:
@@ -52,43 +60,78 @@ def read(found: object, where: str) -> list[Rule]:
         return []
     if not isinstance(found, list):
         raise HookError(f"{where}: approvals.rules is not a list", "write each rule below [[approvals.rules]]")
-    return [_rule(each, f"{where}: approvals.rules[{number}]") for number, each in enumerate(found)]
+    return [_rule(each, f"{where}: approvals.rules[{number}]", where) for number, each in enumerate(found)]
 
 
-def _rule(found: Any, where: str) -> Rule:
+def of_settings(settings: Mapping[str, Any], where: str) -> list[Rule]:
+    """The rules in a whole settings file."""
+    approvals = settings.get("approvals", {})
+    if not isinstance(approvals, dict):
+        raise HookError(f"{where}: approvals is not a table", "write rules below [[approvals.rules]]")
+    return read(approvals.get("rules"), where)
+
+
+def _rule(found: Any, where: str, source: str) -> Rule:
     if not isinstance(found, dict):
         raise HookError(f"{where} is not a table", "write it below [[approvals.rules]]")
     for key, value in found.items():
-        if key not in _KEYS or not isinstance(value, _KEYS[key]):
+        if key != "expires" and (key not in _TEXTS or not isinstance(value, str)):
             raise HookError(
-                f"{where}: {key} = {value!r} is no part of a rule", f"use {', '.join(_KEYS)}; all are strings"
+                f"{where}: {key} = {value!r} is no part of a rule",
+                f"use {', '.join(_TEXTS)}, which are strings, and expires, a date",
             )
     if found.get("answer") not in ANSWERS:
         raise HookError(f"{where}: answer is {found.get('answer')!r}", f"use one of {', '.join(ANSWERS)}")
-    for key in ("tool", "pattern"):
+    for key in _EXPRESSIONS:
         try:
             search(PYTHON, found.get(key, ""))
         except BadExpression as error:
             raise HookError(f"{where}: {key} = {found[key]!r}: {error.message}", "correct the expression") from None
-    return Rule(**found)
+    expires = _moment(found["expires"], where) if "expires" in found else None
+    return Rule(**{**found, "expires": expires}, source=source)
+
+
+def _moment(given: Any, where: str) -> float:
+    """When a rule is over. A day alone is over at its end; a time without a zone is this machine's."""
+    try:
+        if isinstance(given, str):
+            given = date.fromisoformat(given) if len(given) <= _LONGEST_DATE else datetime.fromisoformat(given)
+        if isinstance(given, date) and not isinstance(given, datetime):
+            given = datetime(given.year, given.month, given.day) + timedelta(days=1)
+        if isinstance(given, datetime):
+            return given.timestamp()
+        if isinstance(given, (int, float)) and not isinstance(given, bool):
+            return float(given)  # as the hub says it
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise HookError(f"{where}: expires = {given!r} is no date", "write it like 2030-12-31 or 2030-12-31T18:00:00Z")
 
 
 def match(rules: Sequence[Rule], call: Call) -> Rule | None:
     """The rule that holds for a call, if there is one."""
     limit = bounded_search.Limit()
-    matching = [rule for rule in rules if _matches(rule, call, limit)]
+    now = time.time()
+    matching = [rule for rule in rules if (rule.expires is None or now < rule.expires) and _matches(rule, call, limit)]
     return next((rule for rule in matching if rule.answer == "deny"), matching[0] if matching else None)
 
 
 def _matches(rule: Rule, call: Call, limit: bounded_search.Limit) -> bool:
     if rule.tool is not None and not _found(rule, rule.tool, tool_names(call.tool_name), limit):
         return False
-    if rule.directory is not None and not places.is_inside(call.work_dir, os.path.expanduser(rule.directory)):
+    if rule.agent is not None and not _found(rule, rule.agent, [call.agent], limit):
+        return False
+    if rule.directory is not None and not _is_there(rule, rule.directory, call):
         return False
     if rule.command is None and rule.pattern is None:
         return True
     texts = [text for text in _texts(rule, call) if rule.command is None or text.strip() == rule.command.strip()]
     return bool(texts) and (rule.pattern is None or _found(rule, rule.pattern, texts, limit))
+
+
+def _is_there(rule: Rule, directory: str, call: Call) -> bool:
+    """Whether a call happens in a directory; to be approved it must both begin and run there."""
+    where = (places.is_inside(each, os.path.expanduser(directory)) for each in (call.work_dir, call.directory))
+    return all(where) if rule.answer == "approve" else any(where)
 
 
 def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_search.Limit) -> bool:
@@ -104,7 +147,7 @@ def _texts(rule: Rule, call: Call) -> Iterator[str]:
     if call.tool != "Shell":
         if rule.answer == "approve" and call.path is not None:  # the file that is meant, not what is written into it
             yield from (call.path, os.path.relpath(call.path, os.path.realpath(call.work_dir)))
-        else:
+        elif rule.answer != "approve" or "file_paths" not in call.tool_input:  # of several files one says too little
             yield from input_texts(call.tool_input)
         return
     line = given_command(call)

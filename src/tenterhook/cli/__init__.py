@@ -19,6 +19,7 @@ from .agent import agent
 from .check import check
 from .convert import convert
 from .doctor import doctor
+from .hub import hub
 from .install import install
 from .list_hooks import list_hooks
 from .log import log
@@ -57,7 +58,7 @@ def tenterhook(context: click.Context) -> int | None:
 
 _COMMANDS = (
     *(list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent),
-    *(add, new, test_hooks, convert, log, replay),
+    *(add, new, test_hooks, convert, log, replay, hub),
 )
 for command in _COMMANDS:
     tenterhook.add_command(command)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..agent.screen import Screen
     from ..agent.settings import Settings
     from ..engine import Engine
+    from ..joining.hub import Hub
 
 STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
 _NEWEST = "newest"
@@ -102,6 +103,7 @@ class _Starting:
         self.resume = None if resume is None else _session_id(resume, self.work_dir)
         self.as_json = as_json
         self.engine = _engine(self.work_dir, configs, debug)
+        self.hub = _hub()
 
     def run(self, prompt: str | None) -> int:
         import asyncio
@@ -188,8 +190,19 @@ class _Starting:
     def _conversation(self, screen: Screen, surfaces: list[Any], resume: str | None) -> Conversation:
         from ..agent.conversation import Conversation
 
+        hub: dict[str, Any] = {}
+        if self.hub is not None:
+            surfaces = [*surfaces, self.hub.surface()]
+            hub = {"more_rules": self.hub.rules, "recorded": self.hub.kick}
         return Conversation(
-            self.engine, self.model, self.settings, screen, work_dir=self.work_dir, surfaces=surfaces, resume=resume
+            self.engine,
+            self.model,
+            self.settings,
+            screen,
+            work_dir=self.work_dir,
+            surfaces=surfaces,
+            resume=resume,
+            **hub,
         )
 
 
@@ -217,6 +230,23 @@ def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
     catalog = loading.load(root, [*kimi, *configs], trust=Trust(root))
     say = (lambda line: _err(visible(line) + "\n")) if debug or catalog.debug else None
     return Engine(catalog.hooks, catalog=catalog, debug=say, journal=Journal("agent"))
+
+
+def _hub() -> Hub | None:
+    """The hub, if this account has joined one."""
+    from ..approvals import presence
+
+    if not presence.is_joined():
+        return None
+    from ..joining.hub import Hub
+    from ..joining.membership import load
+
+    try:
+        joined = load()
+    except HookError as error:  # as if there were none
+        _err(f"tenterhook: no hub: {visible(str(error))}\n")
+        return None
+    return Hub(joined) if joined is not None else None
 
 
 def _is_session(given: str | None) -> bool:

@@ -205,6 +205,9 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
         )
         return
     tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
+    if record.get("type") == "approval":
+        click.echo(f"{when}  approval{tool}  {_answered(record)}  ({one_line(str(record.get('by')))})")
+        return
     reason = f"  {visible(record['reason'])}" if record.get("reason") else ""
     by = one_line(str(record.get("by")))
     click.echo(f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}{reason}  ({by})")
@@ -212,6 +215,15 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
         why = run.get("why") or run.get("reason") or run.get("ignored") or ""
         said = f"  {visible(str(why))}" if why else ""
         click.echo(f"    {one_line(str(run.get('hook'))):<28} {run.get('meaning', ''):<12} {_ms(run):>10}{said}")
+
+
+def _answered(record: dict[str, Any]) -> str:
+    """How a question ended, on one line."""
+    decision, by = str(record.get("decision")), record.get("answered_by")
+    scope = " for the session" if record.get("scope") == "session" else ""
+    who = f" by {one_line(str(by))}" if by else " (no answer)"
+    reason = f"  {one_line(str(record['reason']))}" if record.get("reason") else ""
+    return f"{coloured(decision)}{scope}{who} after {_seconds(float(record.get('waited_ms') or 0))}{reason}"
 
 
 def _ms(run: dict[str, Any]) -> str:

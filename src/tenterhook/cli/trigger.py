@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..approvals import presence
 from ..catalog import loading, roots
 from ..catalog.trust import as_asked
 from ..engine import Engine, untrusted_line
@@ -26,6 +27,7 @@ from .printing import print_json, print_problems, print_verdict
 if TYPE_CHECKING:
     from types import FrameType
 
+    from ..approvals.rules import Rule
     from ..catalog.contents import Catalog
 
 DENIED = 2
@@ -41,6 +43,7 @@ REFUSED_CONFIG = 1
 @click.option("--session", metavar="ID", help="The session; calls with the same one share its state.")
 @click.option("--cwd", metavar="DIR", type=click.Path(), help="The session's working directory (default: here).")
 @config_option
+@click.option("--agent", metavar="NAME", default="agent", show_default=True, help="Whose call it is, for --dry-run.")
 @click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
 @click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
 @click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")
@@ -54,6 +57,7 @@ def trigger(
     session: str | None,
     cwd: str | None,
     configs: tuple[str, ...],
+    agent: str,
     trust_project: bool,
     dry_run: bool,
     debug: bool,
@@ -67,7 +71,7 @@ def trigger(
     \b
     tenterhook trigger pre-tool-call --tool Shell --input '{"command": "rm -rf /"}'
     tenterhook trigger Stop --payload event.json --json
-    tenterhook trigger pre-tool-call --tool Shell --input '{"command": "ls"}' --dry-run
+    tenterhook trigger permission-request --tool Shell --input '{"command": "ls"}' --dry-run
     """
     fired = _event(event, payload, tool=tool, tool_input=tool_input, prompt=prompt, session=session, cwd=cwd)
     lasting = bool(fired.session_id)
@@ -76,7 +80,8 @@ def trigger(
         fired = fired.replace(session_id=fresh_id())
     catalog = loading.load(root, configs, trust=as_asked(root, trust_project))
     if dry_run:
-        _print_explanations(fired, explain(catalog.hooks, fired, catalog), catalog, as_json=as_json)
+        explanations = explain(catalog.hooks, fired, catalog)
+        _print_explanations(fired, explanations, _deciding_rule(fired, agent), catalog, as_json=as_json)
         return REFUSED_CONFIG if catalog.refused_configs else 0
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
     engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False, journal=Journal("trigger"))
@@ -85,6 +90,10 @@ def trigger(
     finally:
         if not lasting and not any(hook.in_background for hook in catalog.hooks):
             Session(fired.session_id).forget()  # nobody can come back to it
+    if presence.is_joined():
+        from ..joining import waking
+
+        waking.kick()
     status = DENIED if verdict.denied else REFUSED_CONFIG if catalog.refused_configs else 0
     try:
         _print(verdict, as_json=as_json)
@@ -183,7 +192,18 @@ def _decide(engine: Engine, event: Event) -> Verdict:
         cancel.close()
 
 
-def _print_explanations(event: Event, explanations: list[Explanation], catalog: Catalog, *, as_json: bool) -> None:
+def _deciding_rule(event: Event, agent: str) -> Rule | None:
+    """The rule that would hold for a tool call, wherever it stands."""
+    if event.canonical not in presence.EVENTS or event.tool_name is None or not presence.is_any():
+        return None
+    from .. import approving
+
+    return approving.deciding_rule(event, agent)
+
+
+def _print_explanations(
+    event: Event, explanations: list[Explanation], rule: Rule | None, catalog: Catalog, *, as_json: bool
+) -> None:
     if as_json:
         print_json(
             {
@@ -204,6 +224,7 @@ def _print_explanations(event: Event, explanations: list[Explanation], catalog: 
                     }
                     for each in explanations
                 ],
+                "rule": rule._asdict() if rule is not None else None,
                 "problems": [problem.as_json() for problem in catalog.problems],
             }
         )
@@ -219,4 +240,8 @@ def _print_explanations(event: Event, explanations: list[Explanation], catalog: 
         click.echo("would not run:")
     for each in others:
         click.echo(f"  {visible(each.hook.name):<28} {visible(each.why_not or '')}")
+    if rule is not None:
+        click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({visible(rule.source)})")
+    elif event.canonical in presence.EVENTS:
+        click.echo("rule: none matches")
     print_problems(catalog.problems, err=True)

@@ -1,10 +1,11 @@
-"""Which events of an agent must lead to us: those that have hooks, and those that carry a session's state."""
+"""Which events of an agent must lead to us: those that have hooks, that rules or a hub are for, or that carry state."""
 
 from __future__ import annotations
 
 import os
 import sys
 
+from ..approvals import presence
 from ..errors import Problem
 
 TYPE_CHECKING = False
@@ -26,7 +27,8 @@ changes.sync({record!r}, {absent!r}, {closed!r})
 
 def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
     """The agent's events that must be wired, each with ours."""
-    wanted = {*_STATE, *(hook.event for hook in hooks)}
+    others = presence.EVENTS if presence.is_any() else ()
+    wanted = {*_STATE, *(hook.event for hook in hooks), *others}
     return {native: ours for native, ours in events.items() if ours in wanted}
 
 
@@ -62,7 +64,7 @@ def problems(hooks: Iterable[Hook]) -> list[Problem]:
             continue
         events = codec(record["host"]).events
         for native in missing(record, events, hooks):
-            names = ", ".join(hook.name for hook in hooks if hook.event == events[native])
+            names = ", ".join(hook.name for hook in hooks if hook.event == events[native]) or "your rules, the hub"
             message = f"{native} is not wired in {HOSTS[record['host']].title}: {names}"
             remedy = f"tenterhook install {record['host']}, and restart it if it is running"
             found.append(Problem("not-wired", record["settings"], None, None, message, remedy))

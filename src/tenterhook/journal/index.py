@@ -265,7 +265,7 @@ def _number(value: Any) -> float | None:
 
 def _conditions(wanted: Wanted) -> tuple[str, list[Any]]:
     """A where-clause over `records`."""
-    conditions = ["records.type in ('verdict', 'async')"]
+    conditions = ["records.type in ('verdict', 'async', 'approval')"]
     values: list[Any] = []
     plain = {"session": wanted.session, "event": wanted.event, "decision": wanted.decision, "by": wanted.by}
     for column, value in plain.items():

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..approvals.requests import Answer, Request
     from ..model import Event, Run, Verdict
 
 SCHEMA = 1
@@ -46,6 +47,33 @@ def of_verdict(event: Event, verdict: Verdict, *, by: str, waited_ms: float, pay
         "additional_context": [shown.text(text) for text in verdict.additional_context],
         "waited_ms": round(waited_ms, 3),
         "runs": [_run(run, shown) for run in verdict.runs],
+    }
+
+
+def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
+    """How a question ended: what was asked, who answered it and how; without an answer, that it was withdrawn."""
+    shown = _Shown(payloads)
+    call = request.call
+    decision = "none" if answer is None else "approve" if answer.approved else "deny"
+    return {
+        "schema": SCHEMA,
+        "type": "approval",
+        "time": round(time.time(), 6),
+        "by": by,
+        "session_id": call.session_id,
+        "event": "permission-request",
+        "work_dir": call.work_dir,
+        "tool_name": call.tool_name,
+        "request": request.id,
+        "request_hash": request.hash,
+        "fields": shown.fields({"tool_input": call.tool_input}),
+        "payload": shown.what,
+        "why": shown.text(request.why),
+        "decision": decision,
+        "reason": shown.text(answer.reason) if answer is not None else None,
+        "answered_by": answer.by if answer is not None else None,
+        "scope": answer.scope if answer is not None else None,
+        "waited_ms": round(waited_ms, 3),
     }
 
 

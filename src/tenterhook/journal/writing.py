@@ -16,9 +16,10 @@ from . import records, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
+    from ..approvals.requests import Answer, Request
     from ..model import Event, Verdict
 
 _LARGEST_SEGMENT = 4 * 1024 * 1024
@@ -54,9 +55,15 @@ class Journal:
 
     def add(self, event: Event, verdict: Verdict, waited_ms: float) -> None:
         """Write a verdict down. Never raises: what was decided stands, whatever becomes of its record."""
+        self._write(records.of_verdict, event, verdict, waited_ms)
+
+    def add_approval(self, request: Request, answer: Answer | None, waited_ms: float) -> None:
+        """Write down how a question ended, in the same way."""
+        self._write(records.of_approval, request, answer, waited_ms)
+
+    def _write(self, of: Callable[..., dict[str, Any]], about: Any, ended: Any, waited_ms: float) -> None:
         try:
-            payloads = settings.payloads()
-            record = records.of_verdict(event, verdict, by=self.by, waited_ms=waited_ms, payloads=payloads)
+            record = of(about, ended, by=self.by, waited_ms=waited_ms, payloads=settings.payloads())
         except Exception as error:  # noqa: BLE001  # settings or a value that nobody thought of
             self._tell(error)
         else:

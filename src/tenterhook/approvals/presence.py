@@ -1,0 +1,41 @@
+"""Whether anybody but hooks has a say about tool calls here: rules in a settings file, or a hub.
+
+An agent waits for the answer to this, so that nothing is imported for it and no file is parsed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .. import places
+
+MANAGED = "/etc/tenterhook/config.toml"
+EVENTS = ("pre-tool-call", "permission-request")
+
+
+def person_file() -> str:
+    return os.path.join(places.config_home(), "tenterhook", "config.toml")
+
+
+def hub_file() -> str:
+    return os.path.join(places.config_home(), "tenterhook", "hub.json")
+
+
+def is_joined() -> bool:
+    """Whether this account has joined a hub."""
+    return os.path.exists(hub_file())
+
+
+def is_any() -> bool:
+    """Whether there could be a rule or a hub to ask."""
+    return is_joined() or _mentions_rules(person_file()) or _mentions_rules(MANAGED)
+
+
+def _mentions_rules(file: str) -> bool:
+    try:
+        with open(file, "rb") as stream:
+            return b"approvals" in stream.read()
+    except FileNotFoundError:
+        return False
+    except OSError:  # whoever reads it properly will say so
+        return True

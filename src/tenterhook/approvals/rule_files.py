@@ -1,0 +1,37 @@
+"""The settings files that hold rules: the managed one, which is root's, and the person's."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from ..catalog import ownership
+from ..errors import HookError
+from . import presence, rules
+
+
+def managed() -> list[rules.Rule]:
+    """What whoever manages this machine has decided; believed only if nobody but root could have written it."""
+    file = presence.MANAGED
+    found = settings(file)
+    if found and not ownership.owned_by_root(file):
+        raise HookError(f"another account could have written {file}", f"make it root's: chown root {file}; chmod 644")
+    return rules.of_settings(found, file)
+
+
+def person() -> list[rules.Rule]:
+    file = presence.person_file()
+    return rules.of_settings(settings(file), file)
+
+
+def settings(file: str) -> dict[str, Any]:
+    """What a file says; nothing without one. A file that cannot be read is an error: it may hold denials."""
+    try:
+        with open(file, "rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise HookError(f"{error.strerror}: {file}", "your rules stand there: make it readable") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise HookError(f"{file}: {error}", "your rules stand there: correct it, or move it away") from None

@@ -1,0 +1,265 @@
+"""`tenterhook hub`: one inbox for the approvals of every agent, and who may use it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import HookError
+from ..shown import one_line
+from .loading import json_option
+from .printing import print_json, print_table
+from .trust import refuse_below_agent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..hub.database import PostgreSQL, SQLite
+
+F = TypeVar("F", bound="Callable[..., Any]")
+_LISTEN = "127.0.0.1:7717"
+
+
+def database_option(function: F) -> F:
+    return click.option(
+        "--database",
+        metavar="FILE|URL",
+        envvar="TENTERHOOK_HUB_DATABASE",
+        help="A file, or postgresql://… for several hubs that share one inbox.",
+    )(function)
+
+
+class _Hub(click.Group):
+    """Its commands of the agent's side are loaded when they are asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted({*super().list_commands(context), *_JOINING})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _JOINING:
+            return super().get_command(context, name)
+        from . import hub_join
+
+        command: click.Command = getattr(hub_join, name)
+        return command
+
+
+_JOINING = ("join", "leave", "status")
+
+
+@click.group(cls=_Hub, invoke_without_command=True, short_help="One inbox for the approvals of every agent.")
+@click.option("--listen", metavar="HOST:PORT", default=_LISTEN, show_default=True, help="Where to listen.")
+@database_option
+@click.option("--public-url", metavar="URL", help="What people call it, if a reverse proxy stands before it.")
+@click.option("--insecure", is_flag=True, help="Let people sign in from other machines without TLS.")
+@json_option
+@click.pass_context
+def hub(
+    context: click.Context, listen: str, database: str | None, public_url: str | None, insecure: bool, as_json: bool
+) -> None:
+    """Run the hub: agents ask it, people answer on its page, on a phone or in a terminal. Ctrl-C ends it.
+
+    \b
+    tenterhook hub
+    tenterhook hub --listen 0.0.0.0:7717 --public-url https://hub.example.org
+    tenterhook hub person add alice --admin
+    tenterhook hub token add build-machine
+    """
+    if context.invoked_subcommand not in _JOINING:
+        _need_extra()
+    if context.invoked_subcommand is not None:
+        context.obj = database
+        return
+    refuse_below_agent("hub")
+    if public_url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", public_url):
+        raise HookError(f"{public_url!r} is no address of a hub", "write it like https://hub.example.org")
+    from ..hub import server
+
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
+    server.run(listen, database, public_url, insecure, _say_json if as_json else _say)
+
+
+def _need_extra() -> None:
+    import importlib.util
+
+    if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn", "argon2"))):
+        raise HookError("the hub's packages are not installed", 'install them: pip install "tenterhook[hub]"')
+
+
+def _say_json(said: dict[str, Any]) -> None:
+    click.echo(json.dumps(said))
+    sys.stdout.flush()
+
+
+def _say(said: dict[str, Any]) -> None:
+    click.echo(f"{click.style('hub', bold=True)}     {said['url']}  ({said['database']})")
+    if "enter" in said:
+        click.echo(f"sign in {said['enter']}")
+        click.echo(click.style(f"        as {one_line(said['person'])}; the link holds for one use", dim=True))
+    else:
+        click.echo("sign in by name and password: tenterhook hub person add NAME")
+    if not said["url"].startswith("https://"):
+        how = "listened to by anybody on the way" if said["insecure"] else "signed in to from this machine only"
+        click.echo(click.style(f"        no TLS: it can be {how}", dim=True))
+    sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _opened(context: click.Context, database: str | None, command: str = "") -> Iterator[SQLite | PostgreSQL]:
+    """The hub's database; for a command that changes who may answer, unless an agent calls it."""
+    if command:
+        refuse_below_agent(f"hub {command}")
+    from ..hub.database import opened
+
+    kept = opened(database or context.obj)
+    try:
+        yield kept
+    finally:
+        kept.close()
+
+
+@hub.group()
+def person() -> None:
+    """Who may answer."""
+
+
+@person.command("add")
+@click.argument("name")
+@click.option("--admin", is_flag=True, help="May also change rules, people and tokens.")
+@click.option("--no-password", is_flag=True, help="Signs in by a token only.")
+@click.option("--password-stdin", is_flag=True, help="Take the password from standard input.")
+@database_option
+@click.pass_context
+def add_person(
+    context: click.Context, name: str, admin: bool, no_password: bool, password_stdin: bool, database: str | None
+) -> None:
+    """Add a person; asks for a password."""
+    from ..hub import people
+
+    with _opened(context, database, "person add") as kept:
+        password = None if no_password else people.hashed(_password(from_stdin=password_stdin))
+        role = people.ADMIN if admin else people.APPROVER
+        kept.write(lambda connection: people.add(connection, name, role, password))
+    click.echo(f"{one_line(name)} may answer now" + (" and is an admin" if admin else ""))
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return password
+
+
+@person.command("list")
+@database_option
+@json_option
+@click.pass_context
+def list_people(context: click.Context, database: str | None, as_json: bool) -> None:
+    """Show everybody who may answer."""
+    from ..hub import people
+
+    with _opened(context, database) as kept:
+        found = kept.read(people.listed)
+    if as_json:
+        print_json([{**each, "has_password": bool(each["has_password"])} for each in found])
+        return
+    rows = [(each["name"], each["role"], "password" if each["has_password"] else "token only") for each in found]
+    print_table(("name", "role", "signs in by"), rows)
+
+
+@person.command("remove")
+@click.argument("name")
+@database_option
+@click.pass_context
+def remove_person(context: click.Context, name: str, database: str | None) -> None:
+    """Send a person away: their password, tokens and sign-ins no longer count."""
+    from ..hub import people
+
+    with _opened(context, database, "person remove") as kept:
+        kept.write(lambda connection: people.remove(connection, name))
+    click.echo(f"{one_line(name)} may no longer answer")
+
+
+@person.command("password")
+@click.argument("name")
+@click.option("--password-stdin", is_flag=True, help="Take the password from standard input.")
+@database_option
+@click.pass_context
+def set_password(context: click.Context, name: str, password_stdin: bool, database: str | None) -> None:
+    """Give a person a new password; whoever is signed in by the old one no longer is."""
+    from ..hub import people
+
+    with _opened(context, database, "person password") as kept:
+        password = people.hashed(_password(from_stdin=password_stdin))
+        kept.write(lambda connection: people.set_password(connection, name, password))
+    click.echo(f"{one_line(name)} has a new password")
+
+
+@hub.group()
+def token() -> None:
+    """Tokens: for agents, which can ask and report, and for people's programs."""
+
+
+@token.command("add")
+@click.argument("name")
+@click.option("--person", "whose", metavar="PERSON", help="A token of this person, rather than an agent's.")
+@database_option
+@json_option
+@click.pass_context
+def add_token(context: click.Context, name: str, whose: str | None, database: str | None, as_json: bool) -> None:
+    """Make a token; it is shown this once."""
+    from ..hub import people
+
+    with _opened(context, database, "token add") as kept:
+        kind = people.AGENT if whose is None else people.PERSON
+        number, secret = kept.write(lambda connection: people.new_token(connection, name, kind, whose))
+    if as_json:
+        print_json({"id": number, "token": secret})
+    else:
+        click.echo(secret)
+
+
+@token.command("list")
+@database_option
+@json_option
+@click.pass_context
+def list_tokens(context: click.Context, database: str | None, as_json: bool) -> None:
+    """Show the tokens that count, without what is secret about them."""
+    from ..hub import people
+
+    with _opened(context, database) as kept:
+        found = kept.read(people.tokens)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (str(each["id"]), each["kind"], _used(each["last_used"]), each["person"] or "", one_line(each["name"]))
+        for each in found
+    ]
+    print_table(("id", "kind", "last used", "person", "name"), rows)
+
+
+def _used(moment: float | None) -> str:
+    return "never" if moment is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+@token.command("revoke")
+@click.argument("number", metavar="ID", type=int)
+@database_option
+@click.pass_context
+def revoke_token(context: click.Context, number: int, database: str | None) -> None:
+    """Make a token worthless."""
+    from ..hub import people
+
+    with _opened(context, database, "token revoke") as kept:
+        was_there = kept.write(lambda connection: people.revoke(connection, number))
+    if not was_there:
+        raise HookError(f"there is no token {number}", "tenterhook hub token list shows them")
+    click.echo(f"token {number} no longer counts")

@@ -1,0 +1,158 @@
+"""`tenterhook hub join`, `leave` and `status`: have people elsewhere answer what agents on this machine ask."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..approvals import presence
+from ..errors import HookError
+from ..hosts import HOSTS, codec
+from ..installing import changes, records, wiring
+from ..installing.agents import AGENTS
+from ..shown import one_line
+from .loading import json_option
+from .printing import print_json
+from .trust import need_terminal, refuse_below_agent
+
+if TYPE_CHECKING:
+    from ..joining.membership import Membership
+
+_WHAT_IT_MEANS = """\
+{url} is told what agents here want to run and what your journal records from now on.
+Whoever may answer there decides what runs here, and rules that are made there hold here."""
+_EXPOSED = "It is not https: others on the way can read along, and answer in its place."
+
+
+@click.command(short_help="Have requests of this machine's agents answered at a hub.")
+@click.argument("url")
+@click.option("--token-file", metavar="FILE", type=click.File(), help="Holds the token; without, it is asked for.")
+@click.option("--name", metavar="MACHINE", help="What this machine is called there (default: its host name).")
+@click.option("--yes", is_flag=True, help="Do not ask; for scripts. The token may then come on stdin.")
+def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
+    """Join a hub: what agents here ask can be answered there, and the journal's records go there.
+
+    The token is one for agents; whoever runs the hub makes it with `tenterhook hub token add`. It is kept in a file for
+    your eyes only. If the hub is away, work goes on as if there were none.
+
+    \b
+    tenterhook hub join http://127.0.0.1:7717
+    tenterhook hub join https://hub.example.org --token-file token --name laptop --yes
+    """
+    refuse_below_agent("hub join")
+    need_terminal("hub join", yes=yes)
+    from ..joining import delivering, membership, waking
+
+    address = membership.checked_url(url)
+    ca_file = os.environ.get("SSL_CERT_FILE") if address.startswith("https:") else None
+    joined = membership.Membership(address, _token(token_file), name or socket.gethostname(), ca_file or None)
+    _check(joined)
+    click.echo(_WHAT_IT_MEANS.format(url=one_line(address)))
+    if joined.is_exposed:
+        click.echo(_EXPOSED, err=True)
+    if not yes and not click.confirm("Join it?", default=False):
+        return 1
+    delivering.begin_here(joined)
+    membership.keep(joined)
+    waking.kick()
+    click.echo(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
+    for line in _wire():
+        click.echo(line)
+    return 0
+
+
+def _token(file: Any) -> str:
+    if file is not None:
+        token = file.read()
+    elif sys.stdin.isatty():
+        token = click.prompt("Token", hide_input=True)
+    else:
+        token = sys.stdin.read()
+    token = token.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise HookError("there is no token", "make one where the hub runs: tenterhook hub token add NAME")
+    return str(token)
+
+
+def _check(joined: Membership) -> None:
+    """Whether the hub is there and takes the token for an agent's; what it says otherwise is the error."""
+    from ..joining.calling_hub import HubAway, Line, Refused
+
+    try:
+        Line(joined).call("GET", "/health")
+        Line(joined).call("POST", "/records", {"machine": joined.name, "records": []})
+    except Refused as error:
+        raise HookError(
+            error.message, error.remedy or "use a token for agents: tenterhook hub token add NAME"
+        ) from None
+    except HubAway as error:
+        raise HookError(error.message, "is this its address, and does it run?") from None
+
+
+def _wire() -> list[str]:
+    """Have the agents that are guarded lead to us where they would ask their person."""
+    said = []
+    for record in records.all_records():
+        if record["host"] not in HOSTS:
+            continue
+        title, events = HOSTS[record["host"]].title, codec(record["host"]).events
+        absent = wiring.missing(record, events, ())
+        if absent:
+            changes.sync(record, absent, closed=False)
+            now = records.read(records.file(AGENTS[record["host"]], record["root"])) or record
+            left = wiring.missing(now, events, ())
+            not_wired = f"not wired in {title}: {', '.join(left)}; tenterhook install {record['host']} says why"
+            said.append(not_wired if left else f"wired in {title}: {', '.join(absent)}; restart it if it is running")
+    return said
+
+
+@click.command(short_help="Leave the hub that was joined.")
+def leave() -> int:
+    """Leave the hub: nothing is asked or reported there any more, and its rules do not hold here."""
+    refuse_below_agent("hub leave")
+    from ..joining import delivering, membership
+
+    try:
+        joined = membership.load()
+    except HookError:  # broken, or not ours: it goes all the same
+        joined = None
+    if not membership.forget():
+        click.echo("no hub was joined")
+        return 0
+    if joined is not None:
+        delivering.Cursor(joined).forget()
+    click.echo("left" + (f" {one_line(joined.url)}" if joined is not None else ""))
+    return 0
+
+
+@click.command(short_help="Which hub was joined, and whether it is there.")
+@json_option
+def status(as_json: bool) -> int:
+    """Say which hub was joined, whether it can be reached, and how many records wait to be delivered."""
+    from ..joining import delivering, membership
+
+    joined = membership.load()
+    if joined is None:
+        if as_json:
+            print_json({"schema": 1, "joined": False})
+        else:
+            click.echo("no hub was joined; join one with: tenterhook hub join URL")
+        return 0
+    trouble = None
+    try:
+        _check(joined)
+    except HookError as error:
+        trouble = error.message
+    waiting = delivering.undelivered(joined)
+    if as_json:
+        about = {"url": joined.url, "name": joined.name, "reachable": trouble is None, "why_not": trouble}
+        print_json({"schema": 1, "joined": True, **about, "undelivered": waiting})
+    else:
+        click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
+        click.echo("it can be reached" if trouble is None else f"it cannot be reached: {one_line(trouble)}")
+        click.echo(f"{waiting} records wait to be delivered")
+    return 0 if trouble is None else 1

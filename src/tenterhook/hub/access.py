@@ -1,0 +1,189 @@
+"""Who asks, and whether they may: cookies, tokens, and which page a request comes from."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from fastapi import Request  # noqa: TC002  # dependencies are told apart by their types
+from starlette.concurrency import run_in_threadpool
+
+from ..errors import HookError
+from . import people
+
+if TYPE_CHECKING:
+    from .changes import Feed
+    from .database import Database
+
+COOKIE = "tenterhook"
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Refused(HookError):
+    """A request that is not served; `status` and `code` say so to programs."""
+
+    def __init__(
+        self, status: int, code: str, message: str, remedy: str = "", headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(message, remedy)
+        self.status = status
+        self.code = code
+        self.headers = headers
+
+
+class Address(NamedTuple):
+    """Where the hub is: what it listens on, and what people call it."""
+
+    host: str
+    port: int
+    public_url: str
+    is_insecure: bool = False  # told to let people sign in over plain HTTP from other machines
+
+    @property
+    def is_tls(self) -> bool:
+        return self.public_url.startswith("https://")
+
+    @property
+    def is_loopback(self) -> bool:
+        return is_loopback(self.host)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What a request may call us."""
+        return frozenset((self.host.lower(), urlsplit(self.public_url).hostname or "", *_LOOPBACK))
+
+
+class Hub(NamedTuple):
+    """What every handler needs: `request.app.state.hub`."""
+
+    database: Database
+    feed: Feed
+    address: Address
+
+
+class Caller(NamedTuple):
+    """Who asks: a person, by cookie or token, or an agent."""
+
+    kind: str  # people.PERSON or people.AGENT
+    name: str
+    role: str | None
+    token: int | None = None
+    sign_in: people.SignIn | None = None  # by cookie
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == people.ADMIN
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def hub_of(request: Request) -> Hub:
+    hub: Hub = request.app.state.hub
+    return hub
+
+
+def caller_of(request: Request) -> Caller | None:
+    """Whoever a request comes from; None if it does not say, or not rightly. Asks the database."""
+    hub = hub_of(request)
+    given = request.headers.get("authorization")
+    if given is not None:
+        scheme, _, secret = given.partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        token = hub.database.read(lambda connection: people.by_token(connection, secret.strip()))
+        if token is None:
+            return None
+        people.note_use(hub.database, token)
+        return Caller(token["kind"], token["person"] or token["name"], token["role"], token["id"])
+    cookie = request.cookies.get(COOKIE)
+    sign_in = hub.database.read(lambda connection: people.by_cookie(connection, cookie)) if cookie else None
+    return None if sign_in is None else Caller(people.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
+
+
+def anybody(request: Request) -> Caller:
+    """A dependency: somebody whom we know."""
+    caller = caller_of(request)
+    if caller is None:
+        raise Refused(
+            *(401, "not-signed-in", "this needs a sign-in or a token", "send Authorization: Bearer <token>"),
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+    if caller.sign_in is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
+        check_origin(request, needed=True)
+        check_csrf(caller.sign_in, request.headers.get("csrf"))
+    return caller
+
+
+def agent(request: Request) -> Caller:
+    """A dependency: an agent, by its token."""
+    caller = anybody(request)
+    if caller.kind != people.AGENT:
+        raise Refused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
+    return caller
+
+
+def person(request: Request) -> Caller:
+    """A dependency: a person. An agent never is one."""
+    caller = anybody(request)
+    if caller.kind != people.PERSON:
+        raise not_a_person()
+    return caller
+
+
+def not_a_person() -> Refused:
+    return Refused(403, "people-only", "an agent's token can ask and report, and nothing else", "sign in as a person")
+
+
+def admin(request: Request) -> Caller:
+    """A dependency: a person who may change rules, people and tokens."""
+    caller = person(request)
+    if not caller.is_admin:
+        raise Refused(403, "admins-only", f"{caller.name} is not an admin", "ask an admin to do it")
+    return caller
+
+
+def check_origin(request: Request, *, needed: bool) -> None:
+    """Refuse what a page of somebody else sends; `needed`: also what does not say which page sent it."""
+    origin = request.headers.get("origin")
+    if origin is not None:
+        public = urlsplit(hub_of(request).address.public_url)
+        is_ours = origin.partition("://")[2] in (public.netloc, request.headers.get("host", ""))
+    else:
+        site = request.headers.get("sec-fetch-site")
+        is_ours = site in ("same-origin", "none") if site else not needed
+    if not is_ours:
+        raise Refused(403, "other-origin", "this comes from another site's page", "use the hub's own page")
+
+
+def check_csrf(sign_in: people.SignIn, given: str | None) -> None:
+    """Refuse a change that our own page did not make."""
+    if not hmac.compare_digest(sign_in.csrf.encode(), (given or "").encode("utf-8", "replace")):
+        raise Refused(403, "no-csrf", "the page's own mark is missing", "reload the page and try again")
+
+
+def check_sign_in(request: Request) -> None:
+    """Refuse a sign-in that somebody could listen to, or that another site's page sends."""
+    address = hub_of(request).address
+    check_origin(request, needed=False)
+    if not (address.is_tls or address.is_insecure or is_loopback(client_of(request))):
+        raise Refused(
+            *(403, "no-tls", "without TLS nobody signs in from another machine"),
+            "put a reverse proxy with TLS before the hub and name it with --public-url, or start it with --insecure",
+        )
+
+
+def client_of(request: Request) -> str:
+    """The address that a request comes from."""
+    return request.client.host if request.client else ""
+
+
+async def still_here(request: Request) -> bool:
+    """Whether who has opened a long connection may still have it."""
+    return await run_in_threadpool(caller_of, request) is not None

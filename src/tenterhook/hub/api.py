@@ -1,0 +1,264 @@
+"""`/api/v1`: what agents ask and report, and what people see and answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import time
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from .. import __version__
+from . import access, audit, inbox, migrations, people, rules, shapes, shapes_people, shapes_reports, taking_in
+from .access import Caller, Hub, Refused, hub_of
+
+if TYPE_CHECKING:
+    from .database import Connection, Row
+
+Agent = Annotated[Caller, Depends(access.agent)]
+Person = Annotated[Caller, Depends(access.person)]
+Anybody = Annotated[Caller, Depends(access.anybody)]
+Here = Annotated[Hub, Depends(hub_of)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+class PlainJSON(JSONResponse):
+    """JSON in ASCII: a file name that is no UTF-8 has no other form."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that an address may answer with, for its description."""
+    return {status: {"model": shapes.Failure} for status in (*statuses, 413, 421, 422, 503)}
+
+
+router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
+
+
+@router.get("/health", response_model=shapes_people.Health, tags=["everybody"], responses=failures())
+def health(hub: Here) -> dict[str, Any]:
+    """Whether the hub and its database are there."""
+    hub.database.read(lambda connection: connection.one("select 1 as here"))
+    return {"schema": migrations.VERSION, "version": __version__, "database": hub.database.kind}
+
+
+# For agents
+
+
+@router.post(
+    "/requests",
+    response_model=shapes.Request,
+    status_code=201,
+    tags=["agents"],
+    responses={200: {"model": shapes.Request, "description": "it was there already"}, **failures(401, 403, 409)},
+)
+def open_request(given: shapes.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
+    """Ask whether a call may run."""
+    token = caller.token or 0
+    try:
+        row, is_new = hub.database.write(lambda connection: inbox.open_request(connection, token, _asked(given)))
+    except inbox.IdTaken as error:
+        raise Refused(409, "id-taken", error.message, error.remedy) from None
+    except inbox.WrongHash as error:
+        raise Refused(422, "wrong-hash", error.message, error.remedy) from None
+    return PlainJSON(shown(row), 201 if is_new else 200)
+
+
+def _asked(given: shapes.RequestGiven) -> inbox.Asked:
+    fields = {name: getattr(given, name) for name in type(given).model_fields}
+    return inbox.Asked(session=fields.pop("session_id"), **fields)
+
+
+@router.get(
+    "/requests/{request_id}/answer", response_model=shapes.Waited, tags=["agents"], responses=failures(401, 403, 404)
+)
+async def wait_for_answer(
+    request_id: str,
+    caller: Agent,
+    hub: Here,
+    wait: Annotated[float, Query(ge=0, le=inbox.LONGEST_WAIT)] = 25.0,
+) -> dict[str, Any]:
+    """Wait for the answer; each call tells that the asker is still there."""
+    token = caller.token or 0
+    with hub.feed.watching(request_id) as changed:
+        row = await run_in_threadpool(
+            hub.database.write, lambda connection: inbox.renew(connection, request_id, token, wait)
+        )
+        if row is not None and row["state"] == inbox.OPEN and wait:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), wait)
+            row = await run_in_threadpool(
+                hub.database.read, lambda connection: inbox.found(connection, request_id, token)
+            )
+    row = _existing(row)
+    return {"state": row["state"], "answer": _answer(row)}
+
+
+@router.post(
+    "/requests/{request_id}/withdraw", response_model=shapes.Request, tags=["agents"], responses=failures(401, 403, 404)
+)
+def withdraw(request_id: str, given: shapes.WithdrawGiven, caller: Agent, hub: Here) -> PlainJSON:
+    """Take a request back; if a person was quicker, their answer is what counts."""
+    token = caller.token or 0
+    row = hub.database.write(lambda connection: inbox.withdraw(connection, request_id, token, given.by, given.approved))
+    return PlainJSON(shown(_existing(row)))
+
+
+@router.post("/records", response_model=shapes_reports.Taken, tags=["agents"], responses=failures(401, 403))
+def take_in(given: shapes_reports.RecordsGiven, caller: Agent, hub: Here) -> shapes_reports.Taken:
+    """Deliver lines of a journal, in order; what is known already is not taken again."""
+    delivered = [taking_in.Delivered(each.segment, each.line, each.record) for each in given.records]
+    token = caller.token or 0
+    taken, known = hub.database.write(lambda connection: taking_in.take_in(connection, token, given.machine, delivered))
+    return shapes_reports.Taken(taken=taken, known=known)
+
+
+@router.get(
+    "/rules",
+    response_model=shapes_people.Rules,
+    tags=["agents", "people"],
+    responses={304: {"description": "they are as they were"}, **failures(401, 403)},
+)
+def list_rules(_: Anybody, hub: Here, response: Response, if_none_match: Annotated[str | None, Header()] = None) -> Any:
+    """The rules for every agent that has joined."""
+    found = hub.database.read(rules.listed)
+    tag = f'"{rules.version(found)}"'
+    if if_none_match == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    return {"rules": found}
+
+
+# For people
+
+
+@router.get("/inbox", response_model=shapes.Inbox, tags=["people"], responses=failures(401, 403))
+def list_inbox(
+    _: Person, hub: Here, state: Annotated[str, Query(pattern="^(open|answered)$")] = "open", limit: Limit = 200
+) -> PlainJSON:
+    """What waits for an answer, oldest first; or what has ended, newest first."""
+    rows = hub.database.read(lambda connection: inbox.listed(connection, state, limit))
+    return PlainJSON({"requests": [shown(row) for row in rows]})
+
+
+@router.get(
+    "/requests/{request_id}", response_model=shapes.RequestTold, tags=["people"], responses=failures(401, 403, 404)
+)
+def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
+    """A request, and every answer that was tried."""
+
+    def look(connection: Connection) -> tuple[Row | None, list[Row]]:
+        return inbox.found(connection, request_id), audit.of_request(connection, request_id)
+
+    row, answers = hub.database.read(look)
+    tried = [{**each, "approved": bool(each["approved"])} for each in answers]
+    return PlainJSON({**shown(_existing(row)), "answers": tried})
+
+
+@router.post(
+    "/requests/{request_id}/answer",
+    response_model=shapes.AnswerTaken,
+    tags=["people"],
+    responses={
+        409: {"model": shapes.AnswerTaken, "description": "somebody was quicker, or it is another request by now"},
+        **failures(401, 403, 404),
+    },
+)
+def answer(request_id: str, given: shapes.AnswerGiven, caller: Anybody, hub: Here) -> PlainJSON:
+    """Approve or deny; the first valid answer wins."""
+    via = given.via or ("page" if caller.sign_in else "api")
+    answered = inbox.Answered(
+        *(uuid.uuid4().hex, request_id, caller.name, via, given.approved, given.scope, given.message, given.hash)
+    )
+    if caller.kind != people.PERSON:
+        hub.database.write(lambda connection: audit.write(connection, answered, audit.REFUSED))
+        raise access.not_a_person()
+    became, row = hub.database.write(lambda connection: inbox.answer(connection, answered))
+    request = shown(_existing(row))
+    if became == audit.WON:
+        return PlainJSON({"won": True, "why": None, "request": request})
+    has_ended = became == audit.LATE and request["state"] in (inbox.EXPIRED, inbox.WITHDRAWN)
+    return PlainJSON({"won": False, "why": request["state"] if has_ended else became, "request": request}, 409)
+
+
+@router.get("/sessions", response_model=shapes_reports.Sessions, tags=["people"], responses=failures(401, 403))
+def list_sessions(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
+    """Sessions that records have come from, the latest first."""
+    return {"sessions": hub.database.read(lambda connection: taking_in.sessions(connection, limit))}
+
+
+@router.get(
+    "/sessions/{machine}/{session}/timeline",
+    response_model=shapes_reports.Timeline,
+    tags=["people"],
+    responses=failures(401, 403),
+)
+def show_timeline(
+    machine: str,
+    session: str,
+    _: Person,
+    hub: Here,
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Limit = 500,
+) -> PlainJSON:
+    """A session's records: events, hooks, decisions, durations."""
+    found = hub.database.read(lambda connection: taking_in.timeline(connection, machine, session, after, limit))
+    return PlainJSON({"records": found})
+
+
+@router.get("/hooks", response_model=shapes_reports.Hooks, tags=["people"], responses=failures(401, 403))
+def list_hooks(
+    _: Person, hub: Here, since: Annotated[str, Query(pattern="^[0-9]{1,4}[smhdw]$")] = "7d"
+) -> dict[str, Any]:
+    """How hooks have been doing: figures, and series for plots."""
+    found = hub.database.read(lambda connection: taking_in.hooks(connection, moment_since(since)))
+    hooks = [{**each._asdict(), "series": found.series[each.hook, each.source]} for each in found.hooks]
+    return {"since": found.since, "until": found.until, "hooks": hooks, "total": found.total}
+
+
+def moment_since(text: str) -> float:
+    """`7d` as a moment; 7 days if it cannot be read."""
+    found = re.fullmatch(r"(\d{1,4})([smhdw])", text, re.ASCII)
+    return time.time() - (int(found[1]) * _UNITS[found[2]] if found else 7 * 86400)
+
+
+def shown(row: Row) -> dict[str, Any]:
+    """A request as it goes over the wire: the shape `shapes.Request`."""
+    same = ("id", "state", "tool_name", "hash", "action", "why", "machine", "agent", "work_dir", "opened", "expires")
+    withdrawn = None
+    if row["state"] == inbox.WITHDRAWN:
+        withdrawn = {"by": row["answered_via"], "approved": _yes_or_no(row["approved"]), "at": row["answered"]}
+    return {
+        **{key: row[key] for key in same},
+        "session_id": row["session"],
+        "tool_input": json.loads(row["tool_input"]),
+        "display": json.loads(row["display"]),
+        "answer": _answer(row),
+        "withdrawn": withdrawn,
+    }
+
+
+def _answer(row: Row) -> dict[str, Any] | None:
+    if row["answered_by"] is None:
+        return None
+    same = {"scope": "scope", "message": "message", "by": "answered_by", "via": "answered_via", "at": "answered"}
+    return {"approved": _yes_or_no(row["approved"]), **{key: row[column] for key, column in same.items()}}
+
+
+def _yes_or_no(kept: int | None) -> bool | None:
+    return None if kept is None else bool(kept)
+
+
+def _existing(row: Row | None) -> Row:
+    if row is None:
+        raise Refused(404, "no-such-request", "there is no such request", "look at the inbox for those that wait")
+    return row

@@ -1,0 +1,279 @@
+"""Where the hub keeps things: SQLite beside the process, or PostgreSQL for several of them, behind one interface.
+
+SQL is written once, with `?` for each value. A piece of work gets a connection inside a transaction; it may be run
+again if the server went away in the middle, so it does nothing but ask and change the database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from .. import places
+from ..errors import HookError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import psycopg
+    from psycopg_pool import ConnectionPool
+
+T = TypeVar("T")
+Row = dict[str, Any]
+
+_PATIENCE = 10.0  # seconds that a request waits for a database server that is away
+_FIRST_PATIENCE = 5.0  # the same when the hub starts
+_PAUSE = 0.1
+_CONNECTIONS = 16
+
+
+class DatabaseAway(HookError):
+    """The database server cannot be reached."""
+
+    def __init__(self) -> None:
+        super().__init__("the hub's database is away", "try again in a moment")
+
+
+class Connection(Protocol):
+    """A transaction."""
+
+    kind: str
+    changed: bool  # whether somebody has to be told, once it is done
+
+    def all(self, query: str, *values: Any) -> list[Row]:
+        """Every row of an answer."""
+
+    def one(self, query: str, *values: Any) -> Row | None:
+        """The first row of an answer."""
+
+    def run(self, query: str, *values: Any) -> int:
+        """Run a statement; how many rows it changed."""
+
+
+class Database(Protocol):
+    """What both databases can do."""
+
+    kind: str
+    told: Callable[[], None]  # called from any thread when something has changed
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do a piece of work in a transaction, wholly or not at all."""
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Do a piece of work that changes nothing."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+def default_file() -> str:
+    return os.path.join(places.state(), "hub", "hub.db")
+
+
+def opened(where: str | None) -> SQLite | PostgreSQL:
+    """The database that somebody named: a file, a `postgresql://` address, or none for the usual file."""
+    from . import migrations
+
+    database: SQLite | PostgreSQL
+    if where is not None and where.startswith(("postgresql://", "postgres://")):
+        database = PostgreSQL(where)
+    else:
+        database = SQLite(os.path.abspath(where.removeprefix("sqlite:///") if where else default_file()))
+    try:
+        migrations.bring_up_to_date(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _nothing() -> None:
+    """Nobody listens yet."""
+
+
+def _storable(value: Any) -> Any:
+    """A value as both databases can hold it: neither takes a lone surrogate, and PostgreSQL no zero character."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return value.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+class SQLite:
+    """One file, one writer at a time, as many readers as there are."""
+
+    kind = "sqlite"
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.told: Callable[[], None] = _nothing
+        self._writing = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._claim = -1
+        try:
+            places.make_private(os.path.dirname(file))
+            self._writer = self._connect()
+        except (OSError, sqlite3.Error) as error:
+            raise HookError(f"{file} cannot be opened: {error}", "name another file with --database") from None
+        os.chmod(file, 0o600)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.file, timeout=30, isolation_level=None, check_same_thread=False)
+        connection.row_factory = sqlite3.Row
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")  # what an agent was told is taken in outlasts a power cut
+        connection.execute("pragma foreign_keys = on")
+        return connection
+
+    def claim(self) -> None:
+        """Be the only hub on this file: wake-ups do not reach another process."""
+        self._claim = os.open(self.file + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise HookError(
+                f"another hub is running on {self.file}",
+                "end it first, name another file with --database, or use PostgreSQL for several hubs",
+            ) from None
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        with self._writing:
+            transaction = _SQLiteTransaction(self._writer)
+            self._writer.execute("begin immediate")
+            try:
+                done = work(transaction)
+            except BaseException:
+                self._writer.execute("rollback")
+                raise
+            self._writer.execute("commit")
+        if transaction.changed:
+            self.told()
+        return done
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        with self._reader() as connection:
+            connection.execute("begin")
+            try:
+                return work(_SQLiteTransaction(connection))
+            finally:
+                connection.execute("rollback")
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+            connection.execute("pragma query_only = on")
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
+    def close(self) -> None:
+        for connection in (*self._idle, self._writer):
+            connection.close()
+        if self._claim >= 0:
+            os.close(self._claim)
+
+
+class _SQLiteTransaction:
+    kind = SQLite.kind
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.changed = False
+
+    def _execute(self, query: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+        return self._connection.execute(query, tuple(map(_storable, values)))
+
+    def all(self, query: str, *values: Any) -> list[Row]:
+        return [dict(row) for row in self._execute(query, values).fetchall()]
+
+    def one(self, query: str, *values: Any) -> Row | None:
+        rows = self.all(query, *values)
+        return rows[0] if rows else None
+
+    def run(self, query: str, *values: Any) -> int:
+        return self._execute(query, values).rowcount
+
+
+class PostgreSQL:
+    """A server that several hubs share."""
+
+    kind = "postgresql"
+
+    def __init__(self, address: str) -> None:
+        try:
+            from psycopg.rows import dict_row
+            from psycopg_pool import ConnectionPool, PoolTimeout
+        except ImportError:
+            raise HookError("PostgreSQL needs psycopg", 'install it: pip install "tenterhook[hub]"') from None
+        self.address = address
+        self.told: Callable[[], None] = _nothing
+        options = {"row_factory": dict_row, "application_name": "tenterhook", "connect_timeout": 5}
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            address, min_size=1, max_size=_CONNECTIONS, kwargs=options, open=False, reconnect_timeout=_PATIENCE
+        )
+        self._pool.open()
+        try:
+            self._pool.wait(timeout=_FIRST_PATIENCE)
+        except PoolTimeout:
+            self._pool.close()
+            raise HookError("the PostgreSQL server cannot be reached", "look at the address in --database") from None
+
+    def claim(self) -> None:
+        """Several hubs may share a server."""
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        transaction, done = self._patiently(work)
+        if transaction.changed:
+            self.told()
+        return done
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        return self._patiently(work)[1]
+
+    def _patiently(self, work: Callable[[Connection], T]) -> tuple[_PostgreSQLTransaction, T]:
+        """Do a piece of work; again, if the server went away meanwhile."""
+        import psycopg
+
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                with self._pool.connection(timeout=max(until - time.monotonic(), _PAUSE)) as connection:
+                    transaction = _PostgreSQLTransaction(connection)
+                    done = work(transaction)
+                return transaction, done
+            except (psycopg.OperationalError, psycopg.InterfaceError):
+                if time.monotonic() >= until:
+                    raise DatabaseAway from None
+                time.sleep(_PAUSE)
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _PostgreSQLTransaction:
+    kind = PostgreSQL.kind
+
+    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+        self._connection = connection
+        self.changed = False
+
+    def _execute(self, query: str, values: tuple[Any, ...]) -> psycopg.Cursor[Row]:
+        written = query.replace("%", "%%").replace("?", "%s")
+        return self._connection.execute(written.encode(), tuple(map(_storable, values)))
+
+    def all(self, query: str, *values: Any) -> list[Row]:
+        return self._execute(query, values).fetchall()
+
+    def one(self, query: str, *values: Any) -> Row | None:
+        return self._execute(query, values).fetchone()
+
+    def run(self, query: str, *values: Any) -> int:
+        return self._execute(query, values).rowcount

@@ -1,0 +1,221 @@
+"""Requests: opened by an agent, answered once by a person, or withdrawn, or expired. Never approved otherwise."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..approvals.requests import content_hash
+from ..errors import HookError
+from . import audit, changes, webhooks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .database import Connection, Row
+
+OPEN, APPROVED, DENIED, WITHDRAWN, EXPIRED = "open", "approved", "denied", "withdrawn", "expired"
+STATES = (OPEN, APPROVED, DENIED, WITHDRAWN, EXPIRED)
+ONCE, SESSION = "once", "session"
+LONGEST_WAIT = 60.0  # seconds of one look for an answer
+LEASE = 15.0  # seconds that an asker may be silent beyond what it said it would wait
+FIRST_LEASE = 30.0
+
+
+class Asked(NamedTuple):
+    """A request as an agent opens it."""
+
+    id: str
+    machine: str
+    agent: str
+    session: str
+    work_dir: str
+    tool_name: str
+    tool_input: Mapping[str, Any]
+    display: Mapping[str, Any]
+    action: str
+    why: str | None
+    hash: str
+    grant: str | None
+    expires_in: float
+
+
+class Answered(NamedTuple):
+    """An answer as a person gives it."""
+
+    attempt: str  # says whether this very answer has been taken in, should its transaction be run again
+    request: str
+    who: str
+    via: str
+    approved: bool
+    scope: str
+    message: str | None
+    hash: str
+
+
+class WrongHash(HookError):
+    """A request whose hash is not that of its tool and input."""
+
+
+class IdTaken(HookError):
+    """A request with an id that stands for another one."""
+
+
+def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row, bool]:
+    """The request as it stands, and whether it is new; an agent may send it again."""
+    if content_hash(asked.tool_name, asked.tool_input, asked.work_dir) != asked.hash:
+        raise WrongHash(
+            "the hash is not that of the tool, its input and the directory", "compute it as docs/approvals.md says"
+        )
+    known = connection.one("select * from requests where id = ?", asked.id)
+    if known is not None:
+        if known["hash"] != asked.hash or known["agent_token"] != token:
+            raise IdTaken("another request has this id", "use a new id for each request")
+        return known, False
+    grant = _granted(connection, token, asked)
+    now = time.time()
+    row = connection.one(
+        "insert into requests (id, agent_token, machine, agent, session, work_dir, tool_name, tool_input, display,"
+        " action, why, hash, grant_key, opened, expires, lease, state, approved, answered_by, answered_via, scope,"
+        " answered) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " on conflict (id) do nothing returning *",
+        *(asked.id, token, asked.machine, asked.agent, asked.session, asked.work_dir, asked.tool_name),
+        *(json.dumps(asked.tool_input), json.dumps(asked.display), asked.action, asked.why, asked.hash, asked.grant),
+        *(now, now + asked.expires_in, now + FIRST_LEASE),
+        *((APPROVED, 1, grant["who"], SESSION, SESSION, now) if grant else (OPEN, None, None, None, None, None)),
+    )
+    if row is None:  # somebody sent it at the very same time
+        return open_request(connection, token, asked)
+    if not grant:
+        webhooks.plan(connection, asked.id)
+    changes.add(connection, changes.REQUEST, asked.id, row["state"])
+    return row, True
+
+
+def _granted(connection: Connection, token: int, asked: Asked) -> Row | None:
+    """The approval for the session that covers this call."""
+    if asked.grant is None or not asked.session:
+        return None
+    return connection.one(
+        "select who from grants where agent_token = ? and machine = ? and session = ? and grant_key = ?",
+        *(token, asked.machine, asked.session, asked.grant),
+    )
+
+
+def found(connection: Connection, request: str, token: int | None = None) -> Row | None:
+    """A request as it stands now; with an agent's token, only one of its own."""
+    row = connection.one("select * from requests where id = ?", request)
+    return row if row is not None and token in (None, row["agent_token"]) else None
+
+
+def listed(connection: Connection, state: str, limit: int) -> list[Row]:
+    """What waits for somebody, the oldest first; or what no longer does, the newest first."""
+    if state == OPEN:
+        now = time.time()
+        return connection.all(
+            "select * from requests where state = 'open' and expires > ? and lease > ? order by opened limit ?",
+            *(now, now, limit),
+        )
+    return connection.all("select * from requests where answered is not null order by answered desc limit ?", limit)
+
+
+def renew(connection: Connection, request: str, token: int, seconds: float) -> Row | None:
+    """Note that the asker is there and will be for a while; the request as it stands."""
+    now = time.time()
+    row = connection.one(
+        "update requests set lease = ? where id = ? and agent_token = ? and state = 'open' and lease > ?"
+        " and expires > ? returning *",
+        *(now + seconds + LEASE, request, token, now, now),
+    )
+    if row is None:
+        end_overdue(connection)
+        row = found(connection, request, token)
+    return row
+
+
+def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
+    """What became of an answer (won, late, duplicate, stale, …), and the request as it stands.
+
+    One statement decides: whoever gets the row has won. Everything that was tried is written down.
+    """
+    before = audit.became(connection, given.attempt)
+    if before is not None:  # it has been taken in, and only the news of it was lost
+        return before, found(connection, given.request)
+    now = time.time()
+    row = connection.one(
+        "update requests set state = ?, approved = ?, answered_by = ?, answered_via = ?, scope = ?, message = ?,"
+        " answered = ? where id = ? and hash = ? and state = 'open' and expires > ? and lease > ? returning *",
+        *(APPROVED if given.approved else DENIED, int(given.approved), given.who, given.via, given.scope),
+        *(given.message, now, given.request, given.hash, now, now),
+    )
+    if row is not None:
+        became = audit.WON
+        if given.approved and given.scope == SESSION and row["grant_key"] is not None:
+            _grant(connection, row, now)
+    else:
+        end_overdue(connection)
+        row = found(connection, given.request)
+        became = _lost(row, given)
+    audit.write(connection, given, became)
+    if became == audit.WON:
+        changes.add(connection, changes.REQUEST, given.request, APPROVED if given.approved else DENIED)
+    return became, row
+
+
+def _lost(row: Row | None, given: Answered) -> str:
+    """Why an answer did not count."""
+    if row is None:
+        return audit.REFUSED
+    if row["hash"] != given.hash:
+        return audit.STALE
+    if row["answered_by"] == given.who and row["approved"] == int(given.approved) and row["scope"] == given.scope:
+        return audit.DUPLICATE
+    return audit.LATE
+
+
+def _grant(connection: Connection, row: Row, now: float) -> None:
+    """Keep an approval for the session; what waits there and is covered by it is approved too."""
+    connection.run(
+        "insert into grants (agent_token, machine, session, grant_key, who, at) values (?, ?, ?, ?, ?, ?)"
+        " on conflict (agent_token, machine, session, grant_key) do nothing",
+        *(row["agent_token"], row["machine"], row["session"], row["grant_key"], row["answered_by"], now),
+    )
+    covered = connection.all(
+        "update requests set state = 'approved', approved = 1, answered_by = ?, answered_via = 'session',"
+        " scope = 'session', answered = ? where state = 'open' and expires > ? and lease > ? and agent_token = ?"
+        " and machine = ? and session = ? and session <> '' and grant_key = ? returning id",
+        *(row["answered_by"], now, now, now, row["agent_token"], row["machine"], row["session"], row["grant_key"]),
+    )
+    for each in covered:
+        changes.add(connection, changes.REQUEST, each["id"], APPROVED)
+
+
+def withdraw(connection: Connection, request: str, token: int, by: str, approved: bool | None) -> Row | None:
+    """End a request that was settled elsewhere, unless a person was quicker; the request as it stands."""
+    row = connection.one(
+        "update requests set state = 'withdrawn', approved = ?, answered_via = ?, answered = ? where id = ?"
+        " and agent_token = ? and state = 'open' returning *",
+        *(None if approved is None else int(approved), by, time.time(), request, token),
+    )
+    if row is None:
+        return found(connection, request, token)
+    changes.add(connection, changes.REQUEST, request, WITHDRAWN)
+    return row
+
+
+def end_overdue(connection: Connection) -> int:
+    """End requests whose time is over, or whose asker has gone; how many."""
+    now = time.time()
+    expired = connection.all(
+        "update requests set state = 'expired', answered = ? where state = 'open' and expires <= ? returning id, state",
+        *(now, now),
+    )
+    gone = connection.all(
+        "update requests set state = 'withdrawn', answered_via = 'gone', answered = ? where state = 'open'"
+        " and lease <= ? returning id, state",
+        *(now, now),
+    )
+    for row in (*expired, *gone):
+        changes.add(connection, changes.REQUEST, row["id"], row["state"])
+    return len(expired) + len(gone)

@@ -1,0 +1,51 @@
+"""The hub's rules, for every agent that has joined it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..approvals import rules as rules_
+from . import changes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .database import Connection, Row
+
+FIELDS = ("answer", "tool", "command", "pattern", "directory", "agent", "reason", "expires")
+
+
+def listed(connection: Connection) -> list[Row]:
+    """Every rule that still holds, in order."""
+    return connection.all("select * from rules where expires is null or expires > ? order by number", time.time())
+
+
+def version(rules: list[Row]) -> str:
+    """What changes whenever the rules do."""
+    return hashlib.sha256(json.dumps(rules).encode()).hexdigest()[:32]
+
+
+def add(connection: Connection, given: Mapping[str, Any], who: str) -> Row:
+    """Add a rule; one that no agent could read is refused."""
+    named = {key: given[key] for key in FIELDS if given.get(key) is not None}
+    rules_.read([named], "the hub")
+    row = connection.one(
+        "insert into rules (answer, tool, command, pattern, directory, agent, reason, expires, created_by, created)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *",
+        *(named.get(key) for key in FIELDS),
+        *(who, time.time()),
+    )
+    assert row is not None
+    changes.add(connection, changes.RULES, str(row["number"]), "added")
+    return row
+
+
+def remove(connection: Connection, number: int) -> bool:
+    """Take a rule back; whether there was such a one."""
+    was_there = connection.run("delete from rules where number = ?", number) == 1
+    if was_there:
+        changes.add(connection, changes.RULES, str(number), "removed")
+    return was_there

@@ -1,0 +1,157 @@
+"""Rules, people and tokens: what everybody may see of them, and what admins may change."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when it runs
+
+from ..errors import HookError
+from . import people, rules, webhooks
+from .access import Caller, hub_of
+from .rendering import page
+from .visiting import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .database import Connection, Row
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+_NAMED = ("tool", "command", "pattern", "directory", "agent")
+_GIVEN = ("answer", *_NAMED, "reason", "days")
+_URL = r"https?://[^\s/?#]+(?:[/?#]\S*)?"
+_TONES = {"approve": "good", "deny": "bad", "ask": "warn"}
+
+
+@router.get("/rules")
+def show_rules(request: Request, caller: Visitor) -> Response:
+    """The hub's rules."""
+    return _rules(request, caller)
+
+
+@router.post("/rules")
+def add_rule(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+    """A new rule, or the form again with what is wrong about it."""
+    given: dict[str, Any] = {key: fields[key].strip() for key in ("answer", *_NAMED, "reason") if fields.get(key)}
+    if fields.get("days", "").isdecimal():
+        given["expires"] = time.time() + min(int(fields["days"][:4]), 3650) * 86400
+    try:
+        hub_of(request).database.write(lambda connection: rules.add(connection, given, caller.name))
+    except HookError as error:
+        return _rules(request, caller, fields, _said(error))
+    return to("/rules")
+
+
+@router.post("/rules/{number}/remove")
+def remove_rule(request: Request, caller: WritingAdmin, number: int) -> Response:
+    """Take a rule back."""
+    if not hub_of(request).database.write(lambda connection: rules.remove(connection, number)):
+        raise not_found("rule")
+    return to("/rules")
+
+
+def _rules(request: Request, caller: Caller, given: dict[str, str] | None = None, trouble: str = "") -> Response:
+    rows = [_shown_rule(row) for row in hub_of(request).database.read(rules.listed)]
+    form = {key: (given or {}).get(key, "") for key in _GIVEN}
+    live, status = ("", 422) if trouble else ("rules", 200)
+    return page(request, caller, "rules.html", status, live=live, rules=rows, given=form, trouble=trouble)
+
+
+def _shown_rule(row: Row) -> Row:
+    named = [(key, row[key]) for key in _NAMED if row[key]]
+    return {**row, "named": named or [("everything", "*")], "tone": _TONES.get(row["answer"], "")}
+
+
+@router.get("/people")
+def show_people(request: Request, caller: VisitingAdmin) -> Response:
+    """Who may answer, and which tokens there are."""
+    return _people(request, caller)
+
+
+@router.post("/people")
+def add_person(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+    """A new person with a password and a role."""
+
+    def add(connection: Connection) -> None:
+        people.add(connection, fields.get("name", ""), fields.get("role", ""), kept)
+
+    try:
+        kept = people.hashed(fields.get("password", ""))
+    except HookError as error:
+        return _people(request, caller, trouble=_said(error))
+    return _changed(request, caller, add)
+
+
+@router.post("/people/{name}/remove")
+def remove_person(request: Request, caller: WritingAdmin, name: str) -> Response:
+    """Send a person away."""
+    return _changed(request, caller, lambda connection: people.remove(connection, name))
+
+
+@router.post("/tokens")
+def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+    """A new token for a machine's agents, or for one's own programs; shown this once."""
+    kind = people.PERSON if fields.get("kind") == people.PERSON else people.AGENT
+    name = fields.get("name", "").strip()[:64]
+    if not name:
+        return _people(request, caller, trouble="A token needs a name.")
+    _, secret = hub_of(request).database.write(
+        lambda connection: people.new_token(connection, name, kind, caller.name if kind == people.PERSON else None)
+    )
+    return _people(request, caller, secret=secret)
+
+
+@router.post("/tokens/{number}/revoke")
+def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Response:
+    """Make a token worthless."""
+    if not hub_of(request).database.write(lambda connection: people.revoke(connection, number)):
+        raise not_found("token")
+    return to("/people")
+
+
+@router.post("/webhooks")
+def add_webhook(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
+    """Have a phone ring, or a chat told, for each request that waits."""
+    kind, url = fields.get("kind", ""), fields.get("url", "").strip()
+    if kind not in webhooks.KINDS or not re.fullmatch(_URL, url):
+        return _people(request, caller, trouble="That is no address to call; write it like https://ntfy.sh/my-topic.")
+    hub_of(request).database.write(lambda connection: webhooks.add(connection, kind, url, caller.name))
+    return to("/people")
+
+
+@router.post("/webhooks/{number}/remove")
+def remove_webhook(request: Request, caller: WritingAdmin, number: int) -> Response:
+    """Call there no longer."""
+    if not hub_of(request).database.write(lambda connection: webhooks.remove(connection, number)):
+        raise not_found("webhook")
+    return to("/people")
+
+
+def _changed(request: Request, caller: Caller, work: Callable[[Connection], None]) -> Response:
+    try:
+        hub_of(request).database.write(work)
+    except HookError as error:
+        return _people(request, caller, trouble=_said(error))
+    return to("/people")
+
+
+def _people(request: Request, caller: Caller, *, secret: str = "", trouble: str = "") -> Response:
+    database = hub_of(request).database
+    called = [{**row, "url": webhooks.shown_url(row["url"])} for row in database.read(webhooks.listed)]
+    return page(
+        *(request, caller, "people.html", 422 if trouble else 200),
+        live="" if secret or trouble else "people webhooks",  # what is said once would be gone at once
+        people=database.read(people.listed),
+        tokens=database.read(people.tokens),
+        webhooks=called,
+        secret=secret,
+        trouble=trouble,
+    )
+
+
+def _said(error: HookError) -> str:
+    return f"{error.message[:1].upper()}{error.message[1:]}: {error.remedy}."

@@ -1,0 +1,175 @@
+"""What goes over the wire: the shapes of the HTTP interface, which its OpenAPI description is made of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+
+State = Literal["open", "approved", "denied", "withdrawn", "expired"]
+Scope = Literal["once", "session"]
+_DEEPEST = 100
+_LONGEST_PATH = 8192
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A value that can be given back as it came: no infinities, and not nested beyond what parsers read."""
+    if depth > _DEEPEST:
+        raise ValueError("nested too deeply")
+    if isinstance(value, float) and value - value != 0:
+        raise ValueError("not a finite number")
+    if isinstance(value, int) and value.bit_length() > 1024:
+        raise ValueError("a number too large")
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _plain(each, depth + 1)
+    return value
+
+
+def _path(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_PATH:
+        raise ValueError(f"not a text of at most {_LONGEST_PATH} characters")
+    return value
+
+
+Object = Annotated[dict[Any, Any], AfterValidator(_plain), WithJsonSchema({"type": "object"})]
+# A path may hold what is no UTF-8, which a plain text here must not.
+Path = Annotated[Any, AfterValidator(_path), WithJsonSchema({"type": "string", "maxLength": _LONGEST_PATH})]
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Short = Annotated[str, Field(max_length=200)]
+Long = Annotated[str, Field(max_length=10_000)]
+Moment = Annotated[float, Field(description="seconds since 1970")]
+
+
+class Given(BaseModel):
+    """What a client sends; a misspelt field is refused rather than ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """What went wrong, for programs and for people, and what to do about it."""
+
+    code: str
+    message: str
+    remedy: str
+
+
+class Failure(BaseModel):
+    """Every error of this interface."""
+
+    error: Problem
+
+
+class RequestGiven(Given):
+    """A call that wants to run, as an agent asks about it."""
+
+    id: Id
+    tool_name: Annotated[str, Field(min_length=1, max_length=500)]
+    tool_input: Object
+    hash: Annotated[Hash, Field(description="SHA-256 of the canonical JSON of [tool_name, tool_input, work_dir]")]
+    display: Object = Field(default_factory=dict)
+    action: Short = ""
+    why: Long | None = None
+    session_id: Annotated[str, Field(max_length=500)] = ""
+    agent: Short = ""
+    machine: Short = ""
+    work_dir: Path = ""
+    expires_in: Annotated[float, Field(gt=0, le=7 * 86400)] = 3600.0
+    grant: Annotated[
+        str | None, Field(max_length=1_000_000, description="what an approval for the session would cover")
+    ] = None
+
+
+class Answer(BaseModel):
+    """What a person has decided."""
+
+    approved: bool
+    scope: Scope
+    message: str | None
+    by: str
+    via: str
+    at: Moment
+
+
+class Withdrawn(BaseModel):
+    """How a request ended without a person's answer here."""
+
+    by: str
+    approved: bool | None
+    at: Moment
+
+
+class Request(BaseModel):
+    """A call that somebody is asked about."""
+
+    id: str
+    state: State
+    tool_name: str
+    tool_input: Object
+    hash: str
+    display: Object
+    action: str
+    why: str | None
+    machine: str
+    agent: str
+    session_id: str
+    work_dir: str
+    opened: Moment
+    expires: Moment
+    answer: Answer | None
+    withdrawn: Withdrawn | None
+
+
+class Waited(BaseModel):
+    """What an asker learns: as long as `state` is open, nothing is decided."""
+
+    state: State
+    answer: Answer | None
+
+
+class WithdrawGiven(Given):
+    """Who has settled it elsewhere, and how."""
+
+    by: Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,40}$")] = "gone"
+    approved: bool | None = None
+
+
+class AnswerGiven(Given):
+    """A person's answer, bound to what they have seen."""
+
+    approved: bool
+    hash: Annotated[Hash, Field(description="the hash of the request that was looked at")]
+    scope: Scope = "once"
+    message: Annotated[str, Field(max_length=4000)] | None = None
+    via: Annotated[str, Field(pattern="^[a-z]{1,20}$", description="where it was given")] | None = None
+
+
+class AnswerTaken(BaseModel):
+    """Whether an answer was the one that counts; if not, why, and who was quicker."""
+
+    won: bool
+    why: Literal["late", "duplicate", "stale", "expired", "withdrawn"] | None
+    request: Request
+
+
+class Tried(BaseModel):
+    """An answer that was tried."""
+
+    who: str
+    via: str
+    approved: bool
+    scope: Scope
+    message: str | None
+    at: Moment
+    became: Literal["won", "late", "duplicate", "stale", "refused"]
+
+
+class RequestTold(Request):
+    """A request with every answer that was tried."""
+
+    answers: list[Tried]
+
+
+class Inbox(BaseModel):
+    requests: list[Request]

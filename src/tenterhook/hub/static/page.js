@@ -1,0 +1,267 @@
+// Keeps a page live: listens to the hub, swaps in what changed, ticks the times left, takes keys. Without it, forms do.
+"use strict";
+const one = (selector, root = document) => root.querySelector(selector);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const main = one("#main");
+const kinds = (main.dataset.live || "").split(" ").filter(Boolean);
+const skew = Number(document.documentElement.dataset.now) * 1000 - Date.now();
+const hasCards = Boolean(one("#open, #one"));
+const UNSETTLED = 400; // ms after something moved, in which a click may be meant for what stood there before
+let moved = -UNSETTLED;
+
+function say(text) {
+  one("#said").textContent = text;
+}
+
+// -- times
+
+function span(seconds) {
+  const whole = Math.max(Math.floor(seconds), 0);
+  for (const [unit, size, smaller, part] of [["d", 86400, "h", 3600], ["h", 3600, "min", 60], ["min", 60, "s", 1]]) {
+    if (whole < size) continue;
+    const rest = Math.floor((whole % size) / part);
+    return Math.floor(whole / size) + " " + unit + (rest ? " " + rest + " " + smaller : "");
+  }
+  return whole + " s";
+}
+
+function tick() {
+  for (const time of all("time[data-until]")) {
+    const left = Number(time.dataset.until) - (Date.now() + skew) / 1000;
+    time.textContent = left > 0 ? span(left) + " left" : "time is over";
+    time.classList.toggle("soon", left < 30);
+  }
+}
+
+function localTimes(root) {
+  const today = new Date().toDateString();
+  for (const time of all("time[datetime]", root)) {
+    const at = new Date(time.dateTime);
+    const day = at.toDateString() === today ? {} : { day: "numeric", month: "short" };
+    const exact = "exact" in time.dataset ? { second: "2-digit" } : {};
+    time.textContent = at.toLocaleString([], { hour: "2-digit", minute: "2-digit", ...exact, ...day });
+    time.title = at.toLocaleString();
+  }
+}
+
+// -- cards
+
+function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content;
+}
+
+function cardOf(id) {
+  return document.getElementById("r-" + id);
+}
+
+function place(card, mine = false) {
+  const old = cardOf(card.dataset.id);
+  const list = one("#open");
+  if (old && old.dataset.state === card.dataset.state) return;
+  if (!old && (!list || card.dataset.state !== "open")) return;
+  localTimes(card);
+  const title = one("h2", card).textContent;
+  if (old) {
+    const hadFocus = old.contains(document.activeElement);
+    old.replaceWith(card);
+    if (hadFocus) card.focus({ preventScroll: true });
+    say(title + ": " + one(".outcome", card).textContent);
+    if (list) setTimeout(putAway, 6000, card);
+    if (!mine && old.ariaBusy !== "true") moved = performance.now();
+  } else {
+    card.classList.add("fresh");
+    const next = all(".card", list).find((each) => Number(each.dataset.opened) > Number(card.dataset.opened));
+    list.insertBefore(card, next || null);
+    if (next) moved = performance.now();
+    say("New request: " + title + " on " + one(".facts dd", card).textContent);
+  }
+  tick();
+  count();
+}
+
+function putAway(card) {
+  if (card.contains(document.activeElement)) return setTimeout(putAway, 2000, card);
+  one("#answered").prepend(card);
+  moved = performance.now();
+  if (!one("#more").hidden && all(".open.card").length < 5) refresh();
+}
+
+function count() {
+  const waiting = all("#open .open.card").length;
+  if (one("#open")) document.title = document.title.replace(/^(\(\d+\) )?/, waiting ? "(" + waiting + ") " : "");
+}
+
+async function fetched(path, options = {}) {
+  const reply = await fetch(path, {
+    ...options, headers: { "X-Fragment": "1" }, signal: AbortSignal.timeout(15000), credentials: "same-origin",
+  });
+  if (reply.redirected || reply.status === 401) location.reload();
+  return reply;
+}
+
+async function showCard(id) {
+  const list = one("#open");
+  if (!cardOf(id) && !list) return;
+  if (!cardOf(id) && all(".open.card", list).length >= Number(list.dataset.most)) {
+    one("#more").hidden = false;
+    return;
+  }
+  const whole = one("#one") ? "?whole=1" : "";
+  const reply = await fetched("/fragments/requests/" + encodeURIComponent(id) + whole);
+  if (reply.ok) place(parse(await reply.text()).firstElementChild);
+}
+
+// -- the whole page
+
+async function refresh() {
+  const reply = await fetched(location.href);
+  if (!reply.ok) return;
+  const fresh = parse(await reply.text());
+  if (!hasCards) return swapMain(fresh);
+  const there = new Set();
+  for (const card of all(".card", fresh)) {
+    there.add(card.dataset.id);
+    place(card);
+  }
+  const more = one("#more", fresh);
+  if (more) one("#more").hidden = more.hidden;
+  for (const card of all(".open.card")) if (!there.has(card.dataset.id)) showCard(card.dataset.id);
+}
+
+function swapMain(fresh) {
+  const active = document.activeElement;
+  const isWritten = (field) => field.options
+    ? [...field.options].some((each) => each.selected !== each.defaultSelected && field.selectedIndex > 0)
+    : field.value !== field.defaultValue;
+  if (all("input, select", main).some((field) => field === active || isWritten(field))) return; // somebody is at it
+  const isOpen = all("details[id][open]").map((each) => each.id);
+  const focused = main.contains(active) ? active.id || active.closest("[id]").id : "";
+  main.replaceChildren(fresh);
+  for (const id of isOpen) document.getElementById(id)?.setAttribute("open", "");
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  localTimes(main);
+}
+
+let pending;
+function refreshSoon() {
+  pending ??= setTimeout(() => { pending = undefined; refresh().catch(() => {}); }, 1000);
+}
+
+// -- the stream
+
+let source, pause = 1000;
+
+function lost(text) {
+  const banner = one("#lost");
+  if (banner.textContent !== text) banner.textContent = text;
+  banner.hidden = !text;
+}
+
+function listen() {
+  source = new EventSource("/api/v1/stream");
+  source.onopen = () => {
+    const wasLost = !one("#lost").hidden;
+    if (wasLost) say("Connected again.");
+    pause = 1000;
+    lost("");
+    if (wasLost || hasCards) refresh().catch(() => {});
+  };
+  source.onerror = () => {
+    lost("The connection to the hub is lost; what you see may be out of date. Trying again…");
+    if (source.readyState !== EventSource.CLOSED) return;
+    setTimeout(listen, pause);
+    pause = Math.min(pause * 2, 30000);
+  };
+  for (const kind of kinds) source.addEventListener(kind, (event) => {
+    const { id, what } = JSON.parse(event.data);
+    if (!hasCards) refreshSoon();
+    else if (what === "open" || cardOf(id)) showCard(id).catch(() => {});
+  });
+}
+
+// -- answers
+
+document.addEventListener("click", (event) => {
+  const card = event.detail && event.target.closest(".answers")?.closest(".card"); // no detail: a key, which goes by focus
+  if (!card || performance.now() - moved >= UNSETTLED) return;
+  event.preventDefault();
+  one(".trouble", card).textContent = "The page has just changed. Look again, then answer.";
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches(".answer")) return;
+  event.preventDefault();
+  const card = form.closest(".card");
+  if (card.ariaBusy === "true") return;
+  const fields = new URLSearchParams(new FormData(form));
+  if (event.submitter?.name) fields.set(event.submitter.name, event.submitter.value);
+  card.ariaBusy = "true";
+  try {
+    const reply = await fetched(form.action, { method: "POST", body: fields });
+    if (!reply.ok && reply.status !== 409) throw new Error("The hub refused that (" + reply.status + ").");
+    const fresh = parse(await reply.text()).firstElementChild;
+    if (fresh.dataset.state === "open") throw new Error("The hub did not take that. Reload the page, look again.");
+    place(fresh, true);
+  } catch (error) {
+    const known = error instanceof Error && error.message.startsWith("The hub");
+    one(".trouble", card).textContent = known ? error.message : "The hub did not reply. What stands is shown once it does.";
+  }
+  card.ariaBusy = null;
+});
+
+// -- keys
+
+function step(by) {
+  const cards = all(".card");
+  const at = cards.indexOf(document.activeElement.closest(".card"));
+  const next = cards[at < 0 ? 0 : Math.min(Math.max(at + by, 0), cards.length - 1)];
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+const KEYS = {
+  j: () => step(1),
+  k: () => step(-1),
+  a: (card) => card && one("button[value=once]", card)?.click(),
+  s: (card) => card && one("button[value=session]", card)?.click(),
+  d: (card) => card && one("[name=message]", card)?.focus(),
+  "?": () => one("#keys")?.showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || one("dialog[open]")) return;
+  const card = event.target.closest(".card");
+  if (event.key === "Escape" && card) return card.focus();
+  if (event.target.matches("input, select, textarea")) return;
+  if (event.key === "Enter" && event.target === card) return one("h2 a", card).click();
+  if (!(event.key in KEYS) || (event.repeat && !"jk".includes(event.key)) || !one(".card, #open")) return;
+  event.preventDefault();
+  KEYS[event.key](card);
+});
+
+// -- the link that signs in once
+
+const enter = one("#enter");
+if (enter && location.hash.length > 1) {
+  enter.elements.code.value = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+  enter.submit();
+}
+
+localTimes(document);
+tick();
+setInterval(tick, 1000);
+if (one("#one")) one(".card").focus({ preventScroll: true });
+if (kinds.length) {
+  listen();
+  document.addEventListener("visibilitychange", () => {
+    if (one("#open")) return;
+    source.close(); // a browser has few connections for all its pages
+    if (document.hidden) return;
+    listen();
+    refreshSoon();
+  });
+}

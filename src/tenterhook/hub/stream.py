@@ -1,0 +1,66 @@
+"""`/api/v1/stream`: what happens, as it happens, for every page and companion that listens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Header, Request
+from fastapi.responses import StreamingResponse
+
+from . import access, changes
+from .api import Here, Person, failures
+from .database import DatabaseAway
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from .access import Caller, Hub
+
+_COMMENT = 15.0  # seconds
+_PAUSE = 0.1  # seconds between two pieces: what comes in quick succession goes out together
+router = APIRouter(prefix="/api/v1")
+
+
+@router.get(
+    "/stream",
+    tags=["people"],
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "server-sent events"}, **failures(401, 403)},
+)
+async def stream(
+    request: Request, caller: Person, hub: Here, last_event_id: Annotated[str | None, Header()] = None
+) -> StreamingResponse:
+    """What happens, as it happens; `Last-Event-ID` goes on from there."""
+    begin = int(last_event_id) if last_event_id and re.fullmatch(r"\d{1,15}", last_event_id, re.ASCII) else None
+    number = hub.feed.last if begin is None else min(begin, hub.feed.last)
+    return StreamingResponse(
+        _stream(request, caller, hub, number), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+    )
+
+
+async def _stream(request: Request, caller: Caller, hub: Hub, number: int) -> AsyncIterator[str]:
+    yield f"id: {number}\nretry: 2000\n: hello\n\n"
+    looked = time.monotonic()
+    while not hub.feed.is_closed:
+        try:
+            found = await hub.feed.next(number, _COMMENT)
+            if time.monotonic() - looked > _COMMENT:
+                looked = time.monotonic()
+                if not await access.still_here(request):
+                    return
+        except DatabaseAway:
+            continue  # it has waited long enough
+        said = "".join(_event(change) for change in found if caller.is_admin or change.kind != changes.PEOPLE)
+        number = found[-1].number if found else number
+        if said or not found:
+            yield said or ": still here\n\n"
+        await asyncio.sleep(_PAUSE)
+
+
+def _event(change: changes.Change) -> str:
+    data = json.dumps({"kind": change.kind, "id": change.about, "what": change.what})
+    return f"id: {change.number}\nevent: {change.kind}\ndata: {data}\n\n"

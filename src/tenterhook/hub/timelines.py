@@ -1,0 +1,104 @@
+"""A session's journal as a person reads it: what happened when, which hooks had something to say, what came of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import showing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .database import Row
+
+_TONES = {
+    "bad": ("deny", "denied", "blocked", "failed", "timed_out"),
+    "warn": ("ask", "asked", "would_block", "not_run"),
+    "good": ("approve", "approved", "allow", "allowed"),
+}
+_TONE_OF = {word: tone for tone, words in _TONES.items() for word in words}
+_TOLD = ("prompt", "command", "file_path", "path", "pattern", "url", "error", "message")  # the first that is there
+_LONGEST = 600  # characters of what an event was about
+
+
+class Run(NamedTuple):
+    """What one hook did."""
+
+    hook: str
+    meaning: str
+    tone: str
+    duration: float
+    reason: str
+
+
+class Entry(NamedTuple):
+    """One event of a session."""
+
+    time: float
+    event: str
+    tool: str
+    outcome: str
+    tone: str
+    waited: float | None
+    line: str
+    reason: str
+    runs: list[Run]
+
+
+def tone(word: str) -> str:
+    """How a decision or an outcome looks: good, bad, or to be looked at."""
+    return _TONE_OF.get(word, "")
+
+
+def entry(row: Row) -> Entry:
+    """A record of the journal; an agent may have written anything into it."""
+    record: Mapping[str, Any] = row["record"]
+    decision = _text(record.get("decision"))
+    waited = record.get("waited_ms")
+    runs = [record] if record.get("type") == "async" else record.get("runs")
+    return Entry(
+        time=row["time"],
+        event=_text(record.get("event")) or _text(record.get("type")),
+        tool=_text(record.get("tool_name")),
+        outcome=_outcome(record, decision),
+        tone=tone(decision),
+        waited=float(waited) if isinstance(waited, (int, float)) else None,
+        line=_line(record),
+        reason=_text(record.get("reason")),
+        runs=[_run(each) for each in runs if isinstance(each, dict)] if isinstance(runs, list) else [],
+    )
+
+
+def _outcome(record: Mapping[str, Any], decision: str) -> str:
+    by = _text(record.get("answered_by"))
+    if record.get("type") == "approval":
+        return f"{decision if decision != 'none' else 'no answer'}{f' by {by}' if by else ''}"
+    return "" if decision == "none" else decision
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    """What an event was about, in a few words of its own."""
+    fields = record.get("fields")
+    if not isinstance(fields, dict):
+        return ""
+    given = fields.get("tool_input")
+    places = [given, fields] if isinstance(given, dict) else [fields]
+    found = next((place[key] for place in places for key in _TOLD if place.get(key)), given if given else "")
+    text = showing.formatted(found) if found else ""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _run(run: Mapping[str, Any]) -> Run:
+    meaning = _text(run.get("meaning")) or _text(run.get("outcome"))
+    took = run.get("duration_ms")
+    return Run(
+        hook=_text(run.get("hook")),
+        meaning=meaning.replace("_", " "),
+        tone=tone(meaning),
+        duration=float(took) if isinstance(took, (int, float)) else 0.0,
+        reason=_text(run.get("reason")) or _text(run.get("why")),
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""This machine's side of a hub: questions go there, and what the journal holds."""

@@ -1,0 +1,90 @@
+"""Which hub this account has joined, and as whom: `hub.json` beside the person's settings, for their eyes only."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from .. import light_json, places
+from ..approvals.presence import hub_file
+from ..errors import HookError
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Membership(NamedTuple):
+    """A hub, and what this machine is there."""
+
+    url: str  # without a slash at its end
+    token: str
+    name: str  # of the machine
+    ca_file: str | None = None  # whom to believe about the hub's certificate; without, whom the system believes
+
+    @property
+    def is_exposed(self) -> bool:
+        """Whether others on the way can read along, and answer in the hub's place."""
+        parts = urlsplit(self.url)
+        return parts.scheme != "https" and parts.hostname not in _LOOPBACK
+
+
+def checked_url(given: str) -> str:
+    """The address of a hub as we keep it."""
+    parts = urlsplit(given.strip())
+    try:
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_one = False
+    if not is_one or parts.username or parts.query or parts.fragment:
+        raise HookError(f"{given!r} is not the address of a hub", "write it like http://127.0.0.1:7717")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def read() -> Membership | None:
+    """The hub that was joined; None if there is none, or if what says so could be somebody else's work."""
+    try:
+        return load()
+    except HookError:
+        return None
+
+
+def load() -> Membership | None:
+    """The same, and an error if what says so is not to be believed."""
+    file = hub_file()
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise HookError(f"{error.strerror}: {file}", "join again: tenterhook hub join URL") from None
+    with open(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise HookError(f"other accounts can read or write {file}", f"look at it, then: chmod 600 {file}")
+        data = stream.read()
+    try:
+        kept = light_json.loads(data.decode())
+        texts = [kept[key] for key in ("url", "token", "name")]
+        if kept["schema"] != 1 or not all(isinstance(text, str) and text for text in texts):
+            raise ValueError
+        url, token, name = texts
+        return Membership(checked_url(url), token, name, kept.get("ca_file") or None)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise HookError(f"{file} is broken", "join again: tenterhook hub join URL") from None
+
+
+def keep(membership: Membership) -> None:
+    """Join."""
+    file = hub_file()
+    places.make_private(os.path.dirname(file))
+    places.replace_file(file, light_json.dumps({"schema": 1, **membership._asdict()}).encode() + b"\n")
+
+
+def forget() -> bool:
+    """Leave; False if there was nothing to leave."""
+    try:
+        os.unlink(hub_file())
+    except FileNotFoundError:
+        return False
+    return True

@@ -1,0 +1,219 @@
+"""Real hubs, real PostgreSQL servers, and what agents and people say to them."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from support import until
+from tenterhook.approvals.requests import content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORK_DIR = "/work/here"
+
+
+class Hub:
+    """A hub process with a home of its own."""
+
+    def __init__(self, home: Path, *options: str, database: str | None = None) -> None:
+        self.home = home
+        self.database = database
+        self._clients = contextlib.ExitStack()
+        where = ["--database", database] if database else []
+        self.log = (home / f"hub-{uuid.uuid4().hex}.log").open("w+")
+        listen = [] if "--listen" in options else ["--listen", "127.0.0.1:0"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tenterhook", "hub", *listen, *where, "--json", *options],
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=self.environment,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.said
+        self.first: dict[str, Any] = json.loads(line)
+        self.url: str = self.first["listen"]
+        until(self._answers)
+        self.admin = self.client(self.person_file["token"]) if "enter" in self.first else None
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(httpx.TransportError):
+            return httpx.get(f"{self.url}/api/v1/health", timeout=20).status_code == 200
+        assert self.process.poll() is None, self.said
+        return False
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "HOME": str(self.home)}
+
+    @property
+    def person_file(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.home / ".local/state/tenterhook/hub/person.json").read_text())
+        return found
+
+    @property
+    def said(self) -> str:
+        """What it wrote to stderr."""
+        self.log.flush()
+        self.log.seek(0)
+        return self.log.read()
+
+    def client(self, token: str | None = None, **headers: str) -> httpx.Client:
+        """Somebody who speaks to it; closed with it."""
+        if token is not None:
+            headers["authorization"] = f"Bearer {token}"
+        client = httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60)
+        return self._clients.enter_context(client)
+
+    def token(self, name: str = "machine", **more: str) -> str:
+        """A new token."""
+        assert self.admin is not None
+        made = self.admin.post("/tokens", json={"name": name, **more})
+        assert made.status_code == 201, made.text
+        token: str = made.json()["token"]
+        return token
+
+    def agent(self, name: str = "machine") -> httpx.Client:
+        return self.client(self.token(name))
+
+    def person(self, name: str, role: str = "approver", password: str | None = None) -> httpx.Client:
+        """A new person, with a token of theirs."""
+        assert self.admin is not None
+        given = {"name": name, "role": role, **({"password": password} if password else {})}
+        assert self.admin.post("/people", json=given).status_code == 201
+        return self.client(self.token(f"{name}'s", kind="person", person=name))
+
+    def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """`tenterhook hub …` on this hub's database."""
+        where = ["--database", self.database] if self.database else []
+        line = [sys.executable, "-m", "tenterhook", "hub", *where, *arguments]
+        return subprocess.run(line, capture_output=True, text=True, env=self.environment, timeout=60, **options)
+
+    def end(self) -> int:
+        """Ask it to end, as a person or a service manager would; its exit status."""
+        self._clients.close()
+        if self.process.poll() is None:
+            self.process.terminate()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        status = self.process.wait(30)
+        self.log.close()
+        return status
+
+
+@contextlib.contextmanager
+def running(home: Path, *options: str, database: str | None = None) -> Iterator[Hub]:
+    home.mkdir(parents=True, exist_ok=True)
+    hub = Hub(home, *options, database=database)
+    try:
+        yield hub
+    finally:
+        hub.end()
+
+
+def request(command: str = "ls", **more: Any) -> dict[str, Any]:
+    """A request as an agent opens it."""
+    given = {"command": command}
+    return {
+        "id": f"permission_{uuid.uuid4().hex[:12]}",
+        "tool_name": "Shell",
+        "tool_input": given,
+        "hash": content_hash("Shell", given, WORK_DIR),
+        "display": {"kind": "command", "command": command, "cwd": WORK_DIR},
+        "action": "run command",
+        "session_id": "session",
+        "agent": "agent",
+        "machine": "machine",
+        "work_dir": WORK_DIR,
+        **more,
+    }
+
+
+def opened(agent: httpx.Client, command: str = "ls", **more: Any) -> dict[str, Any]:
+    """A request that waits."""
+    made = agent.post("/requests", json=request(command, **more))
+    assert made.status_code == 201, made.text
+    found: dict[str, Any] = made.json()
+    return found
+
+
+def answered(person: httpx.Client, asked: dict[str, Any], approved: bool = True, **more: Any) -> httpx.Response:
+    """Somebody's answer to a request."""
+    given = {"approved": approved, "hash": asked["hash"], **more}
+    return person.post(f"/requests/{asked['id']}/answer", json=given)
+
+
+class PostgreSQL:
+    """A server of our own, with its data in a temporary folder."""
+
+    def __init__(self) -> None:
+        self._programs = _programs()
+        self._account: dict[str, Any] = {"user": "postgres", "group": "postgres"} if os.getuid() == 0 else {}
+        self.place = tempfile.mkdtemp(prefix="tenterhook-pg-", dir=_reachable() if self._account else None)
+        try:
+            if self._account:
+                shutil.chown(self.place, "postgres", "postgres")
+            self._run("initdb", "-D", f"{self.place}/data", "-U", "postgres", "--auth=trust", "--locale=C.UTF-8")
+            with open(f"{self.place}/data/postgresql.conf", "a") as file:
+                file.write(f"listen_addresses = ''\nunix_socket_directories = '{self.place}'\nfsync = off\n")
+            self.start()
+        except BaseException:
+            shutil.rmtree(self.place)
+            raise
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [f"{self._programs}/{program}", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # not a pipe: the server would hold it
+            stderr=subprocess.DEVNULL,
+            cwd=self.place,
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+            **self._account,
+        )
+        assert done.returncode == 0, f"{program} failed: {done.returncode}"
+
+    def start(self) -> None:
+        self._run("pg_ctl", "-D", f"{self.place}/data", "-l", f"{self.place}/log", "-w", "start")
+
+    def stop(self, how: str = "fast") -> None:
+        self._run("pg_ctl", "-D", f"{self.place}/data", "-m", how, "-w", "stop")
+
+    def new_database(self) -> str:
+        """The address of an empty database."""
+        name = f"hub_{uuid.uuid4().hex}"
+        self._run("createdb", "-h", self.place, "-U", "postgres", name)
+        return f"postgresql://postgres@/{name}?host={self.place}"
+
+    def remove(self) -> None:
+        self.stop("immediate")
+        shutil.rmtree(self.place)
+
+
+def _reachable() -> str:
+    """A temporary folder that another account gets into."""
+    places = (tempfile.gettempdir(), "/var/tmp", "/dev/shm")
+    return next(place for place in places if os.path.isdir(place) and os.stat(place).st_mode & 0o001)
+
+
+def _programs() -> str:
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+    initdb = found[-1] if found else shutil.which("initdb")
+    if initdb is None:
+        pytest.skip("no PostgreSQL server is installed here")
+    return os.path.dirname(initdb)

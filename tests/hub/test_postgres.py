@@ -1,0 +1,79 @@
+"""PostgreSQL goes away and comes back: nobody is approved by it, and everything goes on."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hub import hubs
+from hub.hubs import answered, opened
+from hub.listening import Listener
+from support import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def server() -> Iterator[hubs.PostgreSQL]:
+    """A server that may be stopped."""
+    server = hubs.PostgreSQL()
+    yield server
+    server.remove()
+
+
+@pytest.mark.parametrize("how", ["fast", "immediate"])
+def test_after_a_restart_waiting_agents_and_pages_go_on(tmp_path: Path, server: hubs.PostgreSQL, how: str) -> None:
+    with hubs.running(tmp_path / "hub", database=server.new_database()) as hub:
+        agent, admin = hub.agent(), hub.admin
+        assert admin is not None
+        asked = opened(agent)
+        with Listener(hub.client(hub.person_file["token"])) as listener, ThreadPoolExecutor() as pool:
+            waiting = pool.submit(agent.get, f"/requests/{asked['id']}/answer", params={"wait": 50})
+            server.stop(how)
+            answering = pool.submit(answered, admin, asked)
+            server.start()
+            assert answering.result(40).json()["won"]
+            assert waiting.result(40).json()["state"] == "approved"
+            until(lambda: listener.saw("request", asked["id"], "approved"))
+            other = opened(agent)
+            until(lambda: listener.saw("request", other["id"], "open"))
+
+
+def test_while_it_is_away_a_hub_says_so_and_approves_nothing(tmp_path: Path, server: hubs.PostgreSQL) -> None:
+    with hubs.running(tmp_path / "hub", database=server.new_database()) as hub:
+        agent = hub.agent()
+        asked = opened(agent)
+        server.stop()
+        refused = agent.get(f"/requests/{asked['id']}/answer?wait=1")
+        assert refused.status_code == 503
+        assert refused.json()["error"]["code"] == "database-away"
+        assert refused.headers["retry-after"]
+        server.start()
+        assert hub.admin is not None
+        assert hub.admin.get(f"/requests/{asked['id']}").json()["state"] in ("open", "withdrawn")
+
+
+def test_migrations_run_once_however_many_hubs_start_together(tmp_path: Path, postgresql: hubs.PostgreSQL) -> None:
+    database = postgresql.new_database()
+
+    def start(number: int) -> str:
+        with hubs.running(tmp_path / str(number), database=database) as hub:
+            return str(hub.client().get("/health").json()["database"])
+
+    with ThreadPoolExecutor() as pool:
+        assert list(pool.map(start, range(3))) == ["postgresql"] * 3
+
+
+def test_a_server_that_is_not_there_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    line = [sys.executable, "-m", "tenterhook", "hub", "--database", f"postgresql:///x?host={tmp_path}"]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "--database" in ended.stderr
+    assert "Traceback" not in ended.stderr
