@@ -19,7 +19,7 @@ from .requests import Case, serve
 MEBIBYTE = 1024 * 1024
 
 
-def main(work_dir: str, held_mebibytes: str = "0") -> None:
+def main(work_dir: str, held_mebibytes: str = "0", journal: str = "") -> None:
     os.chdir(work_dir)  # where an agent is, and where the C program starts its hooks
     held = bytearray(b"x") * (int(held_mebibytes) * MEBIBYTE)  # written to, so that every page is really there
 
@@ -27,7 +27,7 @@ def main(work_dir: str, held_mebibytes: str = "0") -> None:
     def engine_for(case: Case) -> Engine:
         config = Path.home() / f"{case.hooks}-{len(case.command)}.toml"
         config.write_text("\n".join(map(array_hook, case.commands())))
-        engine = Engine.load(project=work_dir, configs=[config] if case.hooks else [])
+        engine = Engine.load(project=work_dir, configs=[config] if case.hooks else [], journal=bool(journal))
         assert not engine.problems, engine.problems
         check(engine.decide(tool_call(work_dir)), case)
         return engine

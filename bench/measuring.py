@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import dispatching, homes
+from . import dispatching, homes, looking_up
 from .comparing import Block, Blocks, Comparison, compare, scaled, take_turns
 from .compiling import NoCompiler, spawn_program
 from .requests import Case, Worker, WorkerEnded
@@ -53,6 +53,7 @@ SPAWNING = (
 NONE_OF_1000 = Target(0.15)
 FOLDERS = ((30, None), (100, None), (1000, Target(25, at_least=True)))
 HELD = Target(1.05)
+JOURNAL = Target(1.05)
 
 
 class Setting:
@@ -75,8 +76,8 @@ class Setting:
         pairs = os.fsdecode(environment.read_bytes()).split("\0")
         return dict(pair.split("=", 1) for pair in pairs if pair), payload.stat().st_size
 
-    def engine(self, home: Path | None = None, held_mebibytes: int = 0) -> Worker:
-        argv = self._module("engine_worker", self.work_dir, held_mebibytes)
+    def engine(self, home: Path | None = None, held_mebibytes: int = 0, *, journal: bool = False) -> Worker:
+        argv = self._module("engine_worker", self.work_dir, held_mebibytes, "journal" if journal else "")
         return Worker(argv, homes.clean_environment(home or self.home), _ROOT)
 
     def asyncio(self) -> Worker:
@@ -177,7 +178,19 @@ def holding_memory(setting: Setting) -> Iterator[Row]:
     yield Row(title, against, compare(found["large"], found["small"]), HELD)
 
 
-MEASUREMENTS = (running, reaching_none, loading, holding_memory, dispatching.reaching_none, dispatching.guarding)
+def journaling(setting: Setting) -> Iterator[Row]:
+    """The same hook with the journal and without."""
+    for title, case, rounds, _ in SPAWNING[:2]:
+        with setting.engine() as without, setting.engine(journal=True) as engine:
+            turns = {"without": _block(without, rounds, case), "with": _block(engine, rounds, case)}
+            found = take_turns(turns, setting.effort.blocks)
+        yield Row(f"{title}, with the journal", "the same, without", compare(found["with"], found["without"]), JOURNAL)
+
+
+MEASUREMENTS = (
+    *(running, journaling, reaching_none, loading, holding_memory),
+    *(dispatching.reaching_none, dispatching.guarding, looking_up.answers),
+)
 
 
 def _block(worker: Worker, rounds: int, case: Case) -> Block:

@@ -14,8 +14,11 @@ class Measure(StrEnum):
     RATIO = "ratio"
     P95 = "p95"  # the ratio of both 95th percentiles
     OVER = "over"  # what ours takes longer at the 95th percentile, in milliseconds
+    TIME = "time"  # what ours takes, in seconds
 
     def of(self, result: Comparison) -> float:
+        if self is Measure.TIME:
+            return result.ours / 1e6
         if self is Measure.OVER:
             return result.over[1] / 1000
         return result.p95 if self is Measure.P95 else result.ratio
@@ -36,6 +39,8 @@ class Target(NamedTuple):
         sign = "≥" if self.at_least else "≤"
         if self.measure is Measure.OVER:
             return f"{sign} {self.limit:g} ms over, p95"
+        if self.measure is Measure.TIME:
+            return f"{sign} {self.limit:g} s"
         return f"{sign} {self.limit:g}×" + (", p95" if self.measure is Measure.P95 else "")
 
 

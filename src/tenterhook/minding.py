@@ -144,7 +144,7 @@ def log(job: Job, ended: Ended) -> None:
     streams = {"stdout": ended.stdout, "stderr": ended.stderr}
     written = {name: data.decode("utf-8", "replace") for name, data in streams.items()}
     record = records.of_background(
-        settings.payloads(),
+        settings.payloads(settings.file()),
         {**written, "why": ended.why},
         hook=job.name,
         source=job.source,

@@ -1,4 +1,4 @@
-"""`tenterhook replay` of a session that the agent really had: no difference, and after an edit exactly what it makes."""
+"""`tenterhook replay` of a session that the agent really had: no difference; after an edit, exactly what it makes."""
 
 from __future__ import annotations
 

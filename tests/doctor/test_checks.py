@@ -278,7 +278,7 @@ class TestAlone:
         assert ended.returncode == 0
         assert "0 in force" in ended.stdout
         assert "none found" in ended.stdout
-        assert "HOOK.md" in ended.stdout.splitlines()[-1]
+        assert "tenterhook new" in ended.stdout.splitlines()[-1]
 
     def test_then_with_installing(self, home: Path, project: Path) -> None:
         folder_hook(user_hooks(home), "guard", BLOCK)

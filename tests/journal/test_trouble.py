@@ -267,7 +267,7 @@ def test_a_setting_that_makes_no_sense_is_as_if_it_were_not_there(home: Path, pr
 
     write_config(home / ".config" / "tenterhook" / "config.toml", f"[journal]\n{text}\n")
     for _ in range(2):  # from the file, then from the cache
-        assert settings.read() == {"payloads": "redacted", "keep_days": 90, "keep_mb": 256}
+        assert settings.read(settings.file()) == {"payloads": "redacted", "keep_days": 90, "keep_mb": 256}
 
 
 def _return(answer: Any, _: Event) -> Any:

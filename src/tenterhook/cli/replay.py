@@ -78,10 +78,10 @@ def _print(replayed: Any) -> None:
             click.echo(f"  {when}{each.event}  {whose}{visible(each.before)} → {visible(each.after)}  {about}".rstrip())
         if len(found) > _MOST_SHOWN:
             click.echo(f"  and {len(found) - _MOST_SHOWN} more (--json has all)")
-    apart = (
-        f"; {replayed.not_comparable} could not be compared, only a part of them was recorded"
-        if replayed.not_comparable
-        else ""
-    )
-    what = f"{len(replayed.differences)} differences" if replayed.differences else "no difference"
-    click.echo(f"{replayed.events} events replayed: {what}{apart}")
+    apart = f"; {replayed.not_comparable} more recorded only in part, not compared" if replayed.not_comparable else ""
+    what = _counted(len(replayed.differences), "difference") if replayed.differences else "no difference"
+    click.echo(f"{_counted(replayed.events, 'event')} replayed: {what}{apart}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 
-from ..model import Outcome
-from .redaction import redacted
+from .. import light_json
+from ..model import SILENT, Outcome
+from ..values import remembered
+from .redaction import could_hold_secret, redacted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,11 +26,11 @@ REDACTED, FULL, NONE = "redacted", "full", "none"
 PAYLOADS = (REDACTED, FULL, NONE)
 
 
-def of_verdict(event: Event, verdict: Verdict, *, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
-    """A verdict that was given, and everything that led to it."""
+def of_verdict(event: Event, verdict: Verdict, by: str, waited_ms: float, payloads: str) -> str:
+    """A verdict that was given, and everything that led to it, as JSON; put together from parts, as an agent waits."""
     shown = _Shown(payloads)
     fields = shown.fields(event.fields)
-    return {
+    kept: dict[str, Any] = {
         "schema": SCHEMA,
         "type": "verdict",
         "time": round(time.time(), 6),
@@ -38,16 +40,23 @@ def of_verdict(event: Event, verdict: Verdict, *, by: str, waited_ms: float, pay
         "event_name": event.name,
         "work_dir": event.work_dir,
         "tool_name": event.tool_name,
-        "fields": fields,
-        "context": shown.value(event.context),
+        "context": shown.value(event.context) if event.context else {},
         "payload": shown.what,
-        "decision": str(verdict.decision),
-        "reason": shown.text(verdict.reason),
-        "modified_input": shown.value(verdict.modified_input),
-        "additional_context": [shown.text(text) for text in verdict.additional_context],
+        "decision": verdict.decision,
         "waited_ms": round(waited_ms, 3),
-        "runs": [_run(run, shown) for run in verdict.runs],
     }
+    if verdict.reason:
+        kept["reason"] = shown.text(verdict.reason)
+    if verdict.modified_input is not None:
+        kept["modified_input"] = shown.value(verdict.modified_input)
+    if verdict.additional_context:
+        kept["additional_context"] = [shown.text(text) for text in verdict.additional_context]
+    runs = ", ".join([_run(run, shown) for run in verdict.runs])
+    return f'{encoded(kept)[:-1]}, "fields": {fields}, "runs": [{runs}]}}'
+
+
+def encoded(value: Any) -> str:
+    return light_json.dumps(value, default=str)
 
 
 def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
@@ -66,7 +75,7 @@ def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: 
         "tool_name": call.tool_name,
         "request": request.id,
         "request_hash": request.hash,
-        "fields": shown.fields({"tool_input": call.tool_input}),
+        "fields": light_json.loads(shown.fields({"tool_input": call.tool_input})),
         "payload": shown.what,
         "why": shown.text(request.why),
         "decision": decision,
@@ -86,11 +95,10 @@ def of_background(payloads: str, said: dict[str, str | None], **about: Any) -> d
 
 def meaning(outcome: str, decision: str) -> str:
     """What became of a run, in one word; each of these is another thing and stays so."""
-    if outcome in (Outcome.NOT_RUN, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.STARTED, Outcome.BLOCKED):
-        return outcome
-    return {"allow": "allowed", "approve": "approved", "ask": "asked", "deny": "would_block"}.get(
-        decision, "no_decision"
-    )
+    return outcome if outcome != Outcome.OK else _SAID[decision]
+
+
+_SAID = {"none": "no_decision", "allow": "allowed", "approve": "approved", "ask": "asked", "deny": "would_block"}
 
 
 class _Shown:
@@ -111,11 +119,16 @@ class _Shown:
             self.what = "redacted"
         return kept
 
-    def fields(self, fields: dict[str, Any]) -> dict[str, Any] | None:
+    def fields(self, fields: dict[str, Any]) -> str:
+        """As JSON."""
+        if self._payloads == REDACTED:
+            whole = encoded(fields)
+            if len(whole) <= _LARGEST_FIELDS and not could_hold_secret(whole):  # as most: nothing is left out
+                return whole
         is_cut = self._payloads != NONE and _size(fields) > _LARGEST_FIELDS
         if is_cut:  # before anything is looked for in it, which takes its time
             fields = {key: value for key, value in fields.items() if _size(value) <= _LONGEST_OUTPUT}
-        kept: dict[str, Any] | None = self.value(fields)
+        kept = encoded(self.value(fields))
         if is_cut:
             self.what = "cut"
         return kept
@@ -144,26 +157,37 @@ def _size(value: Any) -> int:
     return sum(map(_size, value)) if isinstance(value, list) else 8
 
 
-def _run(run: Run, shown: _Shown) -> dict[str, Any]:
-    decision = run.decision
-    return {
-        "hook": run.hook.name,
-        "source": run.hook.source,
-        "event_name": run.hook.declared,
-        "outcome": str(run.outcome),
-        "meaning": meaning(run.outcome, decision.action),
+def _run(run: Run, shown: _Shown) -> str:
+    """What one hook did, as JSON; what there is nothing to say about is left out, for most hooks say nothing."""
+    hook, decision, outcome = run.hook, run.decision, run.outcome
+    kept = (
+        f'{_named(hook.name, hook.source, hook.declared)}, "outcome": "{outcome}", '
+        f'"meaning": "{meaning(outcome, decision.action)}", "decision": "{decision.action}", '
+        f'"duration_ms": {round(run.duration_ms, 3)}'
+    )
+    if run.exit_code is not None:
+        kept = f'{kept}, "exit_code": {run.exit_code}'
+    if hook.is_shadow:
+        kept = f'{kept}, "shadow": true'
+    if decision is SILENT and not (run.stdout or run.stderr or run.why or run.notes):
+        return f"{kept}}}"
+    said = {
         "why": shown.text(run.why),
-        "decision": str(decision.action),
         "reason": shown.text(decision.reason),
         "modified_input": shown.value(decision.modified_input),
         "additional_context": shown.text(decision.additional_context),
         "message": shown.text(decision.message),
         "log": shown.text(decision.log),
         "ignored": decision.ignored,
-        "shadow": run.hook.is_shadow,
-        "exit_code": run.exit_code,
-        "duration_ms": round(run.duration_ms, 3),
         "stdout": shown.beginning(run.stdout),
         "stderr": shown.beginning(run.stderr),
         "notes": [shown.text(note) for note in (*run.notes, *decision.notes)],
     }
+    rest = encoded({key: value for key, value in said.items() if value})
+    return f"{kept}}}" if rest == "{}" else f"{kept}, {rest[1:]}"
+
+
+@remembered(maxsize=1024)
+def _named(name: str, source: str, declared: str) -> str:
+    """The beginning of a hook's part, which is always the same."""
+    return encoded({"hook": name, "source": source, "event_name": declared})[:-1]

@@ -58,7 +58,9 @@ _SHAPES = (
 
 # Names of secrets, and what makes a name that of something else about one.
 _NAME_SIGNS = ("key", "token", "secret", "pass", "pwd", "credential", "cookie", "auth", "sig")
-_SIGNS = (*(sign for signs, _, _ in _SHAPES for sign in signs), *_NAME_SIGNS)  # without any of them there is nothing
+_ALL_SIGNS = {*_NAME_SIGNS, *(sign for signs, _, _ in _SHAPES for sign in signs)}
+# Without any of these there is nothing; one that holds another needs no look of its own.
+_SIGNS = tuple(sorted(sign for sign in _ALL_SIGNS if not any(each in sign for each in _ALL_SIGNS - {sign})))
 _NAME_OF_ONE = (
     r"(?i)(?:api|access|secret|private|auth|encryption|signing|master|account|storage|shared|subscription|license"
     r"|service|deploy)[_.-]?key|secret|token|passw(?:or)?d|passphrase|passcode|pwd|credential|cookie"
@@ -92,6 +94,11 @@ _WORDS = frozenset(
     )
 )
 _ELSEWHERE = r"\$\w+$|\$[{(]|\{[^}]*\}?$|<[^>]*>$|%[\w(]|\*+$|\.{3}$|\[|\("
+
+
+def could_hold_secret(text: str) -> bool:
+    """Whether a text, or a value as JSON, is worth a look; if not, `redacted` would not change it."""
+    return any(map(text.lower().__contains__, _SIGNS))
 
 
 def redacted(value: Any) -> Any:
@@ -156,9 +163,9 @@ def _is_secret_value(name: str, value: str, *, is_bare: bool = False) -> bool:
 
 
 def _redacted_text(text: str) -> str:
-    lowered = text.lower()
-    if not any(sign in lowered for sign in _SIGNS):
+    if not could_hold_secret(text):
         return text
+    lowered = text.lower()
     new = text
     for signs, pattern, letters in _SHAPES:
         if any(sign in lowered for sign in signs):

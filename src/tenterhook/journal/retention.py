@@ -13,7 +13,7 @@ def forget_old(place: str) -> None:
 
     The record of it stands in the newest segment, so that what is left still verifies.
     """
-    chosen = settings.read()
+    chosen = settings.read(settings.file())
     oldest_kept = time.time() - chosen["keep_days"] * 86400
     last = writing.last_number(place)
     numbers = sorted(number for number in numbers_in(place) if number < last)

@@ -17,16 +17,31 @@ if TYPE_CHECKING:
 _DEFAULTS: dict[str, Any] = {"payloads": REDACTED, "keep_days": 90, "keep_mb": 256}
 
 
-def payloads() -> str:
-    return str(read()["payloads"])
+def file() -> str:
+    return os.path.join(places.config_home(), "tenterhook", "config.toml")
 
 
-def read() -> dict[str, Any]:
+def payloads(file: str) -> str:
+    """What of an event is kept."""
+    return str(read(file)["payloads"])
+
+
+def read(file: str) -> dict[str, Any]:
     """The settings; what is missing or makes no sense is as if it were not there."""
-    file = os.path.join(places.config_home(), "tenterhook", "config.toml")
+    if not os.access(file, os.F_OK):  # mostly so; a `stat` that fails takes four times as long
+        return _DEFAULTS
     signature = private_files.signature(file)
     if signature is None:
         return _DEFAULTS
+    if _KNOWN.get(file, (None,))[0] != signature:
+        _KNOWN[file] = signature, _read(file, signature)
+    return _KNOWN[file][1]
+
+
+_KNOWN: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {}  # in this process
+
+
+def _read(file: str, signature: tuple[int, ...]) -> dict[str, Any]:
     kept = os.path.join(places.cache(), "journal.json")
     found = private_files.read(kept)
     if found is not None:

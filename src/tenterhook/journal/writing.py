@@ -10,13 +10,19 @@ from __future__ import annotations
 import errno
 import os
 import time
+from _thread import allocate_lock
 
 from .. import light_json, places
 from . import records, settings
 
+try:
+    from _blake2 import blake2b  # `hashlib` imports more than this needs
+except ImportError:
+    from hashlib import blake2b
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from ..approvals.requests import Answer, Request
@@ -35,10 +41,6 @@ def directory() -> str:
 
 def digest(line: bytes) -> str:
     """The hash that closes a line: of everything in it before."""
-    try:
-        from _blake2 import blake2b  # `hashlib` imports more than this needs
-    except ImportError:
-        from hashlib import blake2b
     return blake2b(line, digest_size=16).hexdigest()
 
 
@@ -52,18 +54,21 @@ class Journal:
         self.by = by
         self._tells = tells
         self._directory = directory()
+        self._settings = settings.file()
 
     def add(self, event: Event, verdict: Verdict, waited_ms: float) -> None:
         """Write a verdict down. Never raises: what was decided stands, whatever becomes of its record."""
-        self._write(records.of_verdict, event, verdict, waited_ms)
+        try:
+            payloads = settings.payloads(self._settings)
+            _append(self._directory, records.of_verdict(event, verdict, self.by, waited_ms, payloads))
+        except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, a value that nobody thought of
+            self._tell(error)
 
     def add_approval(self, request: Request, answer: Answer | None, waited_ms: float) -> None:
         """Write down how a question ended, in the same way."""
-        self._write(records.of_approval, request, answer, waited_ms)
-
-    def _write(self, of: Callable[..., dict[str, Any]], about: Any, ended: Any, waited_ms: float) -> None:
         try:
-            record = of(about, ended, by=self.by, waited_ms=waited_ms, payloads=settings.payloads())
+            payloads = settings.payloads(self._settings)
+            record = records.of_approval(request, answer, by=self.by, waited_ms=waited_ms, payloads=payloads)
         except Exception as error:  # noqa: BLE001  # settings or a value that nobody thought of
             self._tell(error)
         else:
@@ -73,7 +78,7 @@ class Journal:
         """Append a record. Never raises either."""
         try:
             append(self._directory, record)
-        except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, no permission: said once
+        except Exception as error:  # noqa: BLE001  # as above
             self._tell(error)
 
     def _tell(self, error: Exception) -> None:
@@ -86,8 +91,12 @@ class Journal:
 
 def append(place: str, record: Mapping[str, Any]) -> None:
     """Append a record to the last segment, or begin the next one."""
-    body = light_json.dumps(record, default=str).encode("utf-8", "replace")
-    with _IN_THIS_PROCESS:
+    _append(place, records.encoded(record))
+
+
+def _append(place: str, text: str) -> None:
+    body = text.encode("utf-8", "replace")
+    with _HERE.lock:
         opened = _opened(place)
         if not _locked(opened.lock):  # somebody does not let go of it: a segment of our own, so that nothing is lost
             name = os.path.join(place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
@@ -123,7 +132,6 @@ class _Opened:
     def __init__(self, place: str) -> None:
         places.make_private(place)
         self.place = place
-        self.pid = os.getpid()
         self.lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         self._segment = -1
         self._size = -1
@@ -181,15 +189,11 @@ _OPENED: dict[str, _Opened] = {}
 
 
 def _opened(place: str) -> _Opened:
-    """The journal of a directory, opened anew if that was replaced."""
+    """The journal of a directory, opened anew if that was removed."""
     known = _OPENED.get(place)
-    if known is not None and known.pid == os.getpid():  # a fork may have caught another thread in the middle of it
-        try:
-            found, held = os.stat(os.path.join(place, "lock")), os.fstat(known.lock)
-            if (found.st_ino, found.st_dev) == (held.st_ino, held.st_dev):
-                return known
-        except OSError:
-            pass
+    if known is not None:
+        if os.fstat(known.lock).st_nlink:
+            return known
         del _OPENED[place]
         known.close()
     _OPENED[place] = _Opened(place)
@@ -325,20 +329,19 @@ def _write(descriptor: int, line: bytes, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-class _Threads:
-    """Keeps the threads of this process apart; the file's lock does not. A fork begins with a free one."""
+class _Here:
+    """Keeps the threads of this process apart; the lock of the file does not."""
 
     def __init__(self) -> None:
-        self._locks: dict[int, Any] = {}  # by process
+        self.lock = allocate_lock()
 
-    def __enter__(self) -> None:
-        from _thread import allocate_lock
-
-        # `setdefault` is one step: two threads that come first at the same time get the same lock
-        self._locks.setdefault(os.getpid(), allocate_lock()).acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._locks[os.getpid()].release()
+    def begin_anew(self) -> None:
+        """In a fork: another thread may have been in the middle of it, and the lock of the file is not inherited."""
+        self.lock = allocate_lock()
+        for opened in _OPENED.values():
+            opened.close()
+        _OPENED.clear()
 
 
-_IN_THIS_PROCESS = _Threads()
+_HERE = _Here()
+os.register_at_fork(after_in_child=_HERE.begin_anew)
