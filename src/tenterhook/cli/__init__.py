@@ -20,6 +20,7 @@ from .check import check
 from .convert import convert
 from .doctor import doctor
 from .hub import hub
+from .inbox import inbox
 from .install import install
 from .list_hooks import list_hooks
 from .log import log
@@ -58,7 +59,7 @@ def tenterhook(context: click.Context) -> int | None:
 
 _COMMANDS = (
     *(list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent),
-    *(add, new, test_hooks, convert, log, replay, hub),
+    *(add, new, test_hooks, convert, log, replay, hub, inbox),
 )
 for command in _COMMANDS:
     tenterhook.add_command(command)

@@ -38,7 +38,7 @@ class PlainJSON(JSONResponse):
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that an address may answer with, for its description."""
-    return {status: {"model": shapes.Failure} for status in (*statuses, 413, 421, 422, 503)}
+    return {status: {"model": shapes.Failure} for status in (400, *statuses, 413, 421, 422, 503)}
 
 
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..journal.statistics import HookFigures
     from .database import Row
 
-_MOST_OPEN, _MOST_ANSWERED = 50, 5
+_MOST_OPEN, _MOST_ANSWERED = 20, 5
 _MOST_SESSIONS, _MOST_RECORDS = 200, 500
 _DAYS = (1, 7, 30)
 

@@ -88,11 +88,20 @@ def _not_possible(_: Request, error: Any) -> Response:
 
 def _unreadable(_: Request, error: Any) -> Response:
     where = [".".join(str(part) for part in each["loc"]) + ": " + each["msg"] for each in error.errors()[:5]]
-    return _failure(422, "unreadable", "; ".join(where), "the interface is described in /api/v1/openapi.json")
+    return _failure(422, "unreadable", "; ".join(where), _DESCRIBED)
+
+
+_DESCRIBED = "the interface is described in /api/v1/openapi.json"
+_HTTP = {
+    400: ("unreadable", _DESCRIBED),
+    404: ("not-found", _DESCRIBED),
+    405: ("not-allowed", _DESCRIBED),
+}
 
 
 def _http(_: Request, error: Any) -> Response:
-    return _failure(error.status_code, "http", str(error.detail), "", error.headers)
+    code, remedy = _HTTP.get(error.status_code, ("http", ""))
+    return _failure(error.status_code, code, str(error.detail), remedy, error.headers)
 
 
 def _failure(status: int, code: str, message: str, remedy: str, headers: Any = None) -> Response:

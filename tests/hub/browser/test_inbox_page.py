@@ -281,6 +281,18 @@ def test_the_inbox_is_small_enough_for_a_bad_line(hub: Hub, page: Page, agent: A
     assert size < 40_000
 
 
+def test_a_long_queue_comes_in_portions_and_the_rest_follows(hub: Hub, page: Page, agent: Agent) -> None:
+    live(page)
+    asked = [agent.shell(f"make {number}") for number in range(30)]
+    expect(page.get_by_text("More are waiting than fit here")).to_be_visible()
+    expect(page.locator(f"#r-{asked[0]}")).to_be_visible()
+    expect(page.locator(f"#r-{asked[-1]}")).to_have_count(0)
+    for request in asked[:26]:
+        agent.withdraw(request)
+    expect(page.locator(f"#r-{asked[-1]}")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("More are waiting than fit here")).to_be_hidden()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_light_and_dark(hub: Hub, browser: Browser, agent: Agent, scheme: str) -> None:
     agent.shell("rm -rf /", why="because")

@@ -101,16 +101,22 @@ async function fetched(path, options = {}) {
   return reply;
 }
 
+const coming = new Set();
+
 async function showCard(id) {
   const list = one("#open");
   if (!cardOf(id) && !list) return;
-  if (!cardOf(id) && all(".open.card", list).length >= Number(list.dataset.most)) {
+  if (!cardOf(id) && all(".open.card").length + coming.size >= Number(list.dataset.most)) {
     one("#more").hidden = false;
     return;
   }
-  const whole = one("#one") ? "?whole=1" : "";
-  const reply = await fetched("/fragments/requests/" + encodeURIComponent(id) + whole);
-  if (reply.ok) place(parse(await reply.text()).firstElementChild);
+  coming.add(id);
+  try {
+    const reply = await fetched("/fragments/requests/" + id + (list ? "" : "?whole=1"));
+    if (reply.ok) place(parse(await reply.text()).firstElementChild);
+  } finally {
+    coming.delete(id);
+  }
 }
 
 // -- the whole page

@@ -1,0 +1,201 @@
+"""`tenterhook inbox`: what waits at the hub for an answer, in a terminal and for scripts."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import HookError
+from ..shown import one_line
+from .loading import json_option
+from .printing import print_table
+from .trust import need_terminal, refuse_below_agent
+
+if TYPE_CHECKING:
+    from ..inbox_client import Person
+
+_MOST_ENDED = 50
+_EXPOSED = "It is not https: others on the way can read along, and answer in your place."
+yes_option = click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+
+
+@click.group(invoke_without_command=True, short_help="Answer what agents ask, in this terminal.")
+@click.pass_context
+def inbox(context: click.Context) -> int | None:
+    """Answer what agents ask: a screen with everything that waits at the hub, as it comes.
+
+    A hub that runs on this machine is found without signing in. Where a command takes an ID, its beginning will do, or
+    `last` for what came last.
+
+    \b
+    tenterhook inbox
+    tenterhook inbox list
+    tenterhook inbox approve last
+    tenterhook inbox deny 3f2a --message "use the test database"
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    refuse_below_agent("inbox")
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        raise HookError("'tenterhook inbox' needs a terminal", "for scripts: tenterhook inbox list, approve, deny")
+    if importlib.util.find_spec("textual") is None:
+        raise HookError("the screen's packages are not installed", 'install them: pip install "tenterhook[hub]"')
+    from .. import inbox_client, inbox_screen
+
+    inbox_screen.Inbox(inbox_client.signed_in()).run()
+    return 0
+
+
+@inbox.command("list")
+@click.option("--all", "everything", is_flag=True, help="Also what was answered lately.")
+@json_option
+def list_requests(everything: bool, as_json: bool) -> int:
+    """List what waits for an answer, the oldest first."""
+    from .. import inbox_client, inbox_text
+
+    person = inbox_client.signed_in()
+    found = inbox_client.waiting(person)
+    if everything:
+        found = [*reversed(inbox_client.ended(person, _MOST_ENDED)), *found]
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "requests": found}))  # in ASCII: file names need not be UTF-8
+    elif not found:
+        click.echo("nothing waits for an answer")
+    else:
+        rows = [(inbox_text.short_id(each), _standing(each), *_who(each), inbox_text.summary(each)) for each in found]
+        print_table(("id", "waits", "agent", "machine", "what"), rows)
+    return 0
+
+
+def _standing(request: dict[str, Any]) -> str:
+    from .. import inbox_text
+
+    return inbox_text.time_left(request) if request["state"] == "open" else str(request["state"])
+
+
+def _who(request: dict[str, Any]) -> tuple[str, str]:
+    return one_line(request["agent"]), one_line(request["machine"])
+
+
+@inbox.command()
+@click.argument("request_id", metavar="ID")
+@click.option("--session", is_flag=True, help="Also the same again, as long as the agent runs.")
+@yes_option
+def approve(request_id: str, session: bool, yes: bool) -> int:
+    """Let a call run. Shows it and asks, unless told not to.
+
+    Exit status 1: it does not wait any more; who answered is said.
+    """
+    return _answer("approve", request_id, yes=yes, approved=True, scope="session" if session else "once")
+
+
+@inbox.command()
+@click.argument("request_id", metavar="ID")
+@click.option("--message", metavar="TEXT", help="What the model is told; it then goes on.")
+@yes_option
+def deny(request_id: str, message: str | None, yes: bool) -> int:
+    """Refuse a call. Shows it and asks, unless told not to.
+
+    Exit status 1: it does not wait any more; who answered is said.
+    """
+    return _answer("deny", request_id, yes=yes, approved=False, message=message)
+
+
+def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
+    from .. import inbox_client, inbox_text
+
+    refuse_below_agent(f"inbox {command}")
+    need_terminal(f"inbox {command}", yes=yes)
+    if not request_id:
+        raise click.UsageError("which request? `tenterhook inbox list` shows them")
+    person = inbox_client.signed_in()
+    asked = _named(person, request_id)
+    if asked["state"] != "open":
+        click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.ending(asked)}", err=True)
+        return 1
+    if yes:
+        click.echo(inbox_text.summary(asked))
+    elif not _confirmed(asked, command):
+        return 1
+    outcome = inbox_client.answer(person, asked, **answer)
+    click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.outcome_line(outcome)}", err=not outcome.won)
+    return 0 if outcome.won else 1
+
+
+def _named(person: Person, request_id: str) -> dict[str, Any]:
+    """The request that somebody means."""
+    from .. import inbox_client, inbox_text
+    from ..joining.calling_hub import Refused
+
+    found = inbox_client.waiting(person)
+    if request_id == "last":
+        if not found:
+            raise HookError("nothing waits for an answer")
+        return max(found, key=lambda each: float(each["opened"]))
+    meant = [each for each in found if inbox_text.is_called(each, request_id)]
+    meant = [each for each in meant if each["id"] == request_id] or meant
+    if len(meant) > 1:
+        raise HookError(f"{len(meant)} requests begin with {request_id!r}", "write more of the one you mean")
+    if meant:
+        return meant[0]
+    try:
+        return inbox_client.request(person, request_id)
+    except Refused as error:
+        if error.status != 404:
+            raise
+        raise HookError(f"no request {request_id!r} waits", "tenterhook inbox list shows those that do") from None
+
+
+def _confirmed(request: dict[str, Any], command: str) -> bool:
+    """Show all of a request, however long, and ask."""
+    from .. import inbox_text
+
+    shown = inbox_text.shown(request)
+    click.echo(click.style(shown.title, bold=True))
+    for line in shown.body.split("\n"):
+        click.echo(f"  | {line}")
+    for danger in shown.dangers:
+        click.secho(f"  ! {danger}", fg="red")
+    for name, value in (*shown.facts, ("waits", inbox_text.time_left(request))):
+        click.echo(f"  {name:<8} {value}")
+    return click.confirm(f"{command.capitalize()} it?", default=False)
+
+
+@inbox.command("sign-in")
+@click.argument("url")
+@click.option("--token-file", metavar="FILE", type=click.File(), help="Holds a token of yours; without, you are asked.")
+@yes_option
+def sign_in(url: str, token_file: Any, yes: bool) -> int:
+    """Sign in at a hub on another machine, by name and password or by a token.
+
+    Where the hub itself runs, nobody needs this.
+    """
+    from .. import inbox_client
+    from ..joining import membership
+
+    refuse_below_agent("inbox sign-in")
+    need_terminal("inbox sign-in", yes=yes)
+    address = membership.checked_url(url)
+    if membership.Membership(address, "", "").is_exposed:
+        click.echo(_EXPOSED, err=True)
+    if token_file is not None:
+        person = inbox_client.with_token(address, _token(token_file.read()))
+    else:
+        name, password = click.prompt("Name"), click.prompt("Password", hide_input=True)
+        person = inbox_client.with_password(address, name, password)
+    inbox_client.keep(person)
+    click.echo(f"signed in at {one_line(address)} as {one_line(person.name)}")
+    return 0
+
+
+def _token(text: str) -> str:
+    token = text.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise HookError(
+            "there is no token in this file", "an admin makes one: tenterhook hub token add NAME --person YOU"
+        )
+    return token

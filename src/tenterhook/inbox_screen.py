@@ -1,0 +1,337 @@
+"""`tenterhook inbox` as a screen: what waits on the left, the chosen request on the right, answered by one key.
+
+Nothing is answered by accident: no request is ever chosen in another's place, and keys count only after a moment in
+which it could be seen.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from . import inbox_client, inbox_text
+from .errors import HookError
+from .shown import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .inbox_client import Happened, Outcome, Person
+
+_SEEN = 0.4  # seconds that a request must have been on the screen before keys answer it
+_LONGEST_SHOWN = 100_000  # characters
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_HELP = """\
+a        approve once: exactly this call
+s        approve for this session: the same again runs, as long as the agent does
+d        deny; with a message the model is told it and goes on, without one its turn ends
+j, k     the next, the previous
+r        look again
+q        leave
+
+Whoever answers first decides. What was answered elsewhere is said here."""
+
+
+class Inbox(App[None]):
+    """The screen of a person at a hub."""
+
+    TITLE = "tenterhook inbox"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #waiting { width: 40%; border: round $primary; }
+    #chosen { width: 60%; border: round $primary; padding: 0 1; }
+    #notice { height: auto; max-height: 3; padding: 0 1; }
+    #said { width: 70; height: auto; border: round $primary; padding: 1 2; background: $surface; }
+    ModalScreen { align: center middle; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "answer('once')", "approve"),
+        Binding("s", "answer('session')", "for session"),
+        Binding("d", "deny", "deny"),
+        Binding("j", "move(1)", "next", show=False),
+        Binding("k", "move(-1)", "previous", show=False),
+        Binding("r", "reload", "reload"),
+        Binding("question_mark", "help", "help"),
+        Binding("q", "quit", "quit"),
+    ]
+
+    class Came(Message):
+        """Something has happened at the hub."""
+
+        def __init__(self, happened: Happened) -> None:
+            super().__init__()
+            self.happened = happened
+
+    class Done(Message):
+        """What was asked of the hub is there: `use` shows it."""
+
+        def __init__(self, use: Callable[[], None]) -> None:
+            super().__init__()
+            self.use = use
+
+    def __init__(self, person: Person) -> None:
+        super().__init__()
+        self._person = person
+        self._stream = inbox_client.Stream(person)
+        self._waiting: dict[str, dict[str, Any]] = {}
+        self._ended: set[str] = set()  # whatever an older look may still say of them
+        self._chosen: dict[str, Any] | None = None
+        self._chosen_at = 0.0
+        self._has_ended = False  # the chosen one
+        self._list = OptionList(id="waiting", markup=False)
+        self._text = Static(id="text", markup=False)
+        self._left = Static(id="left", markup=False)
+        self._notice = Static(id="notice", markup=False)
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield self._list
+            with VerticalScroll(id="chosen", can_focus=False):
+                yield self._left
+                yield self._text
+        yield self._notice
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._list.focus()
+        self._show_chosen()
+        self.set_interval(1, self._show_time_left)
+        self._in_thread(self._listen)
+
+    def on_unmount(self) -> None:
+        self._stream.close()
+
+    # ------------------------------------------------------------------ the hub
+
+    def _listen(self) -> None:
+        for happened in self._stream:
+            self.post_message(self.Came(happened))
+
+    def _in_thread(self, work: Callable[[], None]) -> None:
+        """Do what may take long without anybody waiting for it, not even at the end."""
+        threading.Thread(target=work, name="tenterhook-inbox", daemon=True).start()
+
+    def _ask_hub(self, ask: Callable[[], Callable[[], None]]) -> None:
+        """Ask the hub in a thread; what comes back shows the result here."""
+
+        def work() -> None:
+            try:
+                use: Callable[[], None] = ask()
+            except HookError as error:
+                use = partial(self._say, str(error), "red")
+            self.post_message(self.Done(use))
+
+        self._in_thread(work)
+
+    def on_inbox_done(self, done: Done) -> None:
+        done.use()
+
+    def on_inbox_came(self, came: Came) -> None:
+        kind, about, what = came.happened
+        if kind == inbox_client.HERE:
+            self._list.border_subtitle = "live"
+            self._say(f"{about} as {self._person.name}", "green")
+            self.action_reload()
+        elif kind == inbox_client.AWAY:
+            self._list.border_subtitle = "the hub is away"
+            self._say(f"the hub is away, looking for it: {what}", "yellow")
+        elif kind == inbox_client.REQUEST:
+            if what != "open":
+                self._ended.add(about)
+            if what == "open" or about in self._waiting:
+                self._look_up(about)
+
+    def _look_up(self, request_id: str) -> None:
+        def ask() -> Callable[[], None]:
+            found = inbox_client.request(self._person, request_id)
+            return lambda: self._take(found)
+
+        self._ask_hub(ask)
+
+    def action_reload(self) -> None:
+        """Look at everything that waits again."""
+
+        def ask() -> Callable[[], None]:
+            found = inbox_client.waiting(self._person)
+            return lambda: self._take_all(found)
+
+        self._ask_hub(ask)
+
+    # ------------------------------------------------------------------ what waits
+
+    def _take_all(self, found: list[dict[str, Any]]) -> None:
+        now = {each["id"] for each in found}
+        for request_id in [each for each in self._waiting if each not in now]:
+            self._look_up(request_id)
+        for each in found:
+            self._take(each)
+
+    def _take(self, request: dict[str, Any]) -> None:
+        """Show a request as it stands by now."""
+        request_id = str(request["id"])
+        if request["state"] != "open":
+            self._ended.add(request_id)
+        is_known = request_id in self._waiting
+        if request_id not in self._ended and not is_known:
+            self._waiting[request_id] = request
+            self._list.add_option(Option(_in_list(request), id=request_id))
+            if self._chosen is None:
+                self._choose(request_id)
+        elif request["state"] != "open" and is_known:
+            del self._waiting[request_id]
+            self._end(request)
+        self._list.border_title = f"{len(self._waiting)} waiting"
+
+    def _end(self, request: dict[str, Any]) -> None:
+        """Take one away that no longer waits; if it is the chosen one, it stays in sight until another is chosen."""
+        is_chosen = self._chosen is not None and self._chosen["id"] == request["id"]
+        with self.prevent(OptionList.OptionHighlighted):
+            self._list.remove_option(request["id"])
+            self._list.highlighted = None if is_chosen or self._chosen is None else self._place()
+        if is_chosen:
+            self._chosen, self._has_ended = request, True
+            self._show_chosen()
+
+    def _place(self) -> int | None:
+        """Where the chosen request stands in the list."""
+        ids = list(self._waiting)
+        return ids.index(self._chosen["id"]) if self._chosen is not None and self._chosen["id"] in ids else None
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_id in self._waiting and self._list.highlighted == event.option_index:
+            self._choose(event.option_id)
+
+    def action_move(self, steps: int) -> None:
+        """Choose the next or the previous one; after one has ended, the first or the last."""
+        place, most = self._place(), len(self._waiting) - 1
+        if most >= 0:
+            start = (-1 if steps > 0 else most + 1) if place is None else place
+            self._choose(list(self._waiting)[min(max(start + steps, 0), most)])
+
+    def _choose(self, request_id: str) -> None:
+        if self._chosen is not None and self._chosen["id"] == request_id:
+            return
+        self._chosen, self._has_ended = self._waiting[request_id], False
+        self._chosen_at = time.monotonic()
+        with self.prevent(OptionList.OptionHighlighted):
+            self._list.highlighted = self._place()
+        self._show_chosen()
+        self.query_one("#chosen").scroll_home(animate=False)
+
+    # ------------------------------------------------------------------ the chosen one
+
+    def _show_chosen(self) -> None:
+        self._show_time_left()
+        self._text.update(_whole(self._chosen) if self._chosen is not None else "Nothing waits for an answer.")
+
+    def _show_time_left(self) -> None:
+        if self._chosen is None:
+            self._left.update("")
+        elif self._has_ended:
+            self._left.update(Text(inbox_text.ending(self._chosen), "bold yellow"))
+        else:
+            self._left.update(Text(f"waits, {inbox_text.time_left(self._chosen)} left", "bold"))
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._notice.update(Text(one_line(text), style))
+
+    # ------------------------------------------------------------------ answers
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether a request is chosen, waits, and has been in sight for a moment."""
+        is_waiting = self._chosen is not None and not self._has_ended
+        return is_waiting and time.monotonic() - self._chosen_at >= _SEEN
+
+    def action_answer(self, scope: str) -> None:
+        """Approve the chosen request."""
+        if self.can_answer and self._chosen is not None:
+            self._answer(self._chosen, approved=True, scope=scope)
+
+    def action_deny(self) -> None:
+        """Deny the chosen request, whatever is chosen by the time that the message is written."""
+        if self.can_answer and self._chosen is not None:
+            asked = self._chosen
+
+            def send(message: str | None) -> None:
+                if message is not None:
+                    self._answer(asked, approved=False, message=message.strip() or None)
+
+            self.push_screen(_Message(asked), send)
+
+    def _answer(self, asked: dict[str, Any], **answer: Any) -> None:
+        def ask() -> Callable[[], None]:
+            outcome = inbox_client.answer(self._person, asked, **answer)
+            return lambda: self._show_outcome(outcome)
+
+        self._say("…")
+        self._ask_hub(ask)
+
+    def _show_outcome(self, outcome: Outcome) -> None:
+        self._say(inbox_text.outcome_line(outcome), "green" if outcome.won else "yellow")
+        self._take(outcome.request)
+
+    def action_help(self) -> None:
+        self.push_screen(_Help())
+
+
+class _Message(ModalScreen[str | None]):
+    """Asks what the model should be told."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "back")]
+
+    def __init__(self, asked: dict[str, Any]) -> None:
+        super().__init__()
+        self._asked = asked
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="said"):
+            yield Static(Text(f"Deny: {inbox_text.summary(self._asked)}"[:200]))
+            yield Input(placeholder="a message for the model, or nothing", max_length=4000)
+            yield Static(Text("Enter denies, Escape goes back", "dim"))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value)
+
+
+class _Help(ModalScreen[None]):
+    """Says what the keys do."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "dismiss(None)", "back")]
+
+    def compose(self) -> ComposeResult:
+        yield Static(Text(_HELP), id="said")
+
+
+def _in_list(request: dict[str, Any]) -> Text:
+    """Two lines: what, and who."""
+    who = " · ".join(one_line(str(request[key])) for key in ("agent", "machine", "work_dir") if request[key])
+    text = Text(inbox_text.summary(request)[:200], no_wrap=True, overflow="ellipsis")
+    return text.append(f"\n{who}", "dim")
+
+
+def _whole(request: dict[str, Any]) -> Text:
+    """Everything that somebody who decides must see."""
+    shown = inbox_text.shown(request)
+    text = Text().append(f"\n{shown.title}\n", "bold")
+    for danger in shown.dangers:
+        text.append(f"! {danger}\n", "bold red")
+    body = shown.body[:_LONGEST_SHOWN]
+    for line in body.split("\n"):
+        text.append(f"{line}\n", _DIFF_STYLES.get(line[:1], "") if shown.kind == "diff" else "")
+    if len(shown.body) > len(body):
+        text.append(f"… {len(shown.body) - len(body)} more characters, which are not shown\n", "bold red")
+    for name, value in shown.facts:
+        text.append(f"\n{name:<8} ", "dim").append(value, "")
+    return text
