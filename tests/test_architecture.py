@@ -53,7 +53,7 @@ LAYERS = (
     {"agent"},
     {"hosts"},
     {"converting", "installing", "live"},
-    {"approving", "inbox_client", "inbox_text"},
+    {"approving", "inbox_client", "inbox_parts", "inbox_text"},
     {"answering", "dispatch", "doctor", "inbox_screen"},
     {"cli"},
     {"__main__", "bridge"},

@@ -37,6 +37,7 @@ class Person(NamedTuple):
     token: str | None = None
     cookie: str | None = None
     csrf: str | None = None
+    ca_file: str | None = None  # whom to believe about the hub's certificate; without, whom the system believes
 
     @property
     def headers(self) -> dict[str, str]:
@@ -96,20 +97,26 @@ def keep(person: Person) -> None:
 
 def with_token(url: str, token: str) -> Person:
     """Whose token it is, as the hub says."""
-    me = _call(Person(url, "", token), "GET", "/me").body
+    person = Person(url, "", token, ca_file=_ca_file())
+    me = _call(person, "GET", "/me").body
     if me.get("kind") != "person":
         raise Refused(403, "an agent's token can ask and report, and nothing else", "use a token of a person")
-    return Person(url, str(me.get("name")), token)
+    return person._replace(name=str(me.get("name")))
 
 
 def with_password(url: str, name: str, password: str) -> Person:
     """Sign in."""
-    reply = _call(Person(url, name), "POST", "/sign-in", {"name": name, "password": password})
+    person = Person(url, name, ca_file=_ca_file())
+    reply = _call(person, "POST", "/sign-in", {"name": name, "password": password})
     try:
         cookie = SimpleCookie(reply.cookie)[_COOKIE].value
     except (CookieError, KeyError):
         raise HubAway(f"{url}: no answer of a hub") from None
-    return Person(url, name, None, cookie, str(reply.body.get("csrf")))
+    return person._replace(cookie=cookie, csrf=str(reply.body.get("csrf")))
+
+
+def _ca_file() -> str | None:
+    return os.environ.get("SSL_CERT_FILE") or None
 
 
 def waiting(person: Person) -> list[dict[str, Any]]:
@@ -152,7 +159,7 @@ class _Reply(NamedTuple):
 def _call(person: Person, method: str, path: str, body: object = None, also: int | None = None) -> _Reply:
     """Ask the hub; `also` is a status that is an answer like any other."""
     headers = {"Accept": "application/json", "Content-Type": "application/json", **person.headers}
-    connection = _connection(person.url, _WITHIN)
+    connection = _connection(person, _WITHIN)
     try:
         connection.request(method, _way(person, path), None if body is None else json.dumps(body), headers)
         response = connection.getresponse()
@@ -171,12 +178,12 @@ def _why(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def _connection(url: str, within: float) -> http.client.HTTPConnection:
-    parts = urlsplit(url)
+def _connection(person: Person, within: float) -> http.client.HTTPConnection:
+    parts = urlsplit(person.url)
     assert parts.hostname is not None
     if parts.scheme == "http":
         return http.client.HTTPConnection(parts.hostname, parts.port, timeout=within)
-    context = ssl.create_default_context()
+    context = ssl.create_default_context(cafile=person.ca_file)
     return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=within, context=context)
 
 
@@ -233,7 +240,7 @@ class Stream:
                 pass
 
     def _listen(self) -> Iterator[Happened]:
-        connection = self._connection = _connection(self._person.url, _SILENT)
+        connection = self._connection = _connection(self._person, _SILENT)
         try:
             headers = {"Accept": "text/event-stream", **self._person.headers}
             connection.request("GET", _way(self._person, "/stream"), None, headers)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
-from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from . import inbox_client, inbox_text
 from .errors import HookError
+from .inbox_parts import AskMessage, Help, in_list, whole
 from .shown import one_line
 
 if TYPE_CHECKING:
@@ -30,17 +30,6 @@ if TYPE_CHECKING:
     from .inbox_client import Happened, Outcome, Person
 
 _SEEN = 0.4  # seconds that a request must have been on the screen before keys answer it
-_LONGEST_SHOWN = 100_000  # characters
-_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
-_HELP = """\
-a        approve once: exactly this call
-s        approve for this session: the same again runs, as long as the agent does
-d        deny; with a message the model is told it and goes on, without one its turn ends
-j, k     the next, the previous
-r        look again
-q        leave
-
-Whoever answers first decides. What was answered elsewhere is said here."""
 
 
 class Inbox(App[None]):
@@ -49,7 +38,7 @@ class Inbox(App[None]):
     TITLE = "tenterhook inbox"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    #waiting { width: 40%; border: round $primary; }
+    #waiting { width: 40%; height: 100%; border: round $primary; }
     #chosen { width: 60%; border: round $primary; padding: 0 1; }
     #notice { height: auto; max-height: 3; padding: 0 1; }
     #said { width: 70; height: auto; border: round $primary; padding: 1 2; background: $surface; }
@@ -97,7 +86,7 @@ class Inbox(App[None]):
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield self._list
-            with VerticalScroll(id="chosen", can_focus=False):
+            with VerticalScroll(id="chosen"):
                 yield self._left
                 yield self._text
         yield self._notice
@@ -115,24 +104,31 @@ class Inbox(App[None]):
     # ------------------------------------------------------------------ the hub
 
     def _listen(self) -> None:
+        """Follow what happens there, one thing after another: the list keeps its order."""
         for happened in self._stream:
             self.post_message(self.Came(happened))
+            if happened.kind == inbox_client.HERE:
+                self._ask(self._look_at_all)
+            elif happened.kind == inbox_client.REQUEST and (happened.what == "open" or happened.about in self._waiting):
+                self._ask(partial(self._look_at, happened.about))
 
     def _in_thread(self, work: Callable[[], None]) -> None:
         """Do what may take long without anybody waiting for it, not even at the end."""
         threading.Thread(target=work, name="tenterhook-inbox", daemon=True).start()
 
-    def _ask_hub(self, ask: Callable[[], Callable[[], None]]) -> None:
-        """Ask the hub in a thread; what comes back shows the result here."""
+    def _ask(self, ask: Callable[[], Callable[[], None]]) -> None:
+        """Ask the hub, outside of the screen's thread; what comes back shows the result in it."""
+        try:
+            use = ask()
+        except HookError as error:
+            use = partial(self._say, str(error), "red")
+        self.post_message(self.Done(use))
 
-        def work() -> None:
-            try:
-                use: Callable[[], None] = ask()
-            except HookError as error:
-                use = partial(self._say, str(error), "red")
-            self.post_message(self.Done(use))
+    def _look_at(self, request_id: str) -> Callable[[], None]:
+        return partial(self._take, inbox_client.request(self._person, request_id))
 
-        self._in_thread(work)
+    def _look_at_all(self) -> Callable[[], None]:
+        return partial(self._take_all, inbox_client.waiting(self._person))
 
     def on_inbox_done(self, done: Done) -> None:
         done.use()
@@ -142,38 +138,22 @@ class Inbox(App[None]):
         if kind == inbox_client.HERE:
             self._list.border_subtitle = "live"
             self._say(f"{about} as {self._person.name}", "green")
-            self.action_reload()
         elif kind == inbox_client.AWAY:
             self._list.border_subtitle = "the hub is away"
             self._say(f"the hub is away, looking for it: {what}", "yellow")
-        elif kind == inbox_client.REQUEST:
-            if what != "open":
-                self._ended.add(about)
-            if what == "open" or about in self._waiting:
-                self._look_up(about)
-
-    def _look_up(self, request_id: str) -> None:
-        def ask() -> Callable[[], None]:
-            found = inbox_client.request(self._person, request_id)
-            return lambda: self._take(found)
-
-        self._ask_hub(ask)
+        elif kind == inbox_client.REQUEST and what != "open":
+            self._ended.add(about)
 
     def action_reload(self) -> None:
         """Look at everything that waits again."""
-
-        def ask() -> Callable[[], None]:
-            found = inbox_client.waiting(self._person)
-            return lambda: self._take_all(found)
-
-        self._ask_hub(ask)
+        self._in_thread(partial(self._ask, self._look_at_all))
 
     # ------------------------------------------------------------------ what waits
 
     def _take_all(self, found: list[dict[str, Any]]) -> None:
         now = {each["id"] for each in found}
         for request_id in [each for each in self._waiting if each not in now]:
-            self._look_up(request_id)
+            self._in_thread(partial(self._ask, partial(self._look_at, request_id)))
         for each in found:
             self._take(each)
 
@@ -185,7 +165,7 @@ class Inbox(App[None]):
         is_known = request_id in self._waiting
         if request_id not in self._ended and not is_known:
             self._waiting[request_id] = request
-            self._list.add_option(Option(_in_list(request), id=request_id))
+            self._list.add_option(Option(in_list(request), id=request_id))
             if self._chosen is None:
                 self._choose(request_id)
         elif request["state"] != "open" and is_known:
@@ -233,7 +213,7 @@ class Inbox(App[None]):
 
     def _show_chosen(self) -> None:
         self._show_time_left()
-        self._text.update(_whole(self._chosen) if self._chosen is not None else "Nothing waits for an answer.")
+        self._text.update(whole(self._chosen) if self._chosen is not None else "Nothing waits for an answer.")
 
     def _show_time_left(self) -> None:
         if self._chosen is None:
@@ -268,70 +248,18 @@ class Inbox(App[None]):
                 if message is not None:
                     self._answer(asked, approved=False, message=message.strip() or None)
 
-            self.push_screen(_Message(asked), send)
+            self.push_screen(AskMessage(asked), send)
 
     def _answer(self, asked: dict[str, Any], **answer: Any) -> None:
         def ask() -> Callable[[], None]:
-            outcome = inbox_client.answer(self._person, asked, **answer)
-            return lambda: self._show_outcome(outcome)
+            return partial(self._show_outcome, inbox_client.answer(self._person, asked, **answer))
 
         self._say("…")
-        self._ask_hub(ask)
+        self._in_thread(partial(self._ask, ask))
 
     def _show_outcome(self, outcome: Outcome) -> None:
         self._say(inbox_text.outcome_line(outcome), "green" if outcome.won else "yellow")
         self._take(outcome.request)
 
     def action_help(self) -> None:
-        self.push_screen(_Help())
-
-
-class _Message(ModalScreen[str | None]):
-    """Asks what the model should be told."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "back")]
-
-    def __init__(self, asked: dict[str, Any]) -> None:
-        super().__init__()
-        self._asked = asked
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="said"):
-            yield Static(Text(f"Deny: {inbox_text.summary(self._asked)}"[:200]))
-            yield Input(placeholder="a message for the model, or nothing", max_length=4000)
-            yield Static(Text("Enter denies, Escape goes back", "dim"))
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value)
-
-
-class _Help(ModalScreen[None]):
-    """Says what the keys do."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "dismiss(None)", "back")]
-
-    def compose(self) -> ComposeResult:
-        yield Static(Text(_HELP), id="said")
-
-
-def _in_list(request: dict[str, Any]) -> Text:
-    """Two lines: what, and who."""
-    who = " · ".join(one_line(str(request[key])) for key in ("agent", "machine", "work_dir") if request[key])
-    text = Text(inbox_text.summary(request)[:200], no_wrap=True, overflow="ellipsis")
-    return text.append(f"\n{who}", "dim")
-
-
-def _whole(request: dict[str, Any]) -> Text:
-    """Everything that somebody who decides must see."""
-    shown = inbox_text.shown(request)
-    text = Text().append(f"\n{shown.title}\n", "bold")
-    for danger in shown.dangers:
-        text.append(f"! {danger}\n", "bold red")
-    body = shown.body[:_LONGEST_SHOWN]
-    for line in body.split("\n"):
-        text.append(f"{line}\n", _DIFF_STYLES.get(line[:1], "") if shown.kind == "diff" else "")
-    if len(shown.body) > len(body):
-        text.append(f"… {len(shown.body) - len(body)} more characters, which are not shown\n", "bold red")
-    for name, value in shown.facts:
-        text.append(f"\n{name:<8} ", "dim").append(value, "")
-    return text
+        self.push_screen(Help())

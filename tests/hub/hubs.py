@@ -43,13 +43,21 @@ class Hub:
             text=True,
             env=self.environment,
         )
+        try:
+            self.first = self._first_line()
+            self.url: str = self.first["listen"]
+            until(self._answers)
+        except BaseException:
+            self.end()
+            raise
+        self.admin = self.client(self.person_file["token"]) if "enter" in self.first else None
+
+    def _first_line(self) -> dict[str, Any]:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self.said
-        self.first: dict[str, Any] = json.loads(line)
-        self.url: str = self.first["listen"]
-        until(self._answers)
-        self.admin = self.client(self.person_file["token"]) if "enter" in self.first else None
+        first: dict[str, Any] = json.loads(line)
+        return first
 
     def _answers(self) -> bool:
         with contextlib.suppress(httpx.TransportError):

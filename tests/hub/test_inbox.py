@@ -7,13 +7,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import httpx
+import pytest
+
 from hub.hubs import WORK_DIR, answered, opened, request
 from support import until
 from tenterhook.approvals.requests import content_hash
+from tenterhook.hub import database
 
 if TYPE_CHECKING:
-    import httpx
-
     from hub.hubs import Hub
 
 
@@ -187,11 +189,29 @@ def test_an_asker_that_has_gone_is_not_approved_any_more(hub: Hub, agent: httpx.
 
 def _let_lease_run_out(hub: Hub, request: str) -> None:
     """As if a minute had passed without a word from the asker."""
-    from tenterhook.hub import database
-
-    file = str(hub.home / ".local/state/tenterhook/hub/hub.db")
-    kept = database.opened(hub.database or file)
+    kept = database.opened(hub.database or _file(hub))
     try:
         kept.write(lambda connection: connection.run("update requests set lease = 1 where id = ?", request))
     finally:
         kept.close()
+
+
+def test_an_asker_that_hangs_up_is_gone_soon(hub: Hub, agent: httpx.Client) -> None:
+    asked = opened(agent)
+    with pytest.raises(httpx.ReadTimeout):
+        agent.get(f"/requests/{asked['id']}/answer?wait=60", timeout=0.5)
+    until(lambda: _lease(hub, asked["id"]) < time.time() + 16)
+
+
+def _lease(hub: Hub, request: str) -> float:
+    kept = database.opened(hub.database or _file(hub))
+    try:
+        row = kept.read(lambda connection: connection.one("select lease from requests where id = ?", request))
+    finally:
+        kept.close()
+    assert row is not None
+    return float(row["lease"])
+
+
+def _file(hub: Hub) -> str:
+    return str(hub.home / ".local/state/tenterhook/hub/hub.db")

@@ -65,7 +65,7 @@ def test_migrations_run_once_however_many_hubs_start_together(tmp_path: Path, po
             return str(hub.client().get("/health").json()["database"])
 
     with ThreadPoolExecutor() as pool:
-        assert list(pool.map(start, range(3))) == ["postgresql"] * 3
+        assert list(pool.map(start, range(4))) == ["postgresql"] * 4
 
 
 def test_a_server_that_is_not_there_is_an_error_with_a_remedy(tmp_path: Path) -> None:

@@ -153,8 +153,8 @@ def check_origin(request: Request, *, needed: bool) -> None:
     """Refuse what a page of somebody else sends; `needed`: also what does not say which page sent it."""
     origin = request.headers.get("origin")
     if origin is not None:
-        public = urlsplit(hub_of(request).address.public_url)
-        is_ours = origin.partition("://")[2] in (public.netloc, request.headers.get("host", ""))
+        own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+        is_ours = origin in (own, hub_of(request).address.public_url)
     else:
         site = request.headers.get("sec-fetch-site")
         is_ours = site in ("same-origin", "none") if site else not needed

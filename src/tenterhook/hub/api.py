@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import re
 import time
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -83,6 +82,7 @@ def _asked(given: shapes.RequestGiven) -> inbox.Asked:
 )
 async def wait_for_answer(
     request_id: str,
+    request: Request,
     caller: Agent,
     hub: Here,
     wait: Annotated[float, Query(ge=0, le=inbox.LONGEST_WAIT)] = 25.0,
@@ -90,17 +90,37 @@ async def wait_for_answer(
     """Wait for the answer; each call tells that the asker is still there."""
     token = caller.token or 0
     with hub.feed.watching(request_id) as changed:
-        row = await run_in_threadpool(
-            hub.database.write, lambda connection: inbox.renew(connection, request_id, token, wait)
-        )
-        if row is not None and row["state"] == inbox.OPEN and wait:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), wait)
-            row = await run_in_threadpool(
-                hub.database.read, lambda connection: inbox.found(connection, request_id, token)
-            )
-    row = _existing(row)
+        row = await _renewed(hub, request_id, token, wait)
+        if row["state"] == inbox.OPEN and wait:
+            if await _is_gone(request, changed, wait):
+                row = await _renewed(hub, request_id, token, 0)
+            else:
+                row = await run_in_threadpool(
+                    hub.database.read, lambda connection: _existing(inbox.found(connection, request_id, token))
+                )
     return {"state": row["state"], "answer": _answer(row)}
+
+
+async def _renewed(hub: Hub, request_id: str, token: int, seconds: float) -> Row:
+    return _existing(
+        await run_in_threadpool(
+            hub.database.write, lambda connection: inbox.renew(connection, request_id, token, seconds)
+        )
+    )
+
+
+async def _is_gone(request: Request, changed: asyncio.Event, seconds: float) -> bool:
+    """Wait for a change, or for the asker to hang up: whether that came first."""
+    waiting, leaving = asyncio.ensure_future(changed.wait()), asyncio.ensure_future(_hung_up(request))
+    done, left = await asyncio.wait((waiting, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for each in left:
+        each.cancel()
+    return leaving in done and waiting not in done
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 @router.post(

@@ -51,6 +51,10 @@ _STEPS: tuple[tuple[str, ...], ...] = (
             session text, event text, decision text, tool text, waited moment, body text not null,
             unique (agent_token, machine, hash))""",
         "create index records_session on records (machine, session, number)",
+        """create table sessions (
+            machine text not null, session text not null, by text, records bigint not null, denied bigint not null,
+            first moment not null, last moment not null, primary key (machine, session))""",
+        "create index sessions_last on sessions (last)",
         "create index records_time on records (time)",
         """create table runs (
             record bigint not null references records (number), time moment not null, hook text not null,

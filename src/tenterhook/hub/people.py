@@ -28,6 +28,7 @@ LINK_LASTS = 600.0
 _FREE_TRIES = 5
 _LONGEST_PAUSE = 300.0
 _ATTEMPTS_KEPT = 86400.0
+_LONGEST_QUEUE = 2.0  # seconds that a sign-in waits for others, and keeps a thread from agents
 _SEEN_EVERY = 60.0  # seconds between two notes that a token was used
 _HASHING = threading.BoundedSemaphore(2)  # each takes 64 MB, whoever may be knocking
 
@@ -85,11 +86,14 @@ def _is_right(password: str, kept: str | None) -> bool:
     from argon2.exceptions import VerificationError
 
     nobodys = _nobodys_hash()
-    with _HASHING:
-        try:
-            return _hasher().verify(kept or nobodys, _bytes(password)) and kept is not None
-        except VerificationError:
-            return False
+    if not _HASHING.acquire(timeout=_LONGEST_QUEUE):
+        raise SlowDown(_LONGEST_QUEUE)
+    try:
+        return _hasher().verify(kept or nobodys, _bytes(password)) and kept is not None
+    except VerificationError:
+        return False
+    finally:
+        _HASHING.release()
 
 
 def listed(connection: Connection) -> list[Row]:

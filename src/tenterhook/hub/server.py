@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pwd
+import resource
 import signal
 import socket
 import time
@@ -104,6 +105,12 @@ def _http(_: Request, error: Any) -> Response:
     return _failure(error.status_code, code, str(error.detail), remedy, error.headers)
 
 
+def _broken(_: Request, __: Any) -> Response:
+    return _failure(
+        500, "broken", "the hub has made a mistake", "what its terminal or log says about it helps to mend it"
+    )
+
+
 def _failure(status: int, code: str, message: str, remedy: str, headers: Any = None) -> Response:
     return api.PlainJSON(door.error_body(code, message, remedy), status, headers)
 
@@ -114,6 +121,7 @@ _ERRORS: tuple[tuple[type[Exception], Callable[[Request, Any], Response]], ...] 
     (HookError, _not_possible),
     (RequestValidationError, _unreadable),
     (HTTPException, _http),
+    (Exception, _broken),
 )
 
 
@@ -156,6 +164,7 @@ def run(
     listen: str, database: str | None, public_url: str | None, is_insecure: bool, say: Callable[[dict[str, Any]], None]
 ) -> None:
     """Serve until a signal comes; `say` hears first where, and with which link to sign in."""
+    _raise_limits()
     kept = opened(database)
     try:
         kept.claim()
@@ -179,6 +188,13 @@ def run(
             asyncio.run(_Server(config, app.state.hub.feed).serve(sockets=[listener]))
     finally:
         kept.close()
+
+
+def _raise_limits() -> None:
+    """Have room for a connection of every agent and page; the usual limit is a thousand."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _host_and_port(listen: str) -> tuple[str, int]:

@@ -32,18 +32,35 @@ class Delivered(NamedTuple):
 def take_in(connection: Connection, token: int, machine: str, delivered: Iterable[Delivered]) -> tuple[int, int]:
     """Keep records; how many were new, and how many known."""
     taken = known = 0
-    sessions: set[str] = set()
+    sessions: dict[str, list[Mapping[str, Any]]] = {}
     for each in delivered:
         number = _keep(connection, token, machine, each)
         if number is None:
             known += 1
             continue
         taken += 1
-        sessions.add(_word(each.record.get("session_id")) or "")
+        sessions.setdefault(_word(each.record.get("session_id")) or "", []).append(each.record)
         _keep_runs(connection, number, each.record)
-    for session in sorted(sessions):
+    for session, records in sorted(sessions.items()):
+        if session:
+            _count(connection, machine, session, records)
         changes.add(connection, changes.RECORD, path_of(machine, session), "added")
     return taken, known
+
+
+def _count(connection: Connection, machine: str, session: str, records: list[Mapping[str, Any]]) -> None:
+    """Keep what is shown of a session in a list of them."""
+    times = [_number(record.get("time")) or 0.0 for record in records]
+    by = next((_word(record.get("by")) for record in records), None)
+    denied = sum(record.get("decision") == "deny" for record in records)
+    connection.run(
+        "insert into sessions (machine, session, by, records, denied, first, last) values (?, ?, ?, ?, ?, ?, ?)"
+        " on conflict (machine, session) do update set by = coalesce(sessions.by, excluded.by),"
+        " records = sessions.records + excluded.records, denied = sessions.denied + excluded.denied,"
+        " first = case when excluded.first < sessions.first then excluded.first else sessions.first end,"
+        " last = case when excluded.last > sessions.last then excluded.last else sessions.last end",
+        *(machine, session, by, len(records), denied, min(times), max(times)),
+    )
 
 
 def path_of(machine: str, session: str) -> str:
@@ -91,12 +108,7 @@ def _number(value: Any) -> float | None:
 
 def sessions(connection: Connection, limit: int) -> list[Row]:
     """Sessions that something is known of, the latest first."""
-    return connection.all(
-        "select machine, session, max(by) as by, count(*) as records, min(time) as first, max(time) as last,"
-        " sum(case when decision = 'deny' then 1 else 0 end) as denied from records"
-        " where session is not null and session <> '' group by machine, session order by max(time) desc limit ?",
-        limit,
-    )
+    return connection.all("select * from sessions order by last desc limit ?", limit)
 
 
 def timeline(connection: Connection, machine: str, session: str, after: int, limit: int) -> list[Row]:

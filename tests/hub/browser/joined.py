@@ -1,0 +1,42 @@
+"""What it takes to have real agents wait at a hub: a machine that has joined it, a page that listens."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from support import tenterhook, until
+from tenterhook.joining import membership, waking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Page
+
+    from hub.browser.running import Hub
+
+
+@contextlib.contextmanager
+def joined(hub: Hub, machine: str) -> Iterator[None]:
+    """This test's account joins; at the end it leaves, and nobody delivers records any more."""
+    made = tenterhook("hub", "--database", hub.file, "token", "add", machine)
+    ended = tenterhook("hub", "join", hub.url, "--name", machine, "--yes", input=made.stdout)
+    assert ended.returncode == 0, made.stderr + ended.stderr
+    try:
+        yield
+    finally:
+        membership.forget()
+        until(_nobody_delivers)
+
+
+def live(page: Page) -> None:
+    """Wait until a page hears of everything."""
+    page.wait_for_function("source.readyState === EventSource.OPEN")
+
+
+def _nobody_delivers() -> bool:
+    lock = waking.Lock()
+    if not lock.take():
+        return False
+    lock.let_go()
+    return True

@@ -1,0 +1,304 @@
+"""`tenterhook inbox` as a screen: live, answered by keys, and never by accident."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pexpect
+import pytest
+from textual.widgets import OptionList
+
+from hub import hubs
+from support import until
+from tenterhook import inbox_client, inbox_screen
+from tenterhook.approvals.requests import content_hash
+from tenterhook.inbox_screen import Inbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+    from pathlib import Path
+
+    import httpx
+    from textual.pilot import Pilot
+
+SECONDS = 20
+
+
+class Screen:
+    """What a person sees, and their keys."""
+
+    def __init__(self, app: Inbox, pilot: Pilot[None]) -> None:
+        self.app = app
+        self._pilot = pilot
+
+    def part(self, name: str) -> str:
+        """The text of one part of the screen, without how it is wrapped."""
+        return str(self.app.query_one(f"#{name}").render())
+
+    @property
+    def chosen(self) -> str:
+        return f"{self.part('left')}\n{self.part('text')}"
+
+    @property
+    def ids(self) -> list[str]:
+        """What stands in the list."""
+        return [str(option.id) for option in self.app.query_one(OptionList).options]
+
+    async def until(self, condition: Callable[[], Any]) -> None:
+        for _ in range(SECONDS * 50):
+            if condition():
+                return
+            await self._pilot.pause(0.02)
+        raise AssertionError(f"it never happened\n{self.ids}\n{self.chosen}\n{self.part('notice')}")
+
+    async def shows(self, text: str) -> None:
+        """Wait until it is chosen, and may be answered."""
+        await self.until(lambda: text in self.part("text") and self.app.can_answer)
+
+    async def press(self, *keys: str) -> None:
+        await self._pilot.press(*keys)
+
+
+def seen(me: inbox_client.Person, watch: Callable[[Screen], Coroutine[Any, Any, None]]) -> None:
+    """Have a person look at the screen."""
+
+    async def look() -> None:
+        app = Inbox(me)
+        async with app.run_test(size=(140, 50)) as pilot:
+            await watch(Screen(app, pilot))
+
+    asyncio.run(look())
+
+
+@pytest.fixture
+def agent(hub: hubs.Hub, agent: httpx.Client) -> Iterator[httpx.Client]:
+    """Somebody who asks, and has nothing left to ask when a test ends."""
+    yield agent
+    assert hub.admin is not None
+    for each in hub.admin.get("/inbox").json()["requests"]:
+        agent.post(f"/requests/{each['id']}/withdraw", json={})
+
+
+def answer_of(agent: httpx.Client, asked: dict[str, Any]) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = agent.get(f"/requests/{asked['id']}/answer?wait=0").json()["answer"]
+    return found
+
+
+def test_a_request_appears_by_itself_and_one_key_approves_it(me: inbox_client.Person, agent: httpx.Client) -> None:
+    async def watch(screen: Screen) -> None:
+        await screen.until(lambda: "Nothing waits" in screen.part("text") and me.url in screen.part("notice"))
+        asked = hubs.opened(agent, "make it", why="a rule says ask")
+        await screen.shows("make it")
+        for fact in ("a rule says ask", hubs.WORK_DIR, "run command", "agent", "machine", "session"):
+            assert fact in screen.part("text")
+        assert "left" in screen.part("left")
+        await screen.press("a")
+        await screen.until(lambda: screen.ids == [])
+        await screen.until(lambda: "approved it (inbox)" in screen.part("notice"))
+        answer = answer_of(agent, asked)
+        assert answer is not None
+        assert (answer["approved"], answer["scope"], answer["by"]) == (True, "once", me.name)
+
+    seen(me, watch)
+
+
+def test_another_key_approves_for_the_session(me: inbox_client.Person, agent: httpx.Client) -> None:
+    async def watch(screen: Screen) -> None:
+        asked = hubs.opened(agent, "make it")
+        await screen.shows("make it")
+        await screen.press("s")
+        await screen.until(lambda: "for the session" in screen.part("notice"))
+        answer = answer_of(agent, asked)
+        assert answer is not None
+        assert answer["scope"] == "session"
+
+    seen(me, watch)
+
+
+def test_a_denial_asks_for_a_message(me: inbox_client.Person, agent: httpx.Client) -> None:
+    async def watch(screen: Screen) -> None:
+        asked = hubs.opened(agent, "make it")
+        await screen.shows("make it")
+        await screen.press("d", "escape", "d", *"as I said")
+        assert answer_of(agent, asked) is None
+        await screen.press("enter")
+        await screen.until(lambda: screen.ids == [])
+        answer = answer_of(agent, asked)
+        assert answer is not None
+        assert (answer["approved"], answer["message"]) == (False, "as I said")
+
+    seen(me, watch)
+
+
+def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_place(
+    me: inbox_client.Person, agent: httpx.Client, bob: httpx.Client
+) -> None:
+    async def watch(screen: Screen) -> None:
+        first, second = hubs.opened(agent, "make first"), hubs.opened(agent, "make second")
+        await screen.shows("make first")
+        await screen.until(lambda: len(screen.ids) == 2)
+        assert hubs.answered(bob, first, approved=False, message="not now").status_code == 200
+        await screen.until(lambda: "bob denied it (api): not now" in screen.part("left"))
+        assert "make first" in screen.part("text")
+        assert screen.ids == [second["id"]]
+        await screen.press("a", "s", "d", "enter")
+        assert not screen.app.can_answer
+        assert answer_of(agent, second) is None
+        await screen.press("j")
+        await screen.shows("make second")
+
+    seen(me, watch)
+
+
+def test_whoever_was_first_is_named_even_if_the_news_is_late(
+    me: inbox_client.Person, agent: httpx.Client, bob: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deaf(stream: inbox_client.Stream) -> Iterator[inbox_client.Happened]:
+        yield inbox_client.Happened(inbox_client.HERE, me.url, "")
+
+    monkeypatch.setattr(inbox_client.Stream, "__iter__", deaf)
+    asked = hubs.opened(agent, "make it")
+
+    async def watch(screen: Screen) -> None:
+        await screen.shows("make it")
+        assert hubs.answered(bob, asked).status_code == 200
+        await screen.press("d", "enter")
+        await screen.until(lambda: "not answered by you: bob approved it (api)" in screen.part("notice"))
+        assert screen.ids == []
+
+    seen(me, watch)
+
+
+def test_keys_move_through_the_list_and_stop_at_its_ends(me: inbox_client.Person, agent: httpx.Client) -> None:
+    async def watch(screen: Screen) -> None:
+        asked = [hubs.opened(agent, f"make {number}.") for number in range(3)]
+        await screen.until(lambda: screen.ids == [each["id"] for each in asked])
+        for keys, shown in ((["k"], 0), (["j"], 1), (["j", "j", "j"], 2), (["up"], 1), (["down"], 2), (["k", "k"], 0)):
+            await screen.press(*keys)
+            await screen.shows(f"make {shown}.")
+        await screen.press("j")
+        await screen.shows("make 1.")
+        await screen.press("a")
+        await screen.until(lambda: len(screen.ids) == 2)
+        assert answer_of(agent, asked[1]) is not None
+        assert answer_of(agent, asked[0]) is answer_of(agent, asked[2]) is None
+
+    seen(me, watch)
+
+
+def test_keys_do_not_count_before_a_request_could_be_seen(
+    me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_screen, "_SEEN", 3600)
+
+    async def watch(screen: Screen) -> None:
+        asked = hubs.opened(agent, "make it")
+        await screen.until(lambda: "make it" in screen.part("text"))
+        await screen.press("a", "s", "d", "enter")
+        assert answer_of(agent, asked) is None
+        monkeypatch.setattr(inbox_screen, "_SEEN", 0)
+        await screen.press("a")
+        await screen.until(lambda: answer_of(agent, asked))
+
+    seen(me, watch)
+
+
+def test_what_a_request_holds_is_shown_as_it_is(me: inbox_client.Person, agent: httpx.Client) -> None:
+    async def watch(screen: Screen) -> None:
+        given = "echo [red]x[/red] [@click=app.quit]y[/] \x1b[2J \u202e\u200b\nrm -rf /"
+        hubs.opened(agent, given, machine="\x1b]0;x\x07[b]")
+        await screen.shows(r"echo [red]x[/red] [@click=app.quit]y[/] \x1b[2J \u202e\u200b")
+        assert r"\x1b]0;x\x07[b]" in screen.part("text")
+        assert "! " in screen.part("text")
+
+    seen(me, watch)
+
+
+def test_a_change_of_a_file_is_shown_as_a_difference(me: inbox_client.Person, agent: httpx.Client) -> None:
+    async def watch(screen: Screen) -> None:
+        given = {"file_path": "a.txt", "content": "new"}
+        display = {"kind": "diff", "path": f"{hubs.WORK_DIR}/a.txt", "diff": "--- a\n+++ a\n@@ -1 +1 @@\n-old\n+new"}
+        bound = content_hash("WriteFile", given, hubs.WORK_DIR)
+        hubs.opened(agent, tool_name="WriteFile", tool_input=given, display=display, action="x", hash=bound)
+        await screen.shows("-old\n+new")
+        assert f"{hubs.WORK_DIR}/a.txt" in screen.part("text")
+        assert "write file" in screen.part("text")
+
+    seen(me, watch)
+
+
+def test_a_hub_that_went_away_is_found_again(tmp_path: Path) -> None:
+    home = tmp_path / "hub"
+    home.mkdir()
+    first = hubs.Hub(home)
+    port = first.url.rpartition(":")[2]
+    token = first.token()
+    me = inbox_client.Person(first.url, "me", first.person_file["token"])
+    second: list[hubs.Hub] = []
+
+    async def watch(screen: Screen) -> None:
+        await screen.until(lambda: me.url in screen.part("notice"))
+        first.end()
+        await screen.until(lambda: "the hub is away" in screen.part("notice"))
+        await screen.press("r", "j", "a")
+        second.append(await asyncio.to_thread(hubs.Hub, home, "--listen", f"127.0.0.1:{port}"))
+        hubs.opened(second[0].client(token), "make it")
+        await screen.shows("make it")
+
+    try:
+        seen(me, watch)
+    finally:
+        for each in (first, *second):
+            each.end() if not each.log.closed else None
+
+
+def test_keys_are_explained_and_one_leaves(me: inbox_client.Person) -> None:
+    async def watch(screen: Screen) -> None:
+        await screen.press("question_mark")
+        assert "approve for this session" in str(screen.app.screen.query_one("#said").render())
+        await screen.press("escape", "q")
+        await screen.until(lambda: not screen.app.is_running)
+
+    seen(me, watch)
+
+
+@contextlib.contextmanager
+def terminal() -> Iterator[pexpect.spawn[str]]:
+    child: pexpect.spawn[str] = pexpect.spawn(
+        sys.executable,
+        ["-m", "tenterhook", "inbox"],
+        env={**os.environ, "TERM": "xterm-256color"},
+        encoding="utf-8",
+        codec_errors="replace",
+        dimensions=(40, 140),
+        timeout=30,
+    )
+    child.delaybeforesend = None
+    try:
+        yield child
+    finally:
+        child.close(force=True)
+
+
+@pytest.mark.usefixtures("me")
+def test_in_a_real_terminal_a_request_appears_and_is_approved(agent: httpx.Client) -> None:
+    with terminal() as child:
+        child.expect("Nothing waits")
+        asked = hubs.opened(agent, "make-it-so", expires_in=600)
+        waited: list[dict[str, Any]] = []
+        way = f"/requests/{asked['id']}/answer?wait=60"
+        waiter = threading.Thread(target=lambda: waited.append(agent.get(way).json()))
+        waiter.start()
+        child.expect("make-it-so")
+        until(lambda: child.send("a") and answer_of(agent, asked))
+        waiter.join(60)
+        assert waited[0]["answer"]["approved"] is True
+        child.expect("approved it")
+        child.send("q")
+        child.expect(pexpect.EOF)
+        assert child.wait() == 0
