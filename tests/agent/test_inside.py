@@ -272,6 +272,7 @@ def test_a_session_is_kept_as_lines_of_these_kinds(life: Life) -> None:
     assert life.session.file.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_context_that_hooks_add_does_not_pile_up_on_resume(play: Play) -> None:
     """Context that hooks add does not pile up on resume."""
     play.hook("folder pre-session", answer(additional_context="CONTEXT-session"))

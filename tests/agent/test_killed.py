@@ -202,6 +202,7 @@ def killed(play: Play, *said: Answer, after: str = "begun", **more: Any) -> tupl
     return running.file.stem, running.file
 
 
+@pytest.mark.slow
 def test_a_call_that_was_cut_off_is_told_to_the_model(play: Play) -> None:
     calls = [shell("echo done"), shell("echo $$ > self; touch begun; exec sleep 20")]
     number, file = killed(play, [shell("echo before")], calls)
@@ -217,6 +218,7 @@ def test_a_call_that_was_cut_off_is_told_to_the_model(play: Play) -> None:
     assert entries(file)[-1]["type"] == "end"
 
 
+@pytest.mark.slow
 def test_a_subagent_that_was_cut_off_is_a_call_that_was_cut_off(play: Play) -> None:
     tasks: dict[str, Any] = {"helper": [[shell("touch begun; sleep 2")], "Never said."]}
     number, _ = killed(play, [task("helper")], tasks=tasks)
@@ -225,6 +227,7 @@ def test_a_subagent_that_was_cut_off_is_a_call_that_was_cut_off(play: Play) -> N
     assert "task.lost" not in session.last.text
 
 
+@pytest.mark.slow
 def test_a_background_task_that_was_running_is_lost_once(play: Play) -> None:
     heard = play.hook("folder notification")
     tasks: dict[str, Any] = {"worker": [{"text": "never", "delay": LONG}]}
@@ -239,6 +242,7 @@ def test_a_background_task_that_was_running_is_lost_once(play: Play) -> None:
     assert second.last.text.count("task.lost") == 1
 
 
+@pytest.mark.slow
 def test_tasks_of_a_resumed_session_have_numbers_of_their_own(play: Play) -> None:
     tasks = {"worker": ["worked"]}
     first = play.run([task("worker", background=True)], "Under way.", "Good.", tasks=tasks)
@@ -248,6 +252,7 @@ def test_tasks_of_a_resumed_session_have_numbers_of_their_own(play: Play) -> Non
     assert len(begun) == len(set(begun)) == 2
 
 
+@pytest.mark.slow
 def test_what_a_background_task_found_is_not_lost_with_the_process(play: Play) -> None:
     """It ended, and the model has not heard of it yet: it hears of it when the session goes on."""
     heard = play.hook("folder notification", "touch begun; sleep 2")
@@ -272,6 +277,7 @@ def kept(play: Play) -> tuple[str, Path]:
     return session.id, session.file
 
 
+@pytest.mark.slow
 def test_a_half_written_last_line_is_left_out(play: Play, kept: tuple[str, Path]) -> None:
     number, file = kept
     whole = file.read_bytes()

@@ -56,6 +56,7 @@ def _tried(language: str, found: dict[str, Any], factory: pytest.TempPathFactory
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
 def test_a_new_hook_passes_its_cases(
@@ -74,6 +75,7 @@ def test_a_new_hook_passes_its_cases(
     assert (does_not["actual"]["decision"], does_not["actual"]["outcome"]) == ("none", "ok")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_check_has_nothing_to_say_about_new_hooks(
     language: str, every_event: dict[str, Any], tmp_path_factory: pytest.TempPathFactory

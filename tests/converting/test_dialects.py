@@ -198,7 +198,7 @@ def _is_sound(expression: str) -> bool:
 
 
 @pytest.mark.parametrize(("own", "pieces"), [(PYTHON, FROM_PYTHON), (JAVASCRIPT, FROM_JAVASCRIPT)])
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_what_is_rewritten_is_found_in_the_same_texts(own: str, pieces: list[str], data: st.DataObject) -> None:
     expression = "".join(data.draw(st.lists(st.sampled_from(pieces), min_size=1, max_size=5)))

@@ -24,7 +24,7 @@ LINE = st.one_of(
 )
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True, database=None)
+@settings(max_examples=400, deadline=None, derandomize=True, database=None)
 @given(st.lists(LINE, min_size=1, max_size=6))
 def test_what_it_reads_is_what_yaml_reads(lines: list[str]) -> None:
     read = plain_yaml.read(lines)

@@ -113,6 +113,7 @@ def see(caller: Caller, *, kill: bool) -> tuple[str, bytes, int]:
     return caller.session, said, process.wait(HANG)
 
 
+@pytest.mark.slow
 def test_every_verdict_of_200_processes_is_there_though_50_were_killed(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", GUARD)
     assert cli.run(["install", "claude-code"]) == 0

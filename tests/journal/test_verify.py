@@ -155,7 +155,7 @@ def test_an_edit_of_any_one_byte_is_found_and_located(written: Bytes, tmp_path: 
             check_edit(place, written, segment, position, content[position] ^ 1)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_other_byte_anywhere_is_found_and_located(written: Bytes, tmp_path: Path, data: st.DataObject) -> None:
     segment = data.draw(st.sampled_from(sorted(written)))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LARGEST_SEGMENT = 4 * 1024 * 1024
 _LONGEST_WAIT = 1.0  # seconds for the lock
+_MOST_OPEN = 4  # journals in one process; most have one
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 START = "0" * 32
 _END_OF_LINE = len(', "hash": "') + 32 + len('"}\n')
@@ -196,6 +197,8 @@ def _opened(place: str) -> _Opened:
             return known
         del _OPENED[place]
         known.close()
+    while len(_OPENED) >= _MOST_OPEN:
+        _OPENED.pop(next(iter(_OPENED))).close()
     _OPENED[place] = _Opened(place)
     return _OPENED[place]
 
