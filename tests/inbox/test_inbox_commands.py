@@ -15,6 +15,7 @@ import pytest
 
 from agent.playing import Play, shell
 from hub import hubs
+from inbox import relays
 from support import tenterhook, until
 from tenterhook import inbox_client, inbox_text
 
@@ -308,6 +309,26 @@ def test_what_is_no_token_of_a_person_is_refused(hub: hubs.Hub, home: Path, tmp_
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert kept(home).read_text() == before
+
+
+def test_behind_tls_only_a_certificate_that_one_vouches_for_is_believed(
+    hub: hubs.Hub, agent: httpx.Client, bob: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    file.write_text(hub.token("bob's", kind="person", person="bob"))
+    certificate, key = relays.certificate(tmp_path)
+    with relays.with_tls(int(hub.url.rpartition(":")[2]), certificate, key) as url:
+        refused = tenterhook("inbox", "sign-in", url, "--token-file", file, "--yes")
+        assert refused.returncode == 1
+        assert "certificate" in refused.stderr.lower()
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert tenterhook("inbox", "sign-in", url, "--token-file", file, "--yes").returncode == 0
+        monkeypatch.delenv("SSL_CERT_FILE")
+        asked = hubs.opened(agent)
+        assert tenterhook("inbox", "approve", asked["id"], "--yes").returncode == 0
+        stream = inbox_client.Stream(inbox_client.signed_in())
+        assert next(iter(stream)).kind == inbox_client.HERE
+        stream.close()
 
 
 # ------------------------------------------------------------------ agents

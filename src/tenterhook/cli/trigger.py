@@ -242,6 +242,6 @@ def _print_explanations(
         click.echo(f"  {visible(each.hook.name):<28} {visible(each.why_not or '')}")
     if rule is not None:
         click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({visible(rule.source)})")
-    elif event.canonical in presence.EVENTS:
+    elif event.canonical in presence.EVENTS and presence.is_any():
         click.echo("rule: none matches")
     print_problems(catalog.problems, err=True)

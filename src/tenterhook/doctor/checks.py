@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__, light_json, places
+from ..approvals import presence
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..installing import codex_trust, lines, records, wiring
@@ -98,7 +99,8 @@ def _wired(
     hooks = catalog.hooks
     needed = wiring.needed(agent.events, hooks)
     for native, ours in needed.items():
-        names = ", ".join(hook.name for hook in hooks if hook.event == ours) or "the session's state"
+        others = "your rules, the hub" if ours in presence.EVENTS else "the session's state"
+        names = ", ".join(hook.name for hook in hooks if hook.event == ours) or others
         if native not in entries:
             yield bad(f"{native} is not wired: {names}", remedy)
         elif native not in record["events"]:

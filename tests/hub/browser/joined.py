@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from playwright.sync_api import expect
+
 from support import tenterhook, until
 from tenterhook.joining import membership, waking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
     from hub.browser.running import Hub
 
@@ -32,6 +34,13 @@ def joined(hub: Hub, machine: str) -> Iterator[None]:
 def live(page: Page) -> None:
     """Wait until a page hears of everything."""
     page.wait_for_function("source.readyState === EventSource.OPEN")
+
+
+def card_of(page: Page, command: str) -> Locator:
+    """The card of a command, once it is there."""
+    card = page.locator(".card").filter(has=page.get_by_text(command, exact=True))
+    expect(card).to_be_visible(timeout=30_000)
+    return card
 
 
 def _nobody_delivers() -> bool:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from agent.playing import Play, shell, tool
-from hub.browser.joined import joined, live
+from hub.browser.joined import card_of, joined, live
 from hub.browser.running import Hub, signed_in
 from support import until
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Locator, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
     from agent.playing import Terminal
 
@@ -38,13 +38,6 @@ def person(hub: Hub) -> str:
     """Whoever started the hub, and looks at its page."""
     name: str = hub.said["person"]
     return name
-
-
-def card_of(page: Page, command: str) -> Locator:
-    """The card of a command, once it is there."""
-    card = page.locator(".card").filter(has=page.get_by_text(command, exact=True))
-    expect(card).to_be_visible()
-    return card
 
 
 def reloads(page: Page) -> list[str]:
@@ -197,11 +190,13 @@ def test_of_two_pages_that_answer_at_once_one_wins_and_the_other_says_who(
             until(lambda count=number + 2: len(terminal.requests) == count)  # type: ignore[misc]
             assert play.ran(f"ran{number}") == is_approved
         terminal.sees("Done\\.")
-    asked = hub.program(person).get("/inbox", params={"state": "answered"}).json()["requests"]
-    for request in asked:
-        tried = hub.program(person).get(f"/requests/{request['id']}").json()["answers"]
-        assert sorted(each["became"] for each in tried) == ["late", "won"]
-    assert len(asked) == len(commands)
+    program = hub.program(person)
+    asked = program.get("/inbox", params={"state": "answered"}).json()["requests"]
+    tried = [program.get(f"/requests/{request['id']}").json()["answers"] for request in asked]
+    became = [sorted(each["became"] for each in answers) for answers in tried]
+    assert len(became) == len(commands)
+    assert all(each in (["won"], ["late", "won"]) for each in became)  # a page may hear of the other before its click
+    assert ["late", "won"] in became
 
 
 # ------------------------------------------------------------------ a phone, a keyboard
