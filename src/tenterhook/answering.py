@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import bundle, places
+from . import bundle, callers, places
 from .approvals import presence
 from .catalog import index
 from .engine import Engine, untrusted_line
@@ -83,10 +83,11 @@ def _ready(received: Received) -> Received:
     work_dir = event.work_dir
     while not os.path.isdir(work_dir):
         work_dir = os.path.dirname(work_dir)
-    try:
-        os.chdir(work_dir)  # hooks start quicker where we are
-    except OSError:  # it may not be entered; whether a hook can start there is the hook's trouble
-        pass
+    if callers.CURRENT.pid is None:
+        try:
+            os.chdir(work_dir)  # hooks start quicker where we are
+        except OSError:  # it may not be entered; whether a hook can start there is the hook's trouble
+            pass
     if event.session_id and work_dir == event.work_dir:
         return received
     return received._replace(event=event.replace(session_id=event.session_id or fresh_id(), work_dir=work_dir))
@@ -94,7 +95,7 @@ def _ready(received: Received) -> Received:
 
 def _mark_agent() -> None:
     """What runs below this agent may not widen what may run."""
-    from . import callers, guarded, processes
+    from . import guarded, processes
 
     agent = callers.agent()
     try:

@@ -1,14 +1,61 @@
 """What the line in an agent's settings runs: `python -I -S bridge.py --host NAME --event EVENT --record FILE`.
 
-It is a file of its own so that it can be started with no package on the path. Exit status 10 is a block, which the
-line's shell turns into 2: an interpreter that cannot begin exits with 2 as well, and that is no block.
+It is a file of its own so that it can be started with no package on the path. A hub on this machine, which has
+everything loaded, is asked first; it stands beside the record, and is believed only if it is of this account. Exit
+status 10 is a block, which the line's shell turns into 2: an interpreter that cannot begin exits with 2 as well, and
+that is no block.
 """
 
 import gc
 import sys
 
+
+def ask_hub(arguments, sent):  # type: ignore[no-untyped-def]  # compiled at every start: as short as can be
+    """Its answer: an exit status and two outputs; None if there is no hub, or it does not answer for us."""
+    place, _, name = arguments[-1].rpartition("/installed/")
+    if arguments[-2:-1] != ["--record"] or not name:
+        return None
+    try:
+        posix.stat(place + "/hub.sock")  # mostly there is none, and nothing is imported to find that out
+        from _socket import AF_UNIX, SO_PEERCRED, SOL_SOCKET, socket
+
+        hub = socket(AF_UNIX)
+        hub.settimeout(0.02)
+        hub.connect(place + "/hub.sock")
+        if int.from_bytes(hub.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], sys.byteorder) != posix.getuid():
+            return None
+        version = str(posix.stat(__file__).st_mtime_ns).encode()
+        words = (version, *map(str.encode, arguments), b"", *(b"%b=%b" % each for each in posix.environ.items()))
+        said = b"\0".join(words)
+        message = memoryview(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
+        while message:
+            message = message[hub.send(message) :]
+        heard = hub.recv(65536)
+        hub.settimeout(1)  # from now on it tells twice a second that it is there
+        while heard and not heard.endswith(b"\0end\n"):
+            piece = hub.recv(65536)
+            if not piece:
+                return None
+            heard += piece
+        status, output, trouble, _ = heard.lstrip(b".").split(b"\0")
+        return int(status), output, trouble
+    except (OSError, ValueError, ImportError):
+        return None
+
+
 if __name__ == "__main__":
     gc.disable()  # nothing here lives long enough to be worth a look
+    import posix
+
+    sent = b""
+    while piece := posix.read(0, 1 << 20):
+        sent += piece
+    answer = ask_hub(sys.argv[1:], sent)  # type: ignore[no-untyped-call]
+    if answer:
+        for descriptor, text in enumerate(answer[1:], 1):
+            while text:
+                text = text[posix.write(descriptor, text) :]
+        posix._exit(answer[0])
     package = __file__.rpartition("/")[0]
     sys.path.append(package.rpartition("/")[0])  # behind the standard library
     try:
@@ -25,4 +72,4 @@ if __name__ == "__main__":
         pass
     from tenterhook.dispatch import main
 
-    main(sys.argv[1:], block=10)
+    main(sys.argv[1:], block=10, sent=sent)

@@ -1,26 +1,54 @@
 """Who runs us, and what they hand on: the agent's process, and variables that a repository may have put there.
 
+Mostly that is whoever started this process. A hub answers for others, each in a thread of its own.
+
 Nothing is imported here that costs a start.
 """
 
 from __future__ import annotations
 
 import os
+from _thread import _local
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping
+
+
+class _Current(_local):
+    """Whom this thread answers for, if not for its own process."""
+
+    pid: int | None = None
+    environ: Mapping[bytes, bytes] | None = None
+
+
+CURRENT = _Current()
+
+
+def pid() -> int:
+    """The process whose ancestors count."""
+    return CURRENT.pid or os.getpid()
+
+
+def environ() -> Mapping[bytes, bytes]:
+    """The variables that hooks inherit."""
+    return os.environb if CURRENT.environ is None else CURRENT.environ
+
 
 _SHELLS = frozenset((b"sh", b"dash", b"bash", b"zsh", b"ash", b"ksh", b"fish", b"busybox"))
 
 
 def agent() -> str | None:
     """The agent's process as `guarded` names it; None where the system does not tell."""
-    pid = os.getppid()
+    mine = process = pid()
     try:
-        while pid > 1:
-            with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+        while process > 1:
+            with open(f"/proc/{process}/stat", "rb", buffering=0) as file:
                 head, _, tail = file.read().rpartition(b")")
             fields = tail.split()
-            if head.partition(b"(")[2] not in _SHELLS:
-                return f"{pid}.{fields[19].decode()}"
-            pid = int(fields[1])
+            if process != mine and head.partition(b"(")[2] not in _SHELLS:
+                return f"{process}.{fields[19].decode()}"
+            process = int(fields[1])
     except (OSError, ValueError, IndexError):
         pass
     return None
@@ -35,11 +63,11 @@ def is_steering(name: str) -> bool:
     return name in _STEERING or name.startswith(_STEERING_KINDS)
 
 
-def steady(recorded: dict[str, str]) -> None:
+def steady(environ: MutableMapping[str, str], recorded: Mapping[str, str]) -> None:
     """Take what steers programs from the record: agents let a repository set variables, and hooks inherit them."""
-    for name in [name for name in os.environ if is_steering(name)]:
-        del os.environ[name]
-    path = os.environ.get("PATH", "")
-    os.environ.update(recorded)
+    for name in [name for name in environ if is_steering(name)]:
+        del environ[name]
+    path = environ.get("PATH", "")
+    environ.update(recorded)
     if path and path != recorded.get("PATH"):
-        os.environ["PATH"] = f"{recorded['PATH']}:{path}" if recorded.get("PATH") else path
+        environ["PATH"] = f"{recorded['PATH']}:{path}" if recorded.get("PATH") else path

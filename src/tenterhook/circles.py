@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from . import places, processes
+from . import callers, places, processes
 from .model import Hook
 from .values import remembered
 
@@ -27,7 +25,7 @@ _DEEPEST = 4
 
 def is_too_deep() -> bool:
     """Whether our own command is among our ancestors so often that only a circle explains it, links or none."""
-    pid = os.getpid()
+    pid = callers.pid()
     if pid not in _DEPTH:
         _DEPTH.clear()
         _DEPTH[pid] = sum(processes.is_ours(process) for process in processes.ancestors())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import circles, jsonable, places, processes
+from . import callers, circles, jsonable, places, processes
 from .events import AGENTS
 from .formats import entry_points, payloads
 from .model import Event, Hook
@@ -36,7 +36,7 @@ class Environment:
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
         self.base = {
-            **os.environb,
+            **callers.environ(),
             **{os.fsencode(name): os.fsencode(value) for name, value in session.variables().items()},
             b"KIMI_SESSION_ID": session_id,
             b"KIMI_WORK_DIR": work_dir,

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
+    from .hosts.wire import Answer
+
+PLACES = ("home", "config", "state", "cache")
 FAILED = 70  # never an accidental 2
 _LARGEST_PAYLOAD = 256 * 1024 * 1024
 _USAGE = "usage: tenterhook dispatch --host NAME [--event EVENT] [--record FILE]"
@@ -32,34 +35,49 @@ class Unreadable(Trouble):
     """The agent told of something that no hook can be told: a model could have written it so, to be let pass."""
 
 
-def main(arguments: Sequence[str], *, block: int = 2) -> NoReturn:
-    """Answer one event and end. `block` is the exit status that says so."""
+def main(arguments: Sequence[str], *, block: int = 2, sent: bytes | None = None) -> NoReturn:
+    """Answer one event and end. `block` is the exit status that says so; `sent` is what stdin held, if it was read."""
     record: dict[str, Any] = {}
     try:
-        status = block if _dispatch(arguments, record) else 0
+        status = block if _dispatch(arguments, record, sent) else 0
     except BaseException as error:  # noqa: BLE001  # whatever it is, the agent gets a valid answer
         status = _failed(error, record, block)
     # Ending here saves the interpreter's own goodbye; everything is written, nothing is buffered.
     os._exit(status)
 
 
-def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
+def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | None) -> bool:
     options = _options(arguments)
-    record.update(_record(options["record"]), event=options["event"])
+    record.update(read_record(options["record"]), event=options["event"])
     if record.get("host") != options["host"]:
         raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
-    places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache")})
+    places.FIXED.update({kind: record[kind] for kind in PLACES})
     if options["check"]:
         return _check(record)
-    longest = record.get("timeouts", {}).get(options["event"], _LONGEST)
-    timeout = longest - min(_SPARE, longest // 3)
-    _end_after(timeout)
-    deadline = time.monotonic() + timeout - 1  # so that we are done before we are ended
+    longest = longest_wait(record, options["event"])
+    _end_after(longest)
+    deadline = time.monotonic() + longest - 1  # so that we are done before we are ended
+    answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline)
+    if answer is None:
+        return False
+    _write(1, answer.stdout)
+    _write(2, answer.stderr)
+    return bool(answer.blocks)
+
+
+def longest_wait(record: dict[str, Any], event: str) -> int:
+    """Seconds until our last moment, a little before the agent's own."""
+    longest: int = record.get("timeouts", {}).get(event, _LONGEST)
+    return longest - min(_SPARE, longest // 3)
+
+
+def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -> Answer | None:
+    """What to say to an event, given as the agent sent it; None if there is nothing to say."""
     try:
-        payload = _payload()
+        payload = _payload(sent)
     except Unreadable as error:
-        return _refuse(options["event"], record, str(error))
-    native = options["event"] or payload.get("hook_event_name")
+        return _refusal(event, record, str(error))
+    native = event or payload.get("hook_event_name")
     if not isinstance(native, str):
         raise Trouble("the agent named no event")
     root = _root(payload) if _is_known_agent() else None
@@ -71,17 +89,16 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any]) -> bool:
         if found is not None:
             seen, ours = _as_matchers_see_it(payload), record["events"][native]
             if seen is not None and index.reaches_nothing(found, ours, *seen) and not _concerns_others(ours):
-                return False
+                return None
     if _is_answered_elsewhere(record, native):
-        return False
+        return None
     _load(record)
     from . import answering
 
     try:
-        answer = answering.answer(native, payload, record, found, deadline)
+        return answering.answer(native, payload, record, found, deadline)
     except answering.BadEvent as error:
-        return _refuse(native, record, error.message)
-    return _say(answer)
+        return _refusal(native, record, error.message)
 
 
 def _concerns_others(event: str) -> bool:
@@ -93,18 +110,19 @@ def _concerns_others(event: str) -> bool:
     return presence.is_any()
 
 
-def _refuse(native: str, record: dict[str, Any], why: str) -> bool:
+def _refusal(native: str, record: dict[str, Any], why: str) -> Answer:
     """What hooks cannot be told of does not pass them: a refusal where there is one, elsewhere no decision."""
     _load(record)
     from . import answering
 
-    return _say(answering.refusal(native, record, f"Tenterhook cannot show this to your hooks: {why}"))
+    return answering.refusal(native, record, f"Tenterhook cannot show this to your hooks: {why}")
 
 
 def _load(record: dict[str, Any]) -> None:
     """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
-    callers.steady(record.get("steering", {}))
-    sys.path += [path for path in record["path"] if path not in sys.path]
+    if callers.CURRENT.pid is None:  # whoever answers for others has done that
+        callers.steady(os.environ, record.get("steering", {}))
+        sys.path += [path for path in record["path"] if path not in sys.path]
 
 
 def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
@@ -112,16 +130,10 @@ def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
     if record.get("root") is None:
         return False
     try:
-        own = _record(f"{record['state']}/installed/{record['host']}.json")
+        own = read_record(f"{record['state']}/installed/{record['host']}.json")
     except Trouble:
         return False
     return native in own["events"]
-
-
-def _say(answer: Any) -> bool:
-    _write(1, answer.stdout)
-    _write(2, answer.stderr)
-    return bool(answer.blocks)
 
 
 def _check(record: dict[str, Any]) -> bool:
@@ -160,7 +172,7 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _record(file: str) -> dict[str, Any]:
+def read_record(file: str) -> dict[str, Any]:
     """What `install` wrote down; believed only if nobody else could have."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -181,7 +193,7 @@ def _record(file: str) -> dict[str, Any]:
     return record
 
 
-def _payload() -> dict[str, Any]:
+def _stdin() -> bytes:
     pieces = []
     left = _LARGEST_PAYLOAD
     while piece := os.read(0, 1 << 20):
@@ -189,8 +201,12 @@ def _payload() -> dict[str, Any]:
         left -= len(piece)
         if left < 0:
             raise Trouble("the agent sent more than 256 MiB")
+    return b"".join(pieces)
+
+
+def _payload(sent: bytes) -> dict[str, Any]:
     try:
-        payload = light_json.loads(b"".join(pieces).decode("utf-8", "replace"))
+        payload = light_json.loads(sent.decode("utf-8", "replace"))
     except RecursionError:
         raise Unreadable("it nests too deeply") from None
     except ValueError as error:

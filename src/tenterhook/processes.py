@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from . import callers
 from .values import NamedTuple
 
 TYPE_CHECKING = False
@@ -49,8 +50,8 @@ _OURS = (b"/tenterhook", b"/tenterhook/__main__.py", b"/tenterhook/bridge.py")
 
 
 def ancestors() -> Iterator[Process]:
-    """This process, its parent, and so on."""
-    pid = os.getpid()
+    """This process, or the one that it answers for; its parent, and so on."""
+    pid = callers.pid()
     seen: set[int] = set()
     while pid > 0 and pid not in seen:
         seen.add(pid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import places
+from .. import callers, places
 from ..formats import agent_payloads
 from . import claude_words, wire
 
@@ -53,7 +53,7 @@ def hand_over(variables: Mapping[str, str], agent_home: str) -> None:
 
     Only inside the agent's own folder: a repository can set variables, and must not choose what we write to.
     """
-    file = os.environ.get("CLAUDE_ENV_FILE", "")
+    file = os.fsdecode(callers.environ().get(b"CLAUDE_ENV_FILE", b""))
     if not variables or not places.is_inside(file, os.path.join(agent_home, "session-env")):
         return
     quoted = {name: value.replace("'", "'\\''") for name, value in variables.items()}
