@@ -55,8 +55,10 @@ LAYERS = (
     {"converting", "installing", "live"},
     {"approving", "inbox_client", "inbox_parts", "inbox_text"},
     {"answering", "dispatch", "doctor", "inbox_screen"},
+    {"bridge"},
+    {"serving"},
     {"cli"},
-    {"__main__", "bridge"},
+    {"__main__"},
 )
 LAYER_OF = {module: number for number, layer in enumerate(LAYERS) for module in layer}
 

@@ -10,18 +10,34 @@ import gc
 import sys
 
 
-def ask_hub(arguments, sent):  # type: ignore[no-untyped-def]  # compiled at every start: as short as can be
-    """Its answer: an exit status and two outputs; None if there is no hub, or it does not answer for us."""
-    place, _, name = arguments[-1].rpartition("/installed/")
-    if arguments[-2:-1] != ["--record"] or not name:
-        return None
+def hub_socket(arguments):  # type: ignore[no-untyped-def]  # compiled at every start: as short as can be
+    """Where a hub would listen; None if there is none."""
+    place, _, name = arguments[-1].rpartition("/installed/") if arguments[-2:-1] == ["--record"] else ("", "", "")
     try:
-        posix.stat(place + "/hub.sock")  # mostly there is none, and nothing is imported to find that out
+        return name and posix.stat(place + "/hub.sock") and place + "/hub.sock"
+    except OSError:
+        return None
+
+
+def everything_sent():  # type: ignore[no-untyped-def]
+    """What stdin holds, however long the agent takes; but not for ever."""
+    from _signal import alarm
+
+    alarm(600)
+    pieces = []
+    while piece := posix.read(0, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def ask_hub(path, arguments, sent):  # type: ignore[no-untyped-def]
+    """Its answer: an exit status and two outputs; None if it does not answer for us."""
+    try:
         from _socket import AF_UNIX, SO_PEERCRED, SOL_SOCKET, socket
 
         hub = socket(AF_UNIX)
         hub.settimeout(0.02)
-        hub.connect(place + "/hub.sock")
+        hub.connect(path)
         if int.from_bytes(hub.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], sys.byteorder) != posix.getuid():
             return None
         version = str(posix.stat(__file__).st_mtime_ns).encode()
@@ -47,11 +63,9 @@ if __name__ == "__main__":
     gc.disable()  # nothing here lives long enough to be worth a look
     import posix
 
-    sent = b""
-    while piece := posix.read(0, 1 << 20):
-        sent += piece
-    answer = ask_hub(sys.argv[1:], sent)  # type: ignore[no-untyped-call]
-    if answer:
+    path = hub_socket(sys.argv[1:])  # type: ignore[no-untyped-call]
+    sent = everything_sent() if path else None  # type: ignore[no-untyped-call]
+    if path and (answer := ask_hub(path, sys.argv[1:], sent)):  # type: ignore[no-untyped-call]
         for descriptor, text in enumerate(answer[1:], 1):
             while text:
                 text = text[posix.write(descriptor, text) :]

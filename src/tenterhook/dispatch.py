@@ -196,15 +196,15 @@ def read_record(file: str) -> dict[str, Any]:
 def _stdin() -> bytes:
     pieces = []
     left = _LARGEST_PAYLOAD
-    while piece := os.read(0, 1 << 20):
+    while left >= 0 and (piece := os.read(0, 1 << 20)):
         pieces.append(piece)
         left -= len(piece)
-        if left < 0:
-            raise Trouble("the agent sent more than 256 MiB")
     return b"".join(pieces)
 
 
 def _payload(sent: bytes) -> dict[str, Any]:
+    if len(sent) > _LARGEST_PAYLOAD:
+        raise Trouble("the agent sent more than 256 MiB")
     try:
         payload = light_json.loads(sent.decode("utf-8", "replace"))
     except RecursionError:
