@@ -51,10 +51,15 @@ class Server:
 
     def start(self) -> None:
         """Listen from now on. Raises `OSError` where there can be no socket."""
-        places.make_private(os.path.dirname(self._path))
+        directory = os.path.dirname(self._path)
+        places.make_private(directory)
         listener = socket.socket(socket.AF_UNIX)
         temporary = f"{self._path}.{os.getpid()}"
-        listener.bind(temporary)
+        place = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+        try:  # a socket's path has at most 107 bytes
+            listener.bind(f"/proc/self/fd/{place}/hub.sock.{os.getpid()}" if len(temporary) > 100 else temporary)
+        finally:
+            os.close(place)
         os.chmod(temporary, 0o600)
         listener.listen(128)
         os.rename(temporary, self._path)
