@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,37 @@ SHELL |= {"qwen": "run_shell_command"}
 GUARD = 'if grep -q forbidden; then echo "not this" >&2; exit 2; fi'
 
 each_host = pytest.mark.parametrize("host", HOSTS)
+
+SERVE = """
+import signal
+from tenterhook import serving
+serving.Server().start()
+print("on", flush=True)
+signal.pause()
+"""
+
+
+@contextmanager
+def serving(**options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process that answers events, of this HOME."""
+    with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True, **options) as server:
+        try:
+            assert server.stdout is not None
+            assert server.stdout.readline() == "on\n"
+            yield server
+        finally:
+            server.send_signal(signal.SIGCONT)
+            server.kill()
+
+
+@pytest.fixture(autouse=True, params=["alone", pytest.param("hub", marks=pytest.mark.slow)])
+def answering(request: pytest.FixtureRequest, home: Path) -> Iterator[None]:
+    """Everything here holds with a hub on the machine, too."""
+    if request.param == "alone":
+        yield
+        return
+    with serving():
+        yield
 
 
 def payload(host: str, cwd: Path, command: str = "ls", **more: Any) -> dict[str, Any]:

@@ -11,43 +11,18 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from support import folder_hook, until, user_hooks
 from tenterhook.hosts import HOSTS
-from test_dispatch import BEFORE_TOOL, BRIDGE, GUARD, HANG, STOP, each_host, install, payload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-SERVE = """
-import signal
-from tenterhook import serving
-serving.Server().start()
-print("on", flush=True)
-signal.pause()
-"""
+from test_dispatch import BEFORE_TOOL, BRIDGE, GUARD, HANG, SERVE, STOP, each_host, install, payload, serving
 
 
 def socket_of(home: Path) -> Path:
     return home / ".local" / "state" / "tenterhook" / "hub.sock"
-
-
-@contextmanager
-def serving(**options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process that answers events, of this HOME."""
-    with subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True, **options) as server:
-        try:
-            assert server.stdout is not None
-            assert server.stdout.readline() == "on\n"
-            yield server
-        finally:
-            server.send_signal(signal.SIGCONT)
-            server.kill()
 
 
 def ask(
