@@ -32,9 +32,13 @@ class Asking(NamedTuple):
     call: Call
     is_request: bool  # the agent is about to ask its person; else it is about to call the tool
     has_question: bool  # where it would ask its person, it asks us first
-    can_ask: bool  # it can be made to ask its person
+    can_ask: bool  # it can be made to ask its person, who is there
     can_approve: bool  # it can be kept from asking
-    is_forced: bool  # a hook wants a person to be asked: nothing that was approved beforehand will do
+    forced: str | None  # why a hook wants a person to be asked: nothing that was approved beforehand will do
+
+    @property
+    def is_forced(self) -> bool:
+        return self.forced is not None
 
 
 def settled(
@@ -65,7 +69,8 @@ def settled(
         return _with(answer, verdict, asking)
     if not _is_open(asking, rule, verdict):
         return verdict
-    why = verdict.reason if verdict.decision is Action.ASK else rule.said if rule is not None else None
+    said = verdict.reason if verdict.decision is Action.ASK else asking.forced
+    why = said or (rule.said if rule is not None else None)
     if joined is not None and not (asking.can_ask and asking.has_question and not asking.is_request):
         answer = _ask_hub(joined, asking, why, deadline - _SPARE, journal)
     if answer is not None:
@@ -99,27 +104,32 @@ def _joined() -> Membership | None:
 def _asking(event: Event, verdict: Verdict, manners: Manners, host: str, *, has_question: bool) -> Asking:
     call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, host)
     is_request = event.canonical == "permission-request"
-    is_forced = _was_forced(call) if is_request else _note_forced(call, verdict.decision is Action.ASK)
-    can_approve = is_request or manners.approves
-    return Asking(call, is_request, has_question, manners.asks, can_approve, is_forced)
+    said = (verdict.reason or "") if verdict.decision is Action.ASK else None
+    forced = _was_forced(call) if is_request else _note_forced(call, said)
+    can_ask = manners.asks and callers.is_attended()
+    return Asking(call, is_request, has_question, can_ask, is_request or manners.approves, forced)
 
 
-def _note_forced(call: Call, is_forced: bool) -> bool:
-    """Remember whether hooks want a person to be asked about a call, for when its agent asks."""
+def _note_forced(call: Call, why: str | None) -> str | None:
+    """Remember why hooks want a person to be asked about a call, for when its agent asks; None if they do not."""
     file = _forced_file(call)
     try:
-        if is_forced:
+        if why is not None:
             places.make_private(os.path.dirname(file))
-            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            places.replace_file(file, why.encode("utf-8", "replace"))
         else:
             os.unlink(file)
     except OSError:  # it was not there, or there is no place for it
         pass
-    return is_forced
+    return why
 
 
-def _was_forced(call: Call) -> bool:
-    return os.path.exists(_forced_file(call))
+def _was_forced(call: Call) -> str | None:
+    try:
+        with open(_forced_file(call), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
 
 
 def _forced_file(call: Call) -> str:

@@ -54,6 +54,11 @@ def agent() -> str | None:
     return None
 
 
+def is_attended() -> bool:
+    """Whether somebody sits at the agent who can be asked; Claude Code says so, others are taken to be."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
+
+
 # What decides which code a program runs, before the program does.
 _STEERING = frozenset(("BASH_ENV", "ENV", "NODE_OPTIONS", "PERL5OPT", "PERL5LIB", "PERLLIB", "RUBYOPT", "RUBYLIB"))
 _STEERING_KINDS = ("LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "GIT_")

@@ -101,6 +101,7 @@ def test_many_guesses_at_once_get_no_further_than_a_few(own_hub: Hub) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_ten_thousand_guesses_are_slowed_down(own_hub: Hub) -> None:
     own_hub.person("frida", password=PASSWORD)
     begun = time.monotonic()

@@ -53,7 +53,8 @@ def remove(base: str) -> None:
 
     def unlock(_: Callable[..., Any], path: str, __: object) -> None:
         try:
-            os.chmod(os.path.dirname(path), 0o700)
+            if path != base:  # what holds all of it is not ours
+                os.chmod(os.path.dirname(path), 0o700)
             if stat.S_ISDIR(os.lstat(path).st_mode):
                 os.chmod(path, 0o700)
                 shutil.rmtree(path, ignore_errors=True)

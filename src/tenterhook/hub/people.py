@@ -214,6 +214,7 @@ def by_cookie(connection: Connection, cookie: str) -> SignIn | None:
 def sign_in(database: Database, name: str, password: str, address: str) -> SignIn | None:
     """Sign a person in by their password. A try is counted before it is looked at, so that many at once are too."""
     keys = (f"name {digest(name)}", f"address {digest(address)}")  # a name may be of any length
+    database.read(lambda connection: _check(connection, keys))  # whoever knocks on does not keep writers busy
     database.write(lambda connection: _count(connection, keys))
     person = database.read(lambda connection: found(connection, name))
     if not _is_right(password, person["password_hash"] if person else None):
@@ -229,6 +230,15 @@ def sign_in(database: Database, name: str, password: str, address: str) -> SignI
     return database.write(welcome)
 
 
+def _check(connection: Connection, keys: tuple[str, ...]) -> None:
+    """Refuse a try that comes too soon after too many wrong ones."""
+    now = time.time()
+    for key in keys:
+        kept = connection.one("select next from attempts where who = ?", key)
+        if kept is not None and kept["next"] > now:
+            raise SlowDown(kept["next"] - now)
+
+
 def _count(connection: Connection, keys: tuple[str, ...]) -> None:
     """Count a try, unless there were too many lately: then nothing is counted, and it is said how long to wait."""
     now = time.time()
@@ -241,8 +251,8 @@ def _count(connection: Connection, keys: tuple[str, ...]) -> None:
             *(key, now),
         )
         if row is None:
-            kept = connection.one("select next from attempts where who = ?", key)
-            raise SlowDown(kept["next"] - now if kept else 1.0)
+            _check(connection, keys)
+            raise SlowDown(1.0)
         over = row["failures"] - _FREE_TRIES
         if over >= 0:
             pause = min(2.0 ** min(over, 10), _LONGEST_PAUSE)

@@ -207,9 +207,12 @@ def _host_and_port(listen: str) -> tuple[str, int]:
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise HookError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another with --listen") from None
+    # asyncio leaves it to us for a socket of ours: else each answer waits 40 ms for the other side's receipt
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _first_words(database: SQLite | PostgreSQL, address: access.Address, own: str) -> dict[str, Any]:
