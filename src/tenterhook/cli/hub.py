@@ -58,11 +58,20 @@ _JOINING = ("join", "leave", "status")
 @click.option("--listen", metavar="HOST:PORT", default=_LISTEN, show_default=True, help="Where to listen.")
 @database_option
 @click.option("--public-url", metavar="URL", help="What people call it, if a reverse proxy stands before it.")
+@click.option(
+    "--keep-days", default=90, show_default=True, type=click.IntRange(1, 36500), help="How long things are kept."
+)
 @click.option("--insecure", is_flag=True, help="Let people sign in from other machines without TLS.")
 @json_option
 @click.pass_context
 def hub(
-    context: click.Context, listen: str, database: str | None, public_url: str | None, insecure: bool, as_json: bool
+    context: click.Context,
+    listen: str,
+    database: str | None,
+    public_url: str | None,
+    keep_days: int,
+    insecure: bool,
+    as_json: bool,
 ) -> None:
     """Run the hub: agents ask it, people answer on its page, on a phone or in a terminal. Ctrl-C ends it.
 
@@ -83,7 +92,7 @@ def hub(
     from ..hub import server
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
-    server.run(listen, database, public_url, insecure, _say_json if as_json else _say)
+    server.run(listen, database, public_url, insecure, keep_days, _say_json if as_json else _say)
 
 
 def _need_extra() -> None:

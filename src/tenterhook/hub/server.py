@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 
 from .. import __version__, places
 from ..errors import HookError
-from . import access, api, api_people, changes, door, inbox, pages, people, stream, webhooks
+from . import access, api, api_people, changes, door, forgetting, inbox, pages, people, stream, webhooks
 from .database import DatabaseAway, opened
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _LAST_WORDS = 5  # seconds for answers that are under way when the hub ends
 _THIS_MACHINE = "inbox on this machine"
 
 
-def application(database: SQLite | PostgreSQL, address: access.Address) -> FastAPI:
+def application(database: SQLite | PostgreSQL, address: access.Address, keep_days: int) -> FastAPI:
     """The hub, ready to be served."""
     feed = changes.Feed(database)
     hub = access.Hub(database, feed, address)
@@ -48,7 +48,7 @@ def application(database: SQLite | PostgreSQL, address: access.Address) -> FastA
     async def alive(_: FastAPI) -> AsyncIterator[None]:
         await feed.start()
         chores = [
-            asyncio.create_task(_sweep(hub)),
+            asyncio.create_task(_sweep(hub, keep_days)),
             asyncio.create_task(webhooks.ring(database, feed, address.public_url)),
         ]
         yield
@@ -125,7 +125,7 @@ _ERRORS: tuple[tuple[type[Exception], Callable[[Request, Any], Response]], ...] 
 )
 
 
-async def _sweep(hub: access.Hub) -> None:
+async def _sweep(hub: access.Hub, keep_days: int) -> None:
     """End what is overdue, and forget what nobody will ask for."""
     forgotten = 0.0
     while True:
@@ -133,7 +133,9 @@ async def _sweep(hub: access.Hub) -> None:
             await run_in_threadpool(hub.database.write, inbox.end_overdue)
             if time.monotonic() - forgotten > _FORGET:
                 forgotten = time.monotonic()
-                await run_in_threadpool(hub.database.write, changes.forget_old)
+                await run_in_threadpool(
+                    hub.database.write, lambda connection: forgetting.forget_old(connection, keep_days)
+                )
         await asyncio.sleep(_SWEEP)
 
 
@@ -161,7 +163,12 @@ class _Server(uvicorn.Server):
 
 
 def run(
-    listen: str, database: str | None, public_url: str | None, is_insecure: bool, say: Callable[[dict[str, Any]], None]
+    listen: str,
+    database: str | None,
+    public_url: str | None,
+    is_insecure: bool,
+    keep_days: int,
+    say: Callable[[dict[str, Any]], None],
 ) -> None:
     """Serve until a signal comes; `say` hears first where, and with which link to sign in."""
     _raise_limits()
@@ -173,7 +180,7 @@ def run(
             own = f"http://{f'[{host}]' if ':' in host else host}:{port}"
             address = access.Address(host, port, (public_url or own).rstrip("/"), is_insecure)
             say(_first_words(kept, address, own))
-            app = application(kept, address)
+            app = application(kept, address, keep_days)
             config = uvicorn.Config(
                 app,
                 log_config=None,
