@@ -21,7 +21,7 @@ def hub_socket(arguments):  # type: ignore[no-untyped-def]  # compiled at every 
 
 def everything_sent():  # type: ignore[no-untyped-def]
     """What stdin holds, however long the agent takes; but not for ever."""
-    from _signal import alarm
+    from _signal import alarm  # type: ignore[import-not-found]
 
     alarm(600)
     pieces = []

@@ -56,7 +56,7 @@ def agent() -> str | None:
 
 def is_attended() -> bool:
     """Whether somebody sits at the agent who can be asked; Claude Code says so, others are taken to be."""
-    return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
+    return environ().get(b"CLAUDE_CODE_SESSION_ATTENDED") != b"0"
 
 
 # What decides which code a program runs, before the program does.

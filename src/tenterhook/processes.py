@@ -62,12 +62,22 @@ def ancestors() -> Iterator[Process]:
         yield process
 
 
+def parent(pid: int) -> int | None:
+    """The number of a process's parent; None if it has ended."""
+    if pid == os.getpid():
+        return os.getppid()
+    found = _look_up(pid)
+    return found[1] if found else None
+
+
 def _look_up(pid: int) -> tuple[Process, int] | None:
     """A process and its parent's number."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             # the name in parentheses may hold anything, so count from its end
             fields = file.read().rpartition(b")")[2].split()
+        if fields[0] == b"Z":  # it has ended, and nobody has taken notice yet
+            return None
         return Process(pid, fields[19].decode()), int(fields[1])
     except FileNotFoundError:
         return _ask_ps(pid) if not os.path.exists("/proc/self/stat") else None

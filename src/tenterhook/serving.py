@@ -7,6 +7,7 @@ goes wrong here is no answer, and it goes on alone.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import struct
@@ -48,6 +49,7 @@ class Server:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="tenterhook-event")
         self._listener: socket.socket | None = None
+        self._own = 0  # the socket that is ours, by its number
 
     def start(self) -> None:
         """Listen from now on. Raises `OSError` where there can be no socket."""
@@ -63,18 +65,33 @@ class Server:
         os.chmod(temporary, 0o600)
         listener.listen(128)
         os.rename(temporary, self._path)
-        self._listener = listener
+        self._listener, self._own = listener, os.stat(self._path).st_ino
         places.FIXED.update(self._places)
         threading.Thread(target=self._accept, name="tenterhook-events", daemon=True).start()
         threading.Thread(target=self._tell, name="tenterhook-signs-of-life", daemon=True).start()
 
     def stop(self) -> None:
-        """Listen no longer; what is being answered is still answered."""
+        """Listen no longer; those that wait for an answer go on alone."""
         if self._listener is not None:
-            os.unlink(self._path)
+            try:
+                if os.stat(self._path).st_ino == self._own:  # another hub may have begun to listen
+                    os.unlink(self._path)
+            except OSError:  # somebody has removed it
+                pass
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
-        self._pool.shutdown(wait=False)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def __enter__(self) -> Server:
+        """Where there can be no socket, agents go on as without a hub."""
+        try:
+            self.start()
+        except OSError as error:
+            logging.getLogger("tenterhook.hub").warning("agents here are not answered by the hub: %s", error)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def _accept(self) -> None:
         assert self._listener is not None

@@ -89,10 +89,12 @@ def hub(
     refuse_below_agent("hub")
     if public_url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", public_url):
         raise HookError(f"{public_url!r} is no address of a hub", "write it like https://hub.example.org")
+    from .. import serving
     from ..hub import server
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
-    server.run(listen, database, public_url, insecure, keep_days, _say_json if as_json else _say)
+    with serving.Server():
+        server.run(listen, database, public_url, insecure, keep_days, _say_json if as_json else _say)
 
 
 def _need_extra() -> None:

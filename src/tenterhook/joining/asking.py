@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from .. import callers, processes
 from ..approvals.requests import LASTS, Answer
 from .calling_hub import CONNECT, HubAway, Line, Refused
 
@@ -160,16 +160,19 @@ def wait_for_answer(membership: Membership, request: Request, process: str | Non
 
 
 class _Waiting:
-    """Whether somebody still waits for this process: no signal has come, and its parent is there."""
+    """Whether somebody still waits for us, or for whom we answer: no signal has come, and the parent is there."""
 
     def __init__(self) -> None:
         self._signalled = False
-        self._parent = os.getppid()
+        self._process = callers.pid()
+        self._parent = processes.parent(self._process)
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Waiting:
         import signal
 
+        if callers.CURRENT.pid is not None:  # then it is that process that gets the signals, and ends
+            return self
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             self._before[number] = signal.signal(number, self._end)
         return self
@@ -178,7 +181,7 @@ class _Waiting:
         self._signalled = True
 
     def is_over(self) -> bool:
-        return self._signalled or os.getppid() != self._parent
+        return self._signalled or processes.parent(self._process) != self._parent
 
     def __exit__(self, *_: object) -> None:
         import signal
