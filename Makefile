@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test test-slow test-hosts agents-table check bench clean
+.PHONY: demo test test-slow test-hosts agents-table check bench bench-check clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -34,6 +34,10 @@ check: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench
+
+# Instructions and ratios of the hot paths against bench/record.json; fails if they have become dearer.
+bench-check: $(INSTALLED)
+	$(BIN)/python -m bench.check
 
 clean:
 	rm -rf .venv .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

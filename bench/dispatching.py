@@ -23,13 +23,14 @@ from .requests import WorkerEnded
 from .rows import Measure, Row, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import Any
 
     from .measuring import Setting
 
 HOST, EVENT = "claude-code", "PreToolUse"
+SESSION = "0b8de1c0-6f2f-4a43-9f0a-55c1a4c8d0b5"
 NO_MATCH = Target(2.5, measure=Measure.P95)
 GUARDED = Target(20, measure=Measure.OVER)
 
@@ -37,8 +38,8 @@ _ROUNDS = 3
 _PASS = "`python -I -S -c pass`"
 _LONGEST_WAIT = 10.0  # seconds for an index to be written
 
-_READ = {"tool_name": "Read", "tool_input": {"file_path": "src/main.py"}}
-_SHELL = {"tool_name": "Bash", "tool_input": {"command": "git status --short", "description": "Show what has changed"}}
+READ = {"tool_name": "Read", "tool_input": {"file_path": "src/main.py"}}
+SHELL = {"tool_name": "Bash", "tool_input": {"command": "git status --short", "description": "Show what has changed"}}
 _FORBIDDEN = {"tool_name": "Bash", "tool_input": {"command": "echo forbidden"}}
 
 SHELL_GUARD = """\
@@ -70,10 +71,10 @@ class Case(NamedTuple):
 
 
 NO_MATCHES = (
-    Case("no hook left", 0, _READ, None),
-    Case("none of 30 hooks is for the tool", 30, _READ, NO_MATCH),
-    Case("none of 30 hooks finds its pattern", 30, _SHELL, NO_MATCH),
-    Case("none of 1,000 hooks is for the tool", 1000, _READ, None),
+    Case("no hook left", 0, READ, None),
+    Case("none of 30 hooks is for the tool", 30, READ, NO_MATCH),
+    Case("none of 30 hooks finds its pattern", 30, SHELL, NO_MATCH),
+    Case("none of 1,000 hooks is for the tool", 1000, READ, None),
 )
 
 
@@ -103,7 +104,7 @@ class Installed:
     def payload(self, call: dict[str, Any]) -> bytes:
         """An event as the agent sends it."""
         event = {
-            "session_id": "0b8de1c0-6f2f-4a43-9f0a-55c1a4c8d0b5",
+            "session_id": SESSION,
             "transcript_path": str(self.home / ".claude" / "projects" / "bench" / "transcript.jsonl"),
             "cwd": str(self.project),
             "permission_mode": "default",
@@ -161,10 +162,10 @@ def _rest(descriptor: int) -> bytes:
         return file.read()
 
 
-def reaching_none(setting: Setting) -> Iterator[Row]:
+def reaching_none(setting: Setting, cases: Sequence[Case] = NO_MATCHES) -> Iterator[Row]:
     """Events that reach no hook: the bridge alone and the whole line, against an interpreter that does nothing."""
-    installed = {count: _with_hooks(setting, count) for count in dict.fromkeys(case.hooks for case in NO_MATCHES)}
-    for title, hooks, call, target in NO_MATCHES:
+    installed = {count: with_hooks(setting, count) for count in dict.fromkeys(case.hooks for case in cases)}
+    for title, hooks, call, target in cases:
         here = installed[hooks]
         here.begin(call)
         payload = here.payload(call)
@@ -181,19 +182,20 @@ def reaching_none(setting: Setting) -> Iterator[Row]:
 
 def guarding(setting: Setting) -> Iterator[Row]:
     """One guard in force and not refusing: the line, against the guard run as an agent would run it without us."""
-    here = _with_guard(setting)
+    here = with_guard(setting)
     native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
     argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
-    here.begin(_SHELL)
+    here.begin(SHELL)
     for name, each in argv.items():  # a figure counts only if the guard is in force, and looks
-        if not here.refuses(each, _FORBIDDEN) or here.refuses(each, _SHELL):
+        if not here.refuses(each, _FORBIDDEN) or here.refuses(each, SHELL):
             raise WorkerEnded(f"the guard is not in force: {name}")
-    turns = {name: here.block(each, here.payload(_SHELL)) for name, each in argv.items()}
+    turns = {name: here.block(each, here.payload(SHELL)) for name, each in argv.items()}
     found = take_turns(turns, setting.effort.blocks)
     yield Row("dispatch, one guard in sh: line", "the guard alone", compare(found["line"], found["native"]), GUARDED)
 
 
-def _with_hooks(setting: Setting, count: int) -> Installed:
+def with_hooks(setting: Setting, count: int) -> Installed:
+    """A home with so many hooks for all kinds of events."""
     home = setting.directory / f"{count}-various"
     homes.write_various(home, count)
     if count:
@@ -205,7 +207,8 @@ def _with_hooks(setting: Setting, count: int) -> Installed:
     return installed
 
 
-def _with_guard(setting: Setting) -> Installed:
+def with_guard(setting: Setting) -> Installed:
+    """A home with one guard, in sh."""
     home = setting.directory / "guard"
     homes.write_folder(home, "guard", GUARD, SHELL_GUARD)
     return Installed(home, setting.work_dir)

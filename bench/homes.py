@@ -42,11 +42,16 @@ def hooks_directory(home: Path) -> Path:
     return home / ".config" / "agents" / "hooks"
 
 
+def tools(count: int) -> list[str]:
+    """The matchers of so many hook folders; none is for the tool Shell."""
+    return [_TOOLS[number % len(_TOOLS)] for number in range(count)]
+
+
 def write_folders(home: Path, count: int) -> Path:
     """A home with so many hook folders: fifty kinds of tools, a pattern for each hook. None is for the tool Shell."""
-    for number in range(count):
+    for number, tool in enumerate(tools(count)):
         name = f"hook-{number:04}"
-        text = _HOOK.format(name=name, number=number, tool=_TOOLS[number % len(_TOOLS)], priority=100 + number % 7)
+        text = _HOOK.format(name=name, number=number, tool=tool, priority=100 + number % 7)
         write_folder(home, name, text)
     return home
 

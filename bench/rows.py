@@ -15,12 +15,15 @@ class Measure(StrEnum):
     P95 = "p95"  # the ratio of both 95th percentiles
     OVER = "over"  # what ours takes longer at the 95th percentile, in milliseconds
     TIME = "time"  # what ours takes, in seconds
+    MEMORY = "memory"  # what ours holds more, in megabytes: such a comparison is of bytes
 
     def of(self, result: Comparison) -> float:
         if self is Measure.TIME:
             return result.ours / 1e6
         if self is Measure.OVER:
             return result.over[1] / 1000
+        if self is Measure.MEMORY:
+            return result.over[1] / 1e6
         return result.p95 if self is Measure.P95 else result.ratio
 
 
@@ -41,6 +44,8 @@ class Target(NamedTuple):
             return f"{sign} {self.limit:g} ms over, p95"
         if self.measure is Measure.TIME:
             return f"{sign} {self.limit:g} s"
+        if self.measure is Measure.MEMORY:
+            return f"{sign} {self.limit:g} MB over"
         return f"{sign} {self.limit:g}×" + (", p95" if self.measure is Measure.P95 else "")
 
 
@@ -52,6 +57,11 @@ class Row(NamedTuple):
     result: Comparison | None
     target: Target | None = None
     skipped: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """What both sides are given in."""
+        return "bytes" if self.target is not None and self.target.measure is Measure.MEMORY else "microseconds"
 
     @property
     def mark(self) -> str:

@@ -67,7 +67,7 @@ def as_json(rows: Sequence[Row]) -> dict[str, Any]:
                 "target": row.target._asdict() if row.target else None,
                 "mark": row.mark or None,
                 "skipped": row.skipped,
-                "microseconds": {"ours": row.result.ours, "theirs": row.result.theirs} if row.result else None,
+                row.unit: {"ours": row.result.ours, "theirs": row.result.theirs} if row.result else None,
                 "ratio": row.result.ratio if row.result else None,
                 "p95": row.result.p95 if row.result else None,
                 "spread": row.result.spread if row.result else None,
@@ -84,16 +84,17 @@ def _cells(row: Row) -> tuple[str, ...]:
         return (row.what, row.against, "", "", "", "", "", "", target, row.mark)
     ours, theirs, ratio, p95, (low, high), over = row.result
     spread = f"{_number(low)}–{_number(high)}"
-    is_about_it = row.target is not None and row.target.measure is Measure.OVER
+    shown = _size if row.unit == "bytes" else _time
+    is_about_it = row.target is not None and row.target.measure in (Measure.OVER, Measure.MEMORY)
     return (
         row.what,
         row.against,
-        _time(ours),
-        _time(theirs),
+        shown(ours),
+        shown(theirs),
         f"{_number(ratio)}×",
         f"{_number(p95)}×",
         spread,
-        f"{_time(over[0])} ({_time(over[1])})" if is_about_it else "",
+        f"{shown(over[0])} ({shown(over[1])})" if is_about_it else "",
         target,
         row.mark,
     )
@@ -105,6 +106,10 @@ def _number(value: float) -> str:
 
 def _time(microseconds: float) -> str:
     return f"{microseconds / 1000:.2f} ms" if abs(microseconds) >= 1000 else f"{microseconds:.3g} µs"
+
+
+def _size(size: float) -> str:
+    return f"{size / 1e6:.1f} MB"
 
 
 def _aligned(cell: str, right: bool, width: int) -> str:

@@ -37,6 +37,8 @@ LAYERS = (
         "verdicts",
         "running",
         "spawning",
+        "warming",
+        "prepared_python",
         "bounded_search",
         "matching",
         "circles",

@@ -43,7 +43,8 @@ def answer(
         index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
     )
     if is_new:
-        bundle.keep()
+        if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
+            bundle.keep()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
     journal = Journal(record["host"], tells=False)
@@ -143,14 +144,15 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
 
 def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
     event = received.event
+    is_lasting = callers.CURRENT.pid is not None  # a hub, which answers for others
     if event.canonical not in STOPS:
-        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
+        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
         return engine.decide(event, deadline=deadline)
     from . import stopping
 
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
-    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal)
+    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
     verdict = engine.decide(gate.told(event, engine.hooks), deadline=deadline, settle=gate.settle)
     stopping.keep(session, event, gate.after(verdict))
     return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))

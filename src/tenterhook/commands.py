@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .catalog.trust import Trust
     from .sessions import Session
+    from .warming import Python
 
 
 class Prepared(NamedTuple):
@@ -107,15 +108,20 @@ class Payloads:
         return self._written[key]
 
 
-def prepare(hook: Hook, written: Payloads, environment: Environment, starter: processes.Process) -> Prepared:
-    """Everything needed to run a hook once."""
+def prepare(
+    hook: Hook, written: Payloads, environment: Environment, starter: processes.Process, *, warm: bool = False
+) -> Prepared:
+    """Everything needed to run a hook once. With `warm`, a Python script that asks for it may begin prepared."""
     sent, encoded = written.of(hook)
     env = environment.of(hook, starter)
     notes: tuple[str, ...] = ()
+    python = None
     if hook.folder is not None:
         argv = _argv(hook.folder)
         if isinstance(argv, str):
             return Prepared(None, argv)
+        if warm and hook.is_warm:
+            python = _python(argv, env.get(b"PATH", b""))
     else:
         line = hook.command or ""
         if hook.format == "table":
@@ -125,7 +131,7 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
             line, notes = filled.line, filled.notes
             env.update((name.encode(), value.encode()) for name, value in filled.variables.items())
         argv = ("/bin/sh", "-c", line)
-    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout), None, notes)
+    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, warm=python), None, notes)
 
 
 def _argv(folder: str) -> tuple[str, ...] | str:
@@ -152,6 +158,37 @@ def _argv(folder: str) -> tuple[str, ...] | str:
     if script.endswith(".sh") or has_exec_bit:
         return ("/bin/sh", script)
     return f"cannot start: no exec bit and no #! line: {script}"
+
+
+def _python(argv: tuple[str, ...], path: bytes) -> Python | None:
+    """The Python that runs a script, if it is one and is given no options."""
+    words = list(argv)
+    if len(words) == 1:  # its first line says so to the system
+        with open(argv[0], "rb") as file:
+            named = file.readline(256)[2:].rstrip(b"\n").replace(b"\t", b" ").split(b" ")
+        words = [*(os.fsdecode(word) for word in named if word), *argv]
+    if words[0] in ("/usr/bin/env", "/bin/env"):
+        del words[0]
+        found = _on_path(words[0], os.fsdecode(path))
+    else:
+        found = words[0]
+    if len(words) != 2 or not os.path.basename(words[0]).startswith("python"):
+        return None
+    if found is None or not os.path.isabs(found) or not os.path.isabs(words[1]):
+        return None
+    from .warming import Python
+
+    return Python(found, tuple(words))
+
+
+def _on_path(name: str, path: str) -> str | None:
+    for directory in path.split(":"):
+        if not os.path.isabs(directory):  # it depends on where one is
+            return None
+        program = os.path.join(directory, name)
+        if os.path.isfile(program) and os.access(program, os.X_OK):
+            return program
+    return None
 
 
 def never_began(hook: Hook, event: Event, ended: Ended) -> str | None:

@@ -37,9 +37,14 @@ class Engine:
         debug: Callable[[str], None] | None = None,
         tell_untrusted: bool = True,
         journal: Journal | None = None,
+        warm: bool = False,
     ) -> None:
-        """`journal` writes down each verdict before it is given; nothing about it changes one."""
+        """`journal` writes down each verdict before it is given; nothing about it changes one.
+
+        `warm` is for a process that lives long: Python hooks that ask for it begin in a prepared interpreter.
+        """
         self.journal = journal
+        self._warm = warm
         self.catalog = catalog
         self._tells_untrusted = tell_untrusted
         self.session_id = fresh_id()  # of events that name none
@@ -57,11 +62,12 @@ class Engine:
         *,
         debug: Callable[[str], None] | None = None,
         journal: bool = True,
+        warm: bool = False,
     ) -> Engine:
         """Every hook in force for a directory: managed, the person's, the project's, and those of named TOML files.
 
         A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
-        `problems`, not raised.
+        `problems`, not raised. `warm`: see `Engine`.
         """
         from .catalog import loading, roots, trust
 
@@ -79,7 +85,7 @@ class Engine:
             from .journal.writing import Journal
 
             written = Journal("library")
-        return cls(catalog.hooks, catalog=catalog, debug=debug, journal=written)
+        return cls(catalog.hooks, catalog=catalog, debug=debug, journal=written, warm=warm)
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
@@ -126,7 +132,7 @@ class Engine:
 
     def asking(self, hooks: Iterable[Hook]) -> Engine:
         """This engine with these of its hooks."""
-        kept = {"catalog": self.catalog, "debug": self._debug, "journal": self.journal}
+        kept = {"catalog": self.catalog, "debug": self._debug, "journal": self.journal, "warm": self._warm}
         return Engine(hooks, **kept, tell_untrusted=self._tells_untrusted)  # type: ignore[arg-type]
 
     async def adecide(self, event: Event, *, settle: Callable[[Verdict], Verdict] | None = None) -> Verdict:
@@ -221,7 +227,8 @@ class Engine:
         if trouble and self._debug:
             self._debug(f"[HOOK DEBUG] {trouble}")
         trust = self.catalog.trust if self.catalog else None
-        return Turn(event, session, trust, cancel=cancel, loop=loop, deadline=deadline, debug=self._debug)
+        how = {"cancel": cancel, "loop": loop, "deadline": deadline, "debug": self._debug, "warm": self._warm}
+        return Turn(event, session, trust, **how)  # type: ignore[arg-type]
 
     def _session(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import get_ident
 
 # What `install` wrote down, for a process whose environment somebody else may have set: kind of place to directory.
 FIXED: dict[str, str] = {}
@@ -90,7 +91,7 @@ def append_line(file: str, line: str) -> None:
 
 def replace_file(path: str, data: bytes) -> None:
     """Write a private file so that a reader, or a crash, sees the old or the new content, whole."""
-    temporary = f"{path}.{os.getpid()}.new"
+    temporary = f"{path}.{os.getpid()}.{get_ident()}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, "wb") as file:

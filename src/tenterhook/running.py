@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from .warming import Python
+
 KEPT_STDOUT = 1024 * 1024
 KEPT_STDERR = 64 * 1024
 GRACE = 0.1  # between SIGTERM and SIGKILL
@@ -41,6 +43,7 @@ class Command(NamedTuple):
     env: Mapping[bytes, bytes]
     timeout: float
     grace: float = GRACE
+    warm: Python | None = None  # the interpreter that `argv` leads to, if it may have been prepared
 
 
 class Ended(NamedTuple):
@@ -148,7 +151,7 @@ class _Live:
             if not self.unsent:
                 os.close(self.stdin)
                 self.stdin = -1
-            self.pid = spawner.spawn(command.argv, command.cwd, command.env, (stdin, stdout, stderr))
+            self.pid = _started(command, spawner, (stdin, stdout, stderr))
         except BaseException:  # no descriptor outlives a start that did not happen
             _close((self.stdin, self.out, self.err))
             raise
@@ -308,6 +311,16 @@ def run_stage(
     except BaseException:  # cancelled, interrupted: no process group outlives us
         _end_all(running)
         raise
+
+
+def _started(command: Command, spawner: Spawner, pipes: tuple[int, int, int]) -> int:
+    if command.warm is not None:
+        from . import warming
+
+        pid = warming.start(command.warm, command.cwd, command.env, pipes)
+        if pid is not None:
+            return pid
+    return spawner.spawn(command.argv, command.cwd, command.env, pipes)
 
 
 def _exit_descriptor(pid: int) -> int:

@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import bridge, callers, dispatch, places
+from . import bridge, callers, dispatch, places, warming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +81,7 @@ class Server:
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
+        warming.INTERPRETERS.end()
 
     def __enter__(self) -> Server:
         """Where there can be no socket, agents go on as without a hub."""

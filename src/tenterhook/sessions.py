@@ -284,10 +284,17 @@ def _assignment(line: str) -> tuple[str | None, str, str | None]:
 
 
 def _forget_old(directory: str) -> None:
-    """Remove sessions that nobody has touched for a month."""
+    """Remove sessions that nobody has touched for a month; looked for once a day, however many there are."""
+    looked = f"{directory}.looked"  # beside them
+    try:
+        if os.stat(looked).st_mtime_ns > time.time_ns() - _A_DAY:
+            return
+    except OSError:  # never yet
+        pass
     try:
         with os.scandir(directory) as entries:
             old = [each.path for each in entries if each.stat().st_mtime < time.time() - _KEPT_SECONDS]
+        places.replace_file(looked, b"")
     except OSError:
         return
     if old:

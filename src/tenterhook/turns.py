@@ -32,6 +32,7 @@ class Turn:
         loop: AbstractEventLoop | None = None,
         deadline: float | None = None,
         debug: Callable[[str], None] | None = None,
+        warm: bool = False,
     ) -> None:
         self.arrived = event
         self.event = event  # as modified so far
@@ -41,6 +42,7 @@ class Turn:
         self.loop = loop
         self.deadline = deadline
         self.debug = debug
+        self.warm = warm
         self.runs: list[Run] = []
         self.blocked = False
         self._sight = matching.Sight(event)
@@ -209,7 +211,7 @@ class Turn:
 
     def _prepare(self, hook: Hook, payloads: commands.Payloads) -> commands.Prepared:
         try:
-            return commands.prepare(hook, payloads, self._env(), self._starter)
+            return commands.prepare(hook, payloads, self._env(), self._starter, warm=self.warm)
         except Exception as error:  # noqa: BLE001  # one hook's trouble is never another's
             return commands.Prepared(None, f"cannot start: {type(error).__name__}: {error}")
 

@@ -229,7 +229,7 @@ def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
     kimi = [file for name in _KIMI if os.path.isfile(file := os.path.join(places.home(), name))]
     catalog = loading.load(root, [*kimi, *configs], trust=Trust(root))
     say = (lambda line: _err(visible(line) + "\n")) if debug or catalog.debug else None
-    return Engine(catalog.hooks, catalog=catalog, debug=say, journal=Journal("agent"))
+    return Engine(catalog.hooks, catalog=catalog, debug=say, journal=Journal("agent"), warm=True)
 
 
 def _hub() -> Hub | None:

@@ -1,0 +1,162 @@
+"""python -m bench.check: whether the hot paths cost what they cost when record.json was written.
+
+Instructions are counted, which noise hardly changes; a few ratios are measured, with room for it. A record is of one
+interpreter and one way to count: on another machine the figures are told, and nothing fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import hot_paths, instructions
+from .measuring import Effort, Setting
+from .requests import WorkerEnded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .instructions import Counter
+
+_RECORD = Path(__file__).resolve().parent / "record.json"
+_MORE_INSTRUCTIONS = 1.05
+_LARGER_RATIO = 1.5
+_ANOTHER_INTERPRETER = 0.02  # by how much a bare start may differ and still be of the same one
+_TRIES = 3  # for ratios, of which one is too large
+_EFFORT = Effort(blocks=10, loads=2)
+
+
+class Figures(NamedTuple):
+    """What was found at one time: a bare start, and by name the instructions and the ratios of hot paths."""
+
+    reference: int
+    instructions: Mapping[str, int]
+    ratios: Mapping[str, float]
+
+
+class Finding(NamedTuple):
+    """One figure beside what was recorded."""
+
+    name: str
+    found: float
+    recorded: float | None
+    limit: float  # how many times what was recorded
+
+    @property
+    def is_regression(self) -> bool:
+        return self.recorded is not None and self.found > self.recorded * self.limit
+
+    def __str__(self) -> str:
+        shown = f"{self.found:,}" if isinstance(self.found, int) else f"{self.found:.2f}×"
+        if self.recorded is None:
+            return f"{self.name}: {shown}"
+        change = f"{(self.found / self.recorded - 1) * 100:+.1f} %"
+        limit = f", more than {(self.limit - 1) * 100:g} %: a regression" if self.is_regression else ""
+        return f"{self.name}: {shown}, {change}{limit}"
+
+
+def findings(found: Figures, recorded: Figures | None) -> list[Finding]:
+    """Each figure beside the recorded one, where that is of the same interpreter."""
+    if recorded is not None and not _is_the_same(found, recorded):
+        recorded = None
+    known = recorded or Figures(0, {}, {})
+    return [
+        *(Finding(name, n, known.instructions.get(name), _MORE_INSTRUCTIONS) for name, n in found.instructions.items()),
+        *(Finding(name, n, known.ratios.get(name), _LARGER_RATIO) for name, n in found.ratios.items()),
+    ]
+
+
+def _is_the_same(found: Figures, recorded: Figures) -> bool:
+    """Whether both are of one interpreter, built alike, on alike libraries."""
+    return abs(found.reference - recorded.reference) <= recorded.reference * _ANOTHER_INTERPRETER
+
+
+def machine(counter: Counter | None) -> str:
+    """What a record is of."""
+    python = f"{platform.python_implementation()} {platform.python_version()}, {platform.python_compiler()}"
+    return f"{python}, {platform.machine()}, {counter.name if counter else 'not counted'}"
+
+
+def read(record: Path, machine: str) -> Figures | None:
+    """What was recorded on such a machine, if anything was."""
+    if not record.exists():
+        return None
+    found = json.loads(record.read_text())["machines"].get(machine)
+    return Figures(**found) if found is not None else None
+
+
+def write(record: Path, machine: str, figures: Figures) -> None:
+    """Put figures into the record, beside those of other machines."""
+    machines = json.loads(record.read_text())["machines"] if record.exists() else {}
+    machines[machine] = figures._asdict()
+    record.write_text(json.dumps({"schema": 1, "machines": machines}, indent=1, sort_keys=True) + "\n")
+
+
+def main() -> int:
+    options = _options()
+    counter = instructions.counter()
+    here = machine(counter)
+    recorded = read(_RECORD, here)
+    try:
+        found = _figures(counter, recorded)
+    except WorkerEnded as error:
+        sys.exit(f"bench: a contender ended early: {error}")
+    if counter is None:
+        print("neither perf nor callgrind works here: only ratios are checked")
+    if options.write:
+        write(_RECORD, here, found)
+        recorded = found
+    return report(here, found, recorded)
+
+
+def report(here: str, found: Figures, recorded: Figures | None) -> int:
+    """Say what was found; 1 if it is a regression."""
+    print(here)
+    if recorded is None:
+        print("nothing is recorded for such a machine: told, not checked")
+    elif not _is_the_same(found, recorded):
+        print(f"the record is of an interpreter built otherwise ({recorded.reference:,}): told, not checked")
+    all_of = findings(found, recorded)
+    for each in all_of:
+        print(each)
+    return int(any(each.is_regression for each in all_of))
+
+
+def _figures(counter: Counter | None, recorded: Figures | None) -> Figures:
+    counts: dict[str, int] = {}
+    if counter is not None:
+        with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
+            counts.update(hot_paths.counted(counter, Setting(Path(directory).resolve(), _EFFORT)))
+    reference = counts.pop(hot_paths.REFERENCE, 0)
+    return Figures(reference, counts, _ratios(recorded.ratios if recorded is not None else {}))
+
+
+def _ratios(recorded: Mapping[str, float]) -> dict[str, float]:
+    """Each ratio. If one is too large, all are measured again, and the least counts."""
+    least: dict[str, float] = {}
+    for _ in range(_TRIES):
+        with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
+            for row in hot_paths.ratios(Setting(Path(directory).resolve(), _EFFORT)):
+                if row.result is not None:
+                    ratio = round(row.result.ratio, 3)
+                    least[row.what] = min(ratio, least.get(row.what, ratio))
+        if all(ratio <= recorded.get(name, ratio) * _LARGER_RATIO for name, ratio in least.items()):
+            break
+    return least
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.check", description="Compare the cost of the hot paths with the record."
+    )
+    parser.add_argument("--write", action="store_true", help="make what is found the record of such machines")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""Whether a hub that has answered 100,000 events is as small and as quick as it was after the first 1,000.
+
+The events come by its socket from threads of this process, as the line in an agent's settings would hand them over; no
+interpreter is started for each. One in ten reaches a hook, and is written to the journal.
+"""
+
+from __future__ import annotations
+
+import posix
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from tenterhook import bridge
+
+from . import homes
+from .comparing import Blocks, Comparison, compare
+from .dispatching import EVENT, HOST, READ, SHELL, Installed
+from .requests import WorkerEnded
+from .rows import Measure, Row, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from .measuring import Setting
+
+MOST_EVENTS = 100_000
+A_SESSION = 10  # events, of which one reaches a hook
+_MEASURED = 1000
+_AT_ONCE = 4
+_BLOCK = 50
+_PATIENCE = 60.0  # seconds for one event, and for the hub to begin
+MEMORY = Target(10, measure=Measure.MEMORY)
+COST = Target(1.1)
+
+_HOOK = """\
+---
+name: quick
+description: Is asked before a shell runs
+trigger: pre-tool-call
+matcher:
+  tool: Shell
+---
+"""
+
+
+class Grown(NamedTuple):
+    """A hub after its first 1,000 events and at the end: bytes it holds, microseconds for an event."""
+
+    memory: tuple[int, int]
+    early: list[float]  # of the second 1,000 events
+    late: list[float]  # of the last
+
+    @property
+    def megabytes(self) -> float:
+        return (self.memory[1] - self.memory[0]) / 1e6
+
+    @property
+    def cost(self) -> Comparison:
+        return compare(_blocks(self.late), _blocks(self.early))
+
+
+class Hub:
+    """A running `tenterhook hub` of a home in which Tenterhook is installed, and somebody who asks it."""
+
+    def __init__(self, installed: Installed) -> None:
+        bridge.posix = posix  # type: ignore[attr-defined]  # it has it when it is started, not when it is imported
+        self._installed = installed
+        self._socket = installed.record.parent.parent / "hub.sock"
+        self._arguments = ["--host", HOST, "--event", EVENT, "--record", str(installed.record)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=installed.environment,
+        )
+
+    def wait(self) -> None:
+        """Until it listens."""
+        until = time.monotonic() + _PATIENCE
+        while not self._socket.exists():
+            if self._process.poll() is not None:
+                assert self._process.stderr is not None
+                said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+                raise WorkerEnded(said[-1] if said else "the hub ended")
+            if time.monotonic() > until:
+                raise WorkerEnded("the hub does not listen")
+            time.sleep(0.01)
+
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.communicate()
+
+    def resident(self) -> int:
+        """Bytes that it holds in memory."""
+        with open(f"/proc/{self._process.pid}/status") as file:
+            line = next(line for line in file if line.startswith("VmRSS:"))
+        return int(line.split()[1]) * 1024
+
+    def ask(self, number: int, session: str) -> float:
+        """Microseconds for one event, which it has nothing against; asked again if it was too busy to begin."""
+        call = SHELL if number % A_SESSION == A_SESSION // 2 else READ
+        sent = self._installed.payload({**call, "session_id": session})
+        until = time.monotonic() + _PATIENCE
+        while True:
+            begun = time.perf_counter()
+            answer = bridge.ask_hub(str(self._socket), self._arguments, sent)  # type: ignore[no-untyped-call]
+            took = time.perf_counter() - begun
+            if answer is not None:
+                break
+            if time.monotonic() > until:
+                raise WorkerEnded("the hub does not answer")
+        if answer != (0, b"", b""):
+            raise WorkerEnded(f"the hub answered {answer}")
+        return took * 1e6
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """One long session, and as many as there can be."""
+    events = min(MOST_EVENTS, setting.effort.blocks * 1000)
+    for sessions, title in ((1, "1 session"), (events // A_SESSION, f"{events // A_SESSION:,} sessions")):
+        what = f"a hub after {events:,} events, {title}"
+        try:
+            grown = measured(setting.directory / f"growth-{sessions}", setting.work_dir, events, sessions)
+        except WorkerEnded as reason:
+            yield Row(f"{what}: memory", f"after {_MEASURED:,}", None, MEMORY, str(reason))
+            yield Row(f"{what}: an event", f"after {_MEASURED:,}", None, COST, str(reason))
+            continue
+        yield Row(f"{what}: memory", f"after {_MEASURED:,}", _memory(grown), MEMORY)
+        yield Row(f"{what}: an event", f"after {_MEASURED:,}", grown.cost, COST)
+
+
+def measured(home: Path, project: Path, events: int, sessions: int) -> Grown:
+    """Have a new hub answer so many events of so many sessions, one after another; raises `WorkerEnded`."""
+    homes.write_folder(home, "quick", _HOOK, "#!/bin/sh\n:\n")
+    with running_hub(Installed(home, project)) as hub, ThreadPoolExecutor(_AT_ONCE) as pool:
+
+        def ask(number: int) -> float:
+            return hub.ask(number, f"s-{number * sessions // events}")
+
+        def ask_many(begin: int, end: int) -> None:
+            for _ in pool.map(ask, range(begin, end)):
+                pass
+
+        ask_many(0, _MEASURED)
+        before = hub.resident()
+        early = [ask(number) for number in range(_MEASURED, 2 * _MEASURED)]
+        ask_many(2 * _MEASURED, events - _MEASURED)
+        late = [ask(number) for number in range(events - _MEASURED, events)]
+        return Grown((before, hub.resident()), early, late)
+
+
+@contextmanager
+def running_hub(installed: Installed) -> Iterator[Hub]:
+    """A hub that listens, for as long as it is needed; raises `WorkerEnded`."""
+    hub = Hub(installed)
+    try:
+        hub.wait()
+        yield hub
+    finally:
+        hub.end()
+
+
+def _memory(grown: Grown) -> Comparison:
+    before, after = grown.memory
+    ratio, over = after / before, after - before
+    return Comparison(after, before, ratio, ratio, (ratio, ratio), (over, over))
+
+
+def _blocks(took: list[float]) -> Blocks:
+    return [took[begin : begin + _BLOCK] for begin in range(0, len(took), _BLOCK)]

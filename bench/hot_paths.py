@@ -1,0 +1,78 @@
+"""What the regression gate counts and measures: the paths that an agent waits for."""
+
+from __future__ import annotations
+
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import dispatching, growth, measuring
+from .instructions import Counter, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .rows import Row
+
+REFERENCE = "python -I -S -c pass"
+_ROOT = Path(__file__).resolve().parent.parent
+_TIMES = 2  # each is counted; the least counts: a busy machine adds a few waits
+_DECISIONS = 200
+_FOLDERS = 100
+
+
+def counted(counter: Counter, setting: measuring.Setting) -> Iterator[tuple[str, int]]:
+    """The instructions of a bare start; and of each path, without those of a start that leads to nothing."""
+
+    def least(program: Program) -> int:
+        return min(counter.count(program) for _ in range(_TIMES))
+
+    various = dispatching.with_hooks(setting, 30)
+    bare = least(_isolated(various, [various.python, "-I", "-S", "-c", "pass"]))
+    yield REFERENCE, bare
+    with growth.running_hub(various):  # first: no hub is started below an agent, which we are after an event
+        yield "the bridge, with a hub", least(_bridge(various, dispatching.READ)) - bare
+    yield "the bridge, none of 30 hooks matches", least(_bridge(various, dispatching.READ)) - bare
+    yield "the bridge, one guard", least(_bridge(dispatching.with_guard(setting), dispatching.SHELL)) - bare
+    once = least(_engine(setting, 1))
+    yield f"{_DECISIONS} decisions of an engine with one hook", least(_engine(setting, _DECISIONS + 1)) - once
+    yield f"loading {_FOLDERS} folders", least(_loading(setting, _FOLDERS)) - least(_loading(setting, 0))
+
+
+def ratios(setting: measuring.Setting) -> Iterator[Row]:
+    """A hook that does nothing and one that reads, against the C program; the bridge against a bare start."""
+    yield from islice(measuring.running(setting), 2)
+    yield from islice(dispatching.reaching_none(setting, dispatching.NO_MATCHES[1:2]), 1)
+
+
+def _bridge(here: dispatching.Installed, call: dict[str, Any]) -> Program:
+    here.begin(call)
+    return _isolated(here, here.bridge, here.payload(call))
+
+
+def _isolated(here: dispatching.Installed, argv: list[str], sent: bytes = b"") -> Program:
+    """What `-I` does, but for the seed: a random one would show in the count."""
+    flags = [flag for word in argv for flag in (("-s", "-P") if word == "-I" else (word,))]
+    return Program(flags, _environment(here.home), here.project, sent)
+
+
+def _engine(setting: measuring.Setting, rounds: int) -> Program:
+    argv = [sys.executable, "-m", "bench.engine_worker", str(setting.work_dir)]
+    return Program(argv, _with_modules(setting.home), _ROOT, f"{rounds} 1 :\n".encode())
+
+
+def _loading(setting: measuring.Setting, folders: int) -> Program:
+    home = setting.folders(folders) if folders else setting.home
+    argv = [sys.executable, "-m", "bench.loading_worker", str(setting.work_dir), str(folders)]
+    return Program(argv, _with_modules(home), _ROOT)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """The same for everybody, and sets and dicts in the same order each time."""
+    return {"HOME": str(home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
+
+
+def _with_modules(home: Path) -> dict[str, str]:
+    """The same with our modules on the path."""
+    return {**_environment(home), "PYTHONPATH": str(_ROOT / "src")}

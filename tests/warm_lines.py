@@ -1,0 +1,70 @@
+"""A plugin for pytest (`-p warm_lines`): every shell line of a hook begins in a prepared interpreter.
+
+What running promises is then promised of processes made from it, by the same tests, unchanged.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import until
+from tenterhook import running, warming
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tenterhook.spawning import Spawner
+
+_LINE = """
+import os, signal
+for number in (signal.SIGPIPE, signal.SIGXFSZ):
+    signal.signal(number, signal.SIG_DFL)
+os.execve({program!r}, {argv!r}, os.environb)
+"""
+COUNT = [0]
+
+
+@pytest.fixture(autouse=True)
+def warm_lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in os.environ:
+        if name.startswith("PYTHON"):
+            monkeypatch.delenv(name)
+    started, run_stage = running._started, running.run_stage
+    with tempfile.TemporaryDirectory() as directory:
+        script = Path(directory) / "run.py"
+
+        def start(command: running.Command, spawner: Spawner, pipes: tuple[int, int, int]) -> int:
+            if command.argv[0] == "/bin/sh":
+                script.write_text(_LINE.format(program=command.argv[0], argv=command.argv))
+                pid = _begun(script, command.cwd, command.env, pipes)
+                if pid is not None:
+                    COUNT[0] += 1
+                    return pid
+            return started(command, spawner, pipes)
+
+        def prepare_and_run(commands: Sequence[running.Command], *rest: Any) -> list[running.Ended]:
+            script.write_text("")
+            for command in commands[:1]:
+                if b"\0" not in b"".join(command.env.values()):
+                    os.waitpid(until(lambda env=command.env: _begun(script, "/", env, (0, 1, 2))), 0)  # type: ignore[misc]
+            return run_stage(commands, *rest)
+
+        monkeypatch.setattr(running, "_started", start)
+        monkeypatch.setattr(running, "run_stage", prepare_and_run)
+        yield
+    warming.INTERPRETERS.end()
+
+
+def _begun(script: Path, cwd: str, env: Mapping[bytes, bytes], pipes: tuple[int, int, int]) -> int | None:
+    python = warming.Python(sys.executable, (sys.executable, str(script)))
+    return warming.start(python, cwd, env, pipes)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"{COUNT[0]} lines began in a prepared interpreter")
