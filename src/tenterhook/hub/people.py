@@ -198,7 +198,8 @@ def note_use(database: Database, token: Row) -> None:
     now = time.time()
     if now - (token["last_used"] or 0.0) > _SEEN_EVERY:
         database.write(
-            lambda connection: connection.run("update tokens set last_used = ? where id = ?", now, token["id"])
+            lambda connection: connection.run("update tokens set last_used = ? where id = ?", now, token["id"]),
+            lasting=False,
         )
 
 
