@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import subprocess
 import sys
 import time
@@ -157,11 +158,13 @@ class Agents:
             await asyncio.gather(*(self.ask() for _ in range(_AT_ONCE)))
 
     async def _wait(self, request: str) -> float:
-        """When it goes on."""
+        """When it goes on. Agents come at different times: so do their polls."""
+        wait = random.uniform(1, _POLL)
         while True:
-            said = await self._hub.call(self._token, "GET", f"/requests/{request}/answer?wait={_POLL:g}")
+            said = await self._hub.call(self._token, "GET", f"/requests/{request}/answer?wait={wait:g}")
             if said["state"] != "open":
                 return time.perf_counter()
+            wait = _POLL
 
     async def answer(self, person: str, request: str) -> float:
         """Milliseconds from an answer to the agent going on."""

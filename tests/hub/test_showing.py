@@ -60,7 +60,7 @@ def test_nothing_hidden_is_left_and_nothing_is_lost(text: str) -> None:
     for show, kept in ((showing.one_line, ""), (showing.lines, "\n\t")):
         seen = Reader(show(text))
         assert seen.tags <= ALLOWED_TAGS
-        assert not [char for char in seen.text if showing.is_hidden(char) and char not in kept]
+        assert not [char for char in seen.text if is_hidden(char) and char not in kept]
         assert read_back(seen.text) == read_back(text)
 
 

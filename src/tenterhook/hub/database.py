@@ -62,7 +62,7 @@ class Database(Protocol):
     told: Callable[[], None]  # called from any thread when something has changed
 
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
-        """Do a piece of work in a transaction, wholly or not at all. Not `lasting`: quicker, a power cut may undo it."""
+        """Do a piece of work in a transaction, wholly or not at all; if not `lasting`, a power cut may undo it."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do a piece of work that changes nothing."""

@@ -240,8 +240,7 @@ def _first_words(database: SQLite | PostgreSQL, address: access.Address, own: st
 
 
 def _welcome_account(connection: Connection, name: str) -> str:
-    if people.found(connection, name) is None:
-        people.add(connection, name, people.ADMIN, None)
+    people.add_unless_there(connection, name, people.ADMIN)
     return people.new_link(connection, name)
 
 
