@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start here; each would compile all of us
+
+
+# Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
+SLOW = (
+    *("agent/test_killed", "agent/test_network", "agent/test_replay", "agent/test_scripted", "agent/test_terminal"),
+    *("authoring/test_new", "authoring/test_trying", "converting/test_scripts", "doctor/test_checks"),
+    *("hooks/test_protect_hooks", "hub/browser", "hub/test_changes", "hub/test_people", "hub/test_postgres"),
+    *("hub/test_races", "hub/test_security", "inbox", "installing/test_codex_trust", "installing/test_settings_files"),
+    *("installing/test_wiring", "joining", "journal/test_export", "journal/test_kills", "journal/test_verify"),
+    "test_docs_hub",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the slow ones to `make test-slow`, so that `make test` is a matter of minutes."""
+    tests = str(Path(__file__).parent)
+    for item in items:
+        is_slow = str(item.path).removeprefix(f"{tests}/").startswith(SLOW)
+        if is_slow and item.get_closest_marker("agents") is None:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -5,13 +5,23 @@ from __future__ import annotations
 import unicodedata
 
 _KEPT = "\n\t"
+# Not of the categories that say so, and yet nothing to be seen: fillers, blanks, selectors, joiners.
+_BLANKS = frozenset(
+    (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
+)
+_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"))
+
+
+def is_hidden(char: str) -> bool:
+    """Whether a character cannot be seen for what it is: it moves, reverses, joins, is blank or is nothing at all."""
+    return char != " " and (unicodedata.category(char) in _HIDDEN or ord(char) in _BLANKS)
 
 
 def visible(text: str) -> str:
-    """The text with control, escape and bidirectional characters written out as escapes."""
+    """The text with control, escape, bidirectional and blank characters written out as escapes."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char in _KEPT or unicodedata.category(char)[0] != "C" else _escape(char) for char in text)
+    return "".join(_escape(char) if is_hidden(char) and char not in _KEPT else char for char in text)
 
 
 def one_line(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,7 +36,7 @@ def test_every_answer_looks_as_it_is_described(hub: Hub, description: dict[str, 
     agent, admin, stranger = hub.agent(), hub.admin, hub.client()
     assert admin is not None
     asked, other, gone = (opened(agent, each) for each in ("one", "two", "three"))
-    record = {"hash": "a", "session_id": "s", "time": 1.0, "runs": [{"hook": "h", "outcome": "ok"}]}
+    record = {"hash": "a", "session_id": "s", "time": time.time(), "runs": [{"hook": "h", "outcome": "ok"}]}
     records = {"machine": "m", "records": [{"segment": "1", "line": 1, "record": record}]}
     cases = [
         ("/health", stranger.get("/health")),

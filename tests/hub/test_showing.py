@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenterhook.hub import cards, plots, showing
+from tenterhook.shown import is_hidden
 
 ALLOWED_TAGS = {"span", "mark"}
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)  # lone surrogates, too
@@ -60,7 +61,7 @@ def test_nothing_hidden_is_left_and_nothing_is_lost(text: str) -> None:
     for show, kept in ((showing.one_line, ""), (showing.lines, "\n\t")):
         seen = Reader(show(text))
         assert seen.tags <= ALLOWED_TAGS
-        assert not [char for char in seen.text if showing.is_hidden(char) and char not in kept]
+        assert not [char for char in seen.text if is_hidden(char) and char not in kept]
         assert read_back(seen.text) == read_back(text)
 
 

@@ -22,7 +22,7 @@ from ..running import Cancel
 from ..sessions import Session, fresh_id
 from ..shown import visible
 from .loading import config_option, event_names, json_option
-from .printing import print_json, print_problems, print_verdict
+from .printing import print_json, print_problems, print_verdict, short_path
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -241,7 +241,7 @@ def _print_explanations(
     for each in others:
         click.echo(f"  {visible(each.hook.name):<28} {visible(each.why_not or '')}")
     if rule is not None:
-        click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({visible(rule.source)})")
+        click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({short_path(rule.source)})")
     elif event.canonical in presence.EVENTS and presence.is_any():
         click.echo("rule: none matches")
     print_problems(catalog.problems, err=True)

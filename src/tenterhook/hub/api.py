@@ -102,11 +102,10 @@ async def wait_for_answer(
 
 
 async def _renewed(hub: Hub, request_id: str, token: int, seconds: float) -> Row:
-    return _existing(
-        await run_in_threadpool(
-            hub.database.write, lambda connection: inbox.renew(connection, request_id, token, seconds)
-        )
-    )
+    def renew(connection: Connection) -> Row | None:
+        return inbox.renew(connection, request_id, token, seconds)
+
+    return _existing(await run_in_threadpool(hub.database.write, renew, lasting=False))
 
 
 async def _is_gone(request: Request, changed: asyncio.Event, seconds: float) -> bool:

@@ -26,6 +26,7 @@ _KEPT = 3600.0  # seconds
 _RECENT = 2000  # changes that are at hand without asking the database
 _LOOK = 1.0  # seconds after which the database is looked at, even if nobody has called
 _AGAIN = 0.5  # seconds before a lost connection is made anew
+_LATER = 0.05  # seconds by which agents that wait for their answer hear of it before everybody who listens
 
 
 class Change(NamedTuple):
@@ -83,6 +84,7 @@ class Feed:
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._call = asyncio.Event()
         self._news = asyncio.Event()
+        self._waking: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -122,9 +124,11 @@ class Feed:
         for change in found:
             for event in self._waiting.get(change.about, ()) if change.kind == REQUEST else ():
                 event.set()
-        self._wake()
+        if self._waking is None:
+            self._waking = asyncio.get_running_loop().call_later(_LATER, self._wake)
 
     def _wake(self) -> None:
+        self._waking = None
         self._news.set()
         self._news = asyncio.Event()
 
@@ -166,10 +170,10 @@ class Feed:
 
     async def next(self, number: int, seconds: float) -> list[Change]:
         """The changes since a number; waits for the first of them, but not longer than this."""
-        news = self._news
-        if number >= self.last and not self.is_closed:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(news.wait(), seconds)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while number >= self.last and not self.is_closed:
+                    await self._news.wait()
         if number >= self.last:
             return []
         if self._recent and self._recent[0].number <= number + 1:

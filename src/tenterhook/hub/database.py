@@ -61,8 +61,8 @@ class Database(Protocol):
     kind: str
     told: Callable[[], None]  # called from any thread when something has changed
 
-    def write(self, work: Callable[[Connection], T]) -> T:
-        """Do a piece of work in a transaction, wholly or not at all."""
+    def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
+        """Do a piece of work in a transaction, wholly or not at all; if not `lasting`, a power cut may undo it."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do a piece of work that changes nothing."""
@@ -125,7 +125,6 @@ class SQLite:
         connection = sqlite3.connect(self.file, timeout=30, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
         connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = full")  # what an agent was told is taken in outlasts a power cut
         connection.execute("pragma foreign_keys = on")
         return connection
 
@@ -140,9 +139,11 @@ class SQLite:
                 "end it first, name another file with --database, or use PostgreSQL for several hubs",
             ) from None
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
         with self._writing:
             transaction = _SQLiteTransaction(self._writer)
+            # what an agent was told is taken in outlasts a power cut
+            self._writer.execute(f"pragma synchronous = {'full' if lasting else 'normal'}")
             self._writer.execute("begin immediate")
             try:
                 done = work(transaction)
@@ -229,8 +230,12 @@ class PostgreSQL:
     def claim(self) -> None:
         """Several hubs may share a server."""
 
-    def write(self, work: Callable[[Connection], T]) -> T:
-        transaction, done = self._patiently(work)
+    def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
+        def quickly(connection: Connection) -> T:
+            connection.run("set local synchronous_commit to off")
+            return work(connection)
+
+        transaction, done = self._patiently(work if lasting else quickly)
         if transaction.changed:
             self.told()
         return done

@@ -121,6 +121,17 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None)
     changes.add(connection, changes.PEOPLE, name, "added")
 
 
+def add_unless_there(connection: Connection, name: str, role: str) -> None:
+    """Add a person without a password; several hubs may do so at the same time."""
+    added = connection.run(
+        "insert into people (name, role, created, disabled) values (?, ?, ?, 0) on conflict (name)"
+        " do update set role = excluded.role, disabled = 0 where people.disabled = 1",
+        *(name, role, time.time()),
+    )
+    if added:
+        changes.add(connection, changes.PEOPLE, name, "added")
+
+
 def remove(connection: Connection, name: str) -> None:
     """Send a person away: no sign-in and no token of theirs counts any more. What they answered stays theirs."""
     person = _existing(connection, name)
@@ -198,7 +209,8 @@ def note_use(database: Database, token: Row) -> None:
     now = time.time()
     if now - (token["last_used"] or 0.0) > _SEEN_EVERY:
         database.write(
-            lambda connection: connection.run("update tokens set last_used = ? where id = ?", now, token["id"])
+            lambda connection: connection.run("update tokens set last_used = ? where id = ?", now, token["id"]),
+            lasting=False,
         )
 
 

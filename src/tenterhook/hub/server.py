@@ -12,6 +12,7 @@ import signal
 import socket
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -239,8 +240,7 @@ def _first_words(database: SQLite | PostgreSQL, address: access.Address, own: st
 
 
 def _welcome_account(connection: Connection, name: str) -> str:
-    if people.found(connection, name) is None:
-        people.add(connection, name, people.ADMIN, None)
+    people.add_unless_there(connection, name, people.ADMIN)
     return people.new_link(connection, name)
 
 
@@ -250,8 +250,14 @@ def person_file() -> str:
 
 
 def _remember(database: SQLite | PostgreSQL, url: str, name: str) -> None:
-    """Leave a token for this account's own inbox; the one that is there is used on if it still counts."""
-    token = _remembered_token() or ""
+    """Leave a token for this account's own inbox; the one that is there is used on if it still counts.
+
+    Somebody who has signed in at another hub stays there.
+    """
+    kept = _remembered()
+    if kept.get("url") and not access.is_loopback(urlsplit(str(kept["url"])).hostname or ""):
+        return
+    token = str(kept.get("token", ""))
     known = database.read(lambda connection: people.by_token(connection, token))
     if known is None or known["person"] != name:
         _, token = database.write(lambda connection: people.new_token(connection, _THIS_MACHINE, people.PERSON, name))
@@ -260,10 +266,10 @@ def _remember(database: SQLite | PostgreSQL, url: str, name: str) -> None:
     places.replace_file(person_file(), json.dumps(about).encode())
 
 
-def _remembered_token() -> str | None:
+def _remembered() -> dict[str, Any]:
     try:
         with open(person_file(), encoding="utf-8") as file:
             found = json.load(file)
-        return str(found["token"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -119,8 +119,11 @@ def add_webhook(request: Request, caller: WritingAdmin, fields: Fields) -> Respo
     kind, url = fields.get("kind", ""), fields.get("url", "").strip()
     if kind not in webhooks.KINDS or not re.fullmatch(_URL, url):
         return _people(request, caller, trouble="That is no address to call; write it like https://ntfy.sh/my-topic.")
-    hub_of(request).database.write(lambda connection: webhooks.add(connection, kind, url, caller.name))
-    return to("/people")
+
+    def add(connection: Connection) -> None:
+        webhooks.add(connection, kind, url, caller.name)
+
+    return _changed(request, caller, add)
 
 
 @router.post("/webhooks/{number}/remove")

@@ -16,17 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup, escape
 
 from .. import shell_lines
+from ..shown import is_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tree_sitter import Node
 
-# Not of the categories that say so, and yet nothing to be seen: fillers, blanks, selectors, joiners.
-_BLANKS = frozenset(
-    (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
-)
-_HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"))
 _NOT_PRINTABLE, _PERHAPS_HIDDEN = re.compile(r"[^ -~]"), re.compile(r"[^ -~\n\t]")
 _HOOK = os.path.join(os.path.dirname(os.path.dirname(__file__)), "hooks", "block-dangerous-commands", "scripts")
 _LONGEST_JUDGED = 20_000  # characters of a command
@@ -43,13 +39,6 @@ _NOTABLE_PROGRAMS = frozenset(
 _NOTABLE_OPTIONS = frozenset(
     ("-rf", "-fr", "-Rf", "-f", "--force", "--hard", "--no-verify", "--delete", "--privileged", "-delete")
 )
-
-
-def is_hidden(char: str) -> bool:
-    """Whether a character cannot be seen for what it is: it moves, reverses, joins, is blank or is nothing at all."""
-    if char == " ":
-        return False
-    return unicodedata.category(char) in _HIDDEN or ord(char) in _BLANKS
 
 
 def plain(text: str, kept: str = "") -> str:

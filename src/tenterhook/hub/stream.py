@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _COMMENT = 15.0  # seconds
 _PAUSE = 0.1  # seconds between two pieces: what comes in quick succession goes out together
+_SPREAD = 0.1  # seconds over which all who listen are told: an agent that waits for its answer goes before them
 router = APIRouter(prefix="/api/v1")
 
 
@@ -47,7 +49,9 @@ async def _stream(request: Request, caller: Caller, hub: Hub, number: int) -> As
     looked = time.monotonic()
     while not hub.feed.is_closed:
         try:
-            found = await hub.feed.next(number, _COMMENT)
+            if await hub.feed.next(number, _COMMENT):
+                await asyncio.sleep(random.uniform(0, _SPREAD))  # noqa: S311  # nothing secret
+            found = await hub.feed.next(number, 0)
             if time.monotonic() - looked > _COMMENT:
                 looked = time.monotonic()
                 if not await access.still_here(request):

@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
+from ..errors import HookError
 from . import changes
 from .database import DatabaseAway
 
@@ -40,6 +41,8 @@ def listed(connection: Connection) -> list[Row]:
 
 
 def add(connection: Connection, kind: str, url: str, who: str) -> Row:
+    if not _is_address(url):
+        raise HookError("that is no address to call", "write it like https://ntfy.sh/my-topic")
     row = connection.one(
         "insert into webhooks (kind, url, created_by, created) values (?, ?, ?, ?) returning *",
         *(kind, url, who, time.time()),
@@ -47,6 +50,14 @@ def add(connection: Connection, kind: str, url: str, who: str) -> Row:
     assert row is not None
     changes.add(connection, changes.WEBHOOKS, str(row["number"]), "added")
     return row
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def remove(connection: Connection, number: int) -> bool:

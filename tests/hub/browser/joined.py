@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from hub.browser.running import Hub
 
+expect.set_options(timeout=20_000)  # ms: agents take their time on a busy machine
+
 
 @contextlib.contextmanager
 def joined(hub: Hub, machine: str) -> Iterator[None]:
@@ -39,7 +41,7 @@ def live(page: Page) -> None:
 def card_of(page: Page, command: str) -> Locator:
     """The card of a command, once it is there."""
     card = page.locator(".card").filter(has=page.get_by_text(command, exact=True))
-    expect(card).to_be_visible(timeout=30_000)
+    expect(card).to_be_visible()
     return card
 
 

@@ -1,4 +1,4 @@
-"""Sessions of the bundled agent wait at a terminal and at the hub; somebody answers on a page, far from the terminal."""
+"""Sessions of the bundled agent wait, in their terminal and at the hub; somebody answers on a page."""
 
 from __future__ import annotations
 

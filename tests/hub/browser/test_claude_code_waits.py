@@ -84,7 +84,14 @@ def test_a_denial_and_its_message_reach_the_model(page: Page, waiting: Guarded, 
     assert not waiting.left("ran")
 
 
-@pytest.mark.parametrize(("key", "approved"), [("1", True), ("\x1b", False)])
+LEFT_RUNNING = pytest.mark.xfail(reason="said yes to, Claude Code leaves its hook running, and tells nobody")
+
+
+@pytest.mark.parametrize(
+    ("key", "approved"),
+    [pytest.param("1", True, marks=LEFT_RUNNING), ("4", False), ("\x1b", False)],
+    ids=["yes", "no", "escape"],
+)
 def test_a_key_in_its_terminal_withdraws_the_question_from_the_page(
     page: Page, waiting: Guarded, key: str, approved: bool
 ) -> None:
