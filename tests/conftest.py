@@ -14,10 +14,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start h
 SLOW = (
     *("agent/test_killed", "agent/test_network", "agent/test_replay", "agent/test_scripted", "agent/test_terminal"),
     *("authoring/test_new", "authoring/test_trying", "converting/test_scripts", "doctor/test_checks"),
-    *("hooks/test_protect_hooks", "hub/browser", "hub/test_changes", "hub/test_people", "hub/test_postgres"),
-    *("hub/test_races", "hub/test_security", "inbox", "installing/test_codex_trust", "installing/test_settings_files"),
+    *("hooks/test_protect_hooks", "hub", "inbox", "installing/test_codex_trust", "installing/test_settings_files"),
     *("installing/test_wiring", "joining", "journal/test_export", "journal/test_kills", "journal/test_verify"),
-    "test_docs_hub",
+    *("test_docs_hub", "test_warming"),
 )
 
 
