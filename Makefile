@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 .PHONY: demo test test-slow test-hosts agents-table check bench bench-check clean
 
@@ -10,11 +11,11 @@ demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
 
 test: $(INSTALLED)
-	$(BIN)/pytest -n $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))') -q
+	$(BIN)/pytest -n $(WORKERS) -q
 
-# Kills at random points, sabotaged demos, servers that fail: what takes a minute or two of its own.
+# Browsers, terminals, hubs, kills at random points: what takes its time. tests/conftest.py lists it.
 test-slow: $(INSTALLED)
-	$(BIN)/pytest -m slow -n auto -q
+	$(BIN)/pytest -m slow -n $(WORKERS) -q
 
 # Real agents from the package registries, in a cache folder; LATEST=1 for the newest.
 test-hosts: $(INSTALLED)
