@@ -576,7 +576,7 @@ def test_other_programs_and_options_are_started_as_always(alone: None, home: Pat
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("file", ["test_running.py", "test_order.py", "test_sessions.py"])
+@pytest.mark.parametrize("file", ["test_running.py", "test_order.py"])
 def test_what_running_promises_holds_for_lines_that_begin_warm(file: str) -> None:
     tests = Path(__file__).parent
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "warm_lines", str(tests / file)]

@@ -179,11 +179,12 @@ def test_a_sticky_turn_is_given_again() -> None:
 
 
 def test_a_status_is_an_http_error_with_the_text() -> None:
-    with ScriptedModel([Turn("overloaded", status=529)]) as model, pytest.raises(urllib.error.HTTPError) as raised:
-        chat(model)
-    with raised.value as error:
-        assert error.code == 529
-        assert json.load(error)["error"]["message"] == "overloaded"
+    with ScriptedModel([Turn("overloaded", status=529)]) as model:
+        with pytest.raises(urllib.error.HTTPError) as raised:
+            chat(model)
+        with raised.value as error:
+            assert error.code == 529
+            assert json.load(error)["error"]["message"] == "overloaded"
 
 
 def test_a_delay_passes_between_the_request_and_its_answer() -> None:
