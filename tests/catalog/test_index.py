@@ -384,9 +384,13 @@ def test_what_has_nothing_to_do_with_hooks_changes_nothing(root: str, home: Path
 def test_what_changed_a_moment_ago_is_not_kept(home: Path, project: Path) -> None:
     """A second change in the same tick of the clock would look like the first."""
     folder_hook(user_hooks(home), "guard", "exit 2")
-    os.utime(guard(home) / "HOOK.md")
-    index.load(str(project))
-    assert index.read(str(project)) is None
+
+    def is_kept() -> bool:
+        os.utime(guard(home) / "HOOK.md")
+        index.load(str(project))
+        return index.read(str(project)) is not None
+
+    assert not all(is_kept() for _ in range(20))  # on a busy machine the moment may have passed
 
 
 def test_every_project_and_every_list_of_files_has_its_own(home: Path, project: Path) -> None:
