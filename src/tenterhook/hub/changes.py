@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS = "request", "record", "rules", "people", "webhooks"
 KINDS = (REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS)
+OPENED = "open"  # what an agent that waits knows: it has opened the request itself
 _CHANNEL = "tenterhook"
 _LOCK = 0x74656E75  # for PostgreSQL: whoever adds a change goes before the next, so that numbers are seen in order
 _KEPT = 3600.0  # seconds
@@ -122,7 +123,8 @@ class Feed:
         self._recent.extend(found)
         self.last = found[-1].number
         for change in found:
-            for event in self._waiting.get(change.about, ()) if change.kind == REQUEST else ():
+            is_news = change.kind == REQUEST and change.what != OPENED
+            for event in self._waiting.get(change.about, ()) if is_news else ():
                 event.set()
         if self._waking is None:
             self._waking = asyncio.get_running_loop().call_later(_LATER, self._wake)
