@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-.PHONY: demo test test-slow test-hosts agents-table check bench bench-check clean
+.PHONY: demo test test-slow test-thorough test-hosts agents-table check bench bench-check clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -16,6 +16,10 @@ test: $(INSTALLED)
 # Browsers, terminals, hubs, kills at random points: what takes its time. tests/conftest.py lists it.
 test-slow: $(INSTALLED)
 	$(BIN)/pytest -m slow -n $(WORKERS) -q
+
+# Thousands of racing requests, guessed passwords and generated calls, by hand: it takes half an hour.
+test-thorough: $(INSTALLED)
+	$(BIN)/pytest -m thorough -n 2 -q
 
 # Real agents from the package registries, in a cache folder; LATEST=1 for the newest.
 test-hosts: $(INSTALLED)

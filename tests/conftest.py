@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = str(Path(__file__).parent)
     for item in items:
         is_slow = str(item.path).removeprefix(f"{tests}/").startswith(SLOW)
-        if is_slow and item.get_closest_marker("agents") is None:
+        if is_slow and not {"agents", "thorough"} & {mark.name for mark in item.iter_markers()}:
             item.add_marker(pytest.mark.slow)
 
 

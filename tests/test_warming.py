@@ -574,7 +574,7 @@ def test_other_programs_and_options_are_started_as_always(alone: None, home: Pat
         prepared_pid()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("file", ["test_running.py", "test_order.py"])
 def test_what_running_promises_holds_for_lines_that_begin_warm(file: str) -> None:

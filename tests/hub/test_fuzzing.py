@@ -62,7 +62,7 @@ def test_a_few_hundred_odd_calls(small_hub: Hub, tmp_path: Path, who: str) -> No
     check(small_hub, tmp_path, who, 300, "-n", "2", "--seed", "1")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("who", ["nobody", "agent", "approver", "admin"])
 def test_thousands_of_odd_calls(hub: Hub, tmp_path: Path, who: str) -> None:
@@ -71,7 +71,7 @@ def test_thousands_of_odd_calls(hub: Hub, tmp_path: Path, who: str) -> None:
     check(hub, tmp_path, who, 2000, "-n", "100")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_odd_calls_that_take_tokens_and_people_away(hub: Hub, tmp_path: Path) -> None:
     included = [part for path in TAKES_AWAY for part in ("--include-path", path)]

@@ -21,7 +21,7 @@ A_MONTH = 31 * 86400
 
 # bridge.py leaves its socket to the end of its process
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("sessions", [1, EVENTS // growth.A_SESSION])
 def test_thousands_of_events_leave_a_hub_as_it_was(tmp_path: Path, project: Path, sessions: int) -> None:
     home = tmp_path / "hub"

@@ -100,7 +100,7 @@ def test_many_guesses_at_once_get_no_further_than_a_few(own_hub: Hub) -> None:
     assert statuses.count(401) <= 8  # five are free, and a second or two have passed
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_ten_thousand_guesses_are_slowed_down(own_hub: Hub) -> None:
     own_hub.person("frida", password=PASSWORD)

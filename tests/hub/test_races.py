@@ -163,7 +163,7 @@ def server() -> Iterator[hubs.PostgreSQL]:
     server.remove()
 
 
-@pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
+@pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=[pytest.mark.thorough, pytest.mark.timeout(900)])])
 def test_on_postgresql_with_a_hub_killed_and_the_server_restarted(
     tmp_path: Path, server: hubs.PostgreSQL, size: Size
 ) -> None:
@@ -187,7 +187,7 @@ def test_on_postgresql_with_a_hub_killed_and_the_server_restarted(
         check(race, where)
 
 
-@pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
+@pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=[pytest.mark.thorough, pytest.mark.timeout(900)])])
 def test_on_sqlite_with_its_one_hub_killed_and_started_again(tmp_path: Path, size: Size) -> None:
     where = str(tmp_path / "hub.db")
     with contextlib.ExitStack() as stack:
