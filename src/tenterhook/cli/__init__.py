@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -14,26 +15,6 @@ import click
 from .. import __version__
 from ..errors import HookError, UnknownEvent
 from ..shown import visible
-from .add import add
-from .agent import agent
-from .check import check
-from .convert import convert
-from .doctor import doctor
-from .hub import hub
-from .inbox import inbox
-from .install import install
-from .list_hooks import list_hooks
-from .log import log
-from .log_export import export
-from .new import new
-from .replay import replay
-from .show import show
-from .status import print_status
-from .test_hooks import test_hooks
-from .trigger import trigger
-from .trust import trust
-from .uninstall import uninstall
-from .untrust import untrust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +23,30 @@ USAGE = 64  # never click's 2, which means that an event was denied
 INTERRUPTED = 130
 
 
+# Each command's module, and what it is called there: loaded when it is asked for.
+_COMMANDS = {
+    **{name: (name, name) for name in ("add", "agent", "check", "convert", "doctor", "hub", "inbox", "install", "log")},
+    **{name: (name, name) for name in ("new", "replay", "show", "trigger", "trust", "uninstall", "untrust")},
+    **{"list": ("list_hooks", "list_hooks"), "test": ("test_hooks", "test_hooks")},
+}
+
+
+class _Commands(click.Group):
+    """Our commands, by name."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module, attribute = _COMMANDS[name]
+        command: click.Command = getattr(import_module(f".{module}", __package__), attribute)
+        return command
+
+
 @click.group(
+    cls=_Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Hooks live in ~/.config/agents/hooks and in a project's .agents/hooks, one folder with a HOOK.md each.",
@@ -54,16 +58,11 @@ def tenterhook(context: click.Context) -> int | None:
 
     Alone it says where you stand: the agents found here, guarded or not, the hooks in force, and what to do next.
     """
-    return print_status() if context.invoked_subcommand is None else None
+    if context.invoked_subcommand is not None:
+        return None
+    from .status import print_status
 
-
-_COMMANDS = (
-    *(list_hooks, show, check, trigger, trust, untrust, install, uninstall, doctor, agent),
-    *(add, new, test_hooks, convert, log, replay, hub, inbox),
-)
-for command in _COMMANDS:
-    tenterhook.add_command(command)
-log.add_command(export)
+    return print_status()
 
 
 def run(arguments: Sequence[str]) -> int:

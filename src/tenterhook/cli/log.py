@@ -228,3 +228,8 @@ def _answered(record: dict[str, Any]) -> str:
 
 def _ms(run: dict[str, Any]) -> str:
     return f"{run.get('duration_ms') or 0:.1f} ms"
+
+
+from .log_export import export  # noqa: E402  # it needs what stands above
+
+log.add_command(export)
