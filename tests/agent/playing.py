@@ -318,6 +318,7 @@ class Play:
             codec_errors="replace",
             dimensions=(50, 160),
             timeout=20,
+            use_poll=True,
         )
         child.delaybeforesend = None
         child.logfile_read = StringIO()

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("me")
 @contextlib.contextmanager
 def companion() -> Iterator[pexpect.spawn[str]]:
     child: pexpect.spawn[str] = pexpect.spawn(
-        sys.executable, [str(EXAMPLE)], encoding="utf-8", timeout=30, dimensions=(40, 400)
+        sys.executable, [str(EXAMPLE)], encoding="utf-8", timeout=30, dimensions=(40, 400), use_poll=True
     )
     child.delaybeforesend = None
     try:

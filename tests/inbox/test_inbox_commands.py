@@ -40,7 +40,12 @@ def stands(agent: httpx.Client, asked: dict[str, Any]) -> dict[str, Any]:
 def terminal(*arguments: str) -> Iterator[pexpect.spawn[str]]:
     """The command with a person before it."""
     child: pexpect.spawn[str] = pexpect.spawn(
-        sys.executable, ["-m", "tenterhook", "inbox", *arguments], encoding="utf-8", timeout=30, dimensions=(50, 160)
+        sys.executable,
+        ["-m", "tenterhook", "inbox", *arguments],
+        encoding="utf-8",
+        timeout=30,
+        dimensions=(50, 160),
+        use_poll=True,
     )
     child.delaybeforesend = None
     try:

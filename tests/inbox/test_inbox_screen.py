@@ -277,6 +277,7 @@ def terminal() -> Iterator[pexpect.spawn[str]]:
         codec_errors="replace",
         dimensions=(40, 140),
         timeout=30,
+        use_poll=True,
     )
     child.delaybeforesend = None
     try:

@@ -64,7 +64,12 @@ def test_joining_by_a_token_in_a_file(tmp_path: Path, hub: RealHub) -> None:
 def test_at_a_terminal_the_token_is_asked_for_and_not_shown(home: Path, hub: RealHub) -> None:
     token = hub.agent_token()
     child: pexpect.spawn[str] = pexpect.spawn(
-        sys.executable, ["-m", "tenterhook", "hub", "join", hub.url], encoding="utf-8", timeout=30, env=os.environ
+        sys.executable,
+        ["-m", "tenterhook", "hub", "join", hub.url],
+        encoding="utf-8",
+        timeout=30,
+        env=os.environ,
+        use_poll=True,
     )
     child.expect("Token: ")
     child.sendline(token)

@@ -67,6 +67,7 @@ def session(guarded: Guarded, *turns: Turn) -> Iterator[ClaudeTerminal]:
             encoding="utf-8",
             codec_errors="replace",
             dimensions=(50, 140),
+            use_poll=True,
         )
         child.logfile_read = StringIO()
         terminal = ClaudeTerminal(child, model)
