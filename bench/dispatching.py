@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import chdir, contextmanager
+from contextlib import chdir
 from typing import TYPE_CHECKING, NamedTuple
 
 from tenterhook.installing import lines
@@ -33,15 +33,14 @@ HOST, EVENT = "claude-code", "PreToolUse"
 SESSION = "0b8de1c0-6f2f-4a43-9f0a-55c1a4c8d0b5"
 NO_MATCH = Target(2.5, measure=Measure.P95)
 GUARDED = Target(20, measure=Measure.OVER)
-HANDED_OVER = Target(1.10)
 
 _ROUNDS = 3
-_PASS = "`python -I -S -c pass`"
+PASS = "`python -I -S -c pass`"
 _LONGEST_WAIT = 10.0  # seconds for an index to be written
 
 READ = {"tool_name": "Read", "tool_input": {"file_path": "src/main.py"}}
 SHELL = {"tool_name": "Bash", "tool_input": {"command": "git status --short", "description": "Show what has changed"}}
-_FORBIDDEN = {"tool_name": "Bash", "tool_input": {"command": "echo forbidden"}}
+FORBIDDEN = {"tool_name": "Bash", "tool_input": {"command": "echo forbidden"}}
 
 SHELL_GUARD = """\
 #!/bin/sh
@@ -177,8 +176,8 @@ def reaching_none(setting: Setting, cases: Sequence[Case] = NO_MATCHES) -> Itera
             "line": here.block(["/bin/sh", "-c", here.line], payload),
         }
         found = take_turns(turns, setting.effort.blocks)
-        yield Row(f"dispatch, {title}: bridge", _PASS, compare(found["bridge"], found["pass"]), target)
-        yield Row(f"dispatch, {title}: line", _PASS, compare(found["line"], found["pass"]), target)
+        yield Row(f"dispatch, {title}: bridge", PASS, compare(found["bridge"], found["pass"]), target)
+        yield Row(f"dispatch, {title}: line", PASS, compare(found["line"], found["pass"]), target)
 
 
 def guarding(setting: Setting) -> Iterator[Row]:
@@ -188,51 +187,11 @@ def guarding(setting: Setting) -> Iterator[Row]:
     argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
     here.begin(SHELL)
     for name, each in argv.items():  # a figure counts only if the guard is in force, and looks
-        if not here.refuses(each, _FORBIDDEN) or here.refuses(each, SHELL):
+        if not here.refuses(each, FORBIDDEN) or here.refuses(each, SHELL):
             raise WorkerEnded(f"the guard is not in force: {name}")
     turns = {name: here.block(each, here.payload(SHELL)) for name, each in argv.items()}
     found = take_turns(turns, setting.effort.blocks)
     yield Row("dispatch, one guard in sh: line", "the guard alone", compare(found["line"], found["native"]), GUARDED)
-
-
-def with_a_hub(setting: Setting) -> Iterator[Row]:
-    """The same events, handed over to a hub on this machine."""
-    here = with_hooks(setting, 30, "30-various-and-hub")
-    here.begin(READ)
-    with _hub(here):
-        for title, call in (("is for the tool", READ), ("finds its pattern", SHELL)):
-            nothing = [here.python, "-I", "-S", "-c", "pass"]
-            ways = {"pass": nothing, "bridge": here.bridge, "line": ["/bin/sh", "-c", here.line]}
-            turns = {name: here.block(each, here.payload(call)) for name, each in ways.items()}
-            found = take_turns(turns, setting.effort.blocks)
-            what = f"dispatch with a hub, none of 30 hooks {title}"
-            yield Row(f"{what}: bridge", _PASS, compare(found["bridge"], found["pass"]), HANDED_OVER)
-            yield Row(f"{what}: line", _PASS, compare(found["line"], found["pass"]))
-    here = with_guard(setting, "guard-and-hub")
-    native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
-    here.begin(SHELL)
-    with _hub(here):
-        argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
-        if not here.refuses(argv["line"], _FORBIDDEN):
-            raise WorkerEnded("the guard is not in force with a hub")
-        turns = {name: here.block(each, here.payload(SHELL)) for name, each in argv.items()}
-        found = take_turns(turns, setting.effort.blocks)
-    title = "dispatch with a hub, one guard in sh: line"
-    yield Row(title, "the guard alone", compare(found["line"], found["native"]), GUARDED)
-
-
-@contextmanager
-def _hub(here: Installed) -> Iterator[None]:
-    """A hub of this home, as a person starts it."""
-    argv = [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"]
-    with subprocess.Popen(argv, env=here.environment, cwd=here.project, stdout=subprocess.PIPE) as hub:
-        try:
-            assert hub.stdout is not None
-            if not hub.stdout.readline():
-                raise WorkerEnded("the hub did not begin: is the extra `hub` installed?")
-            yield
-        finally:
-            hub.terminate()
 
 
 def with_hooks(setting: Setting, count: int, name: str | None = None) -> Installed:

@@ -6,7 +6,6 @@ interpreter is started for each. One in ten reaches a hook, and is written to th
 
 from __future__ import annotations
 
-import posix
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenterhook import bridge
+from tenterhook import handing_over
 
 from . import homes
 from .comparing import Blocks, Comparison, compare
@@ -68,7 +67,6 @@ class Hub:
     """A running `tenterhook hub` of a home in which Tenterhook is installed, and somebody who asks it."""
 
     def __init__(self, installed: Installed) -> None:
-        bridge.posix = posix  # type: ignore[attr-defined]  # it has it when it is started, not when it is imported
         self._installed = installed
         self._socket = installed.record.parent.parent / "hub.sock"
         self._arguments = ["--host", HOST, "--event", EVENT, "--record", str(installed.record)]
@@ -108,7 +106,7 @@ class Hub:
         until = time.monotonic() + _PATIENCE
         while True:
             begun = time.perf_counter()
-            answer = bridge.ask_hub(str(self._socket), self._arguments, sent)  # type: ignore[no-untyped-call]
+            answer = handing_over.ask_hub(str(self._socket), self._arguments, sent)  # type: ignore[no-untyped-call]
             took = time.perf_counter() - begun
             if answer is not None:
                 break

@@ -57,7 +57,7 @@ LAYERS = (
     {"converting", "installing", "live"},
     {"approving", "inbox_client", "inbox_parts", "inbox_text"},
     {"answering", "dispatch", "doctor", "inbox_screen"},
-    {"bridge"},
+    {"bridge", "handing_over"},
     {"serving"},
     {"cli"},
     {"__main__"},

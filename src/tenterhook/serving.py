@@ -1,8 +1,8 @@
 """Events of the agents on this machine, answered by a process that has everything loaded.
 
-The line in an agent's settings (bridge.py) looks for the socket beside what `install` wrote down. What is said here is
-what it would have found out by itself: the same code decides, with that process's variables and ancestors. Whatever
-goes wrong here is no answer, and it goes on alone.
+The line in an agent's settings (bridge.py, handing_over.py) looks for the socket beside what `install` wrote down.
+What is said here is what it would have found out by itself: the same code decides, with that process's variables and
+ancestors. Whatever goes wrong here is no answer, and it goes on alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import bridge, callers, dispatch, places, warming
+from . import callers, dispatch, handing_over, places, warming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,7 @@ class Server:
 
 def _version() -> str:
     """What tells one state of the program from another: an upgrade writes every file anew."""
-    return str(os.stat(bridge.__file__).st_mtime_ns)
+    return str(os.stat(handing_over.__file__).st_mtime_ns)
 
 
 def _steadied(environ: dict[bytes, bytes], record: dict[str, Any]) -> dict[bytes, bytes]:

@@ -1,0 +1,45 @@
+"""What an agent waits for where a hub runs on the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import homes
+from .comparing import compare, take_turns
+from .dispatching import FORBIDDEN, GUARDED, PASS, READ, SHELL, SHELL_GUARD, with_guard, with_hooks
+from .growth import running_hub
+from .requests import WorkerEnded
+from .rows import Row, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .measuring import Setting
+
+HANDED_OVER = Target(1.10)
+
+
+def with_a_hub(setting: Setting) -> Iterator[Row]:
+    """The same events, handed over to a hub on this machine."""
+    here = with_hooks(setting, 30, "30-various-and-hub")
+    here.begin(READ)
+    with running_hub(here):
+        for title, call in (("is for the tool", READ), ("finds its pattern", SHELL)):
+            nothing = [here.python, "-I", "-S", "-c", "pass"]
+            ways = {"pass": nothing, "bridge": here.bridge, "line": ["/bin/sh", "-c", here.line]}
+            turns = {name: here.block(each, here.payload(call)) for name, each in ways.items()}
+            found = take_turns(turns, setting.effort.blocks)
+            what = f"dispatch with a hub, none of 30 hooks {title}"
+            yield Row(f"{what}: bridge", PASS, compare(found["bridge"], found["pass"]), HANDED_OVER)
+            yield Row(f"{what}: line", PASS, compare(found["line"], found["pass"]))
+    here = with_guard(setting, "guard-and-hub")
+    native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
+    here.begin(SHELL)
+    with running_hub(here):
+        argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
+        if not here.refuses(argv["line"], FORBIDDEN):
+            raise WorkerEnded("the guard is not in force with a hub")
+        turns = {name: here.block(each, here.payload(SHELL)) for name, each in argv.items()}
+        found = take_turns(turns, setting.effort.blocks)
+    title = "dispatch with a hub, one guard in sh: line"
+    yield Row(title, "the guard alone", compare(found["line"], found["native"]), GUARDED)
