@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support import console_steps
 from tenterhook.formats import fields
 
 ROOT = Path(__file__).parent.parent
@@ -32,16 +33,7 @@ def test_python_examples_run(page: Path, project: Path) -> None:
 
 def steps(page: Path) -> list[tuple[str, str]]:
     """Each command of a page's console examples with the output it shows; `> ` goes on with a command."""
-    found: list[tuple[str, str]] = []
-    for block in blocks(page, "console"):
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                found.append((line[2:], ""))
-            elif line.startswith("> ") and not found[-1][1]:
-                found[-1] = (f"{found[-1][0]}\n{line[2:]}", "")
-            else:
-                found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
-    return found
+    return console_steps("".join(blocks(page, "console")))
 
 
 def settled(output: str) -> str:

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 
 from hub import hubs
-from support import until, write_config
+from support import console_steps, until, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,19 +53,6 @@ def rows(page: str, title: str) -> list[list[str]]:
 
 def quoted(text: str) -> list[str]:
     return re.findall(r"`([^`]+)`", text)
-
-
-def steps(text: str) -> list[tuple[str, str]]:
-    """Each command with the output it shows; `> ` goes on with a command."""
-    found: list[tuple[str, str]] = []
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:], ""))
-        elif line.startswith("> ") and not found[-1][1]:
-            found[-1] = (f"{found[-1][0]}\n{line[2:]}", "")
-        else:
-            found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
-    return found
 
 
 class Reader:
@@ -143,7 +130,7 @@ def test_the_rules_of_the_page_decide_as_it_says(home: Path, project: Path) -> N
     write_config(home / ".config" / "tenterhook" / "config.toml", settings)
     reader = Reader(home, project)
     (session,) = blocks(APPROVALS, "shellsession")
-    for command, expected in steps(session):
+    for command, expected in console_steps(session):
         reader.type(command, expected)
 
 
@@ -199,7 +186,7 @@ def test_the_hash_is_made_as_the_page_says() -> None:
 @pytest.mark.skipif(not all(map(shutil.which, ("curl", "jq", "sqlite3"))), reason="needs curl, jq and sqlite3")
 def test_the_examples_print_what_the_page_shows(home: Path, project: Path) -> None:
     port, me = free_port(), getpass.getuser()
-    (command, said), *rest = steps("".join(blocks(HUB, "shellsession")))
+    (command, said), *rest = console_steps("".join(blocks(HUB, "shellsession")))
     assert command == "tenterhook hub"
     assert len(rest) > 15
     with started_hub(port) as output, receiver() as (ntfy, _):

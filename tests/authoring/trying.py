@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 BOOT = """
 import sys
-from tenterhook.cli import run, tenterhook
-from tenterhook.cli.new import new
-from tenterhook.cli.test_hooks import test_hooks
-tenterhook.add_command(new)
-tenterhook.add_command(test_hooks)
+from tenterhook.cli import run
 sys.exit(run(sys.argv[1:]))
 """
 COMMAND = [sys.executable, "-c", BOOT]

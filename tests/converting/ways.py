@@ -142,13 +142,7 @@ def comparable(hooks: tuple[Hook, ...]) -> list[dict[str, Any]]:
 
 # ---- through the command line
 
-_RUN = """
-import sys
-from tenterhook import cli
-from tenterhook.cli.convert import convert
-cli.tenterhook.add_command(convert)
-sys.exit(cli.run(sys.argv[1:]))
-"""
+_RUN = "import sys; from tenterhook import cli; sys.exit(cli.run(sys.argv[1:]))"
 
 
 def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:

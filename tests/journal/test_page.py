@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from journal import journals
-from support import folder_hook, shell_call, table_hook, user_hooks, write_config
+from support import console_steps, folder_hook, shell_call, table_hook, user_hooks, write_config
 from tenterhook import Engine
 from tenterhook.journal import records, settings
 
@@ -30,16 +30,7 @@ def blocks(language: str) -> list[str]:
 
 def steps() -> list[tuple[str, str]]:
     """Each command with the output it shows; `> ` goes on with a command."""
-    found: list[tuple[str, str]] = []
-    for block in blocks("shellsession"):
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                found.append((line[2:], ""))
-            elif line.startswith("> ") and not found[-1][1]:
-                found[-1] = (f"{found[-1][0]}\n{line[2:]}", "")
-            else:
-                found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
-    return found
+    return console_steps("".join(blocks("shellsession")))
 
 
 def settled(output: str) -> list[str]:

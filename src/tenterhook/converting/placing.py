@@ -150,7 +150,7 @@ def _move_in(conversion: Conversion, out: str, places: Sequence[str]) -> None:
                 os.rename(place, kept)
             moved.append((place, kept))
             os.rename(os.path.join(new, name), place)
-    except BaseException:
+    except BaseException:  # what stood there before stands there again, whatever happened
         for place, kept in reversed(moved):
             if os.path.lexists(place):
                 shutil.rmtree(place)

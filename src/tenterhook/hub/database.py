@@ -86,7 +86,7 @@ def opened(where: str | None) -> SQLite | PostgreSQL:
         database = SQLite(os.path.abspath(where.removeprefix("sqlite:///") if where else default_file()))
     try:
         migrations.bring_up_to_date(database)
-    except BaseException:
+    except BaseException:  # nobody else would close it
         database.close()
         raise
     return database
@@ -147,7 +147,7 @@ class SQLite:
             self._writer.execute("begin immediate")
             try:
                 done = work(transaction)
-            except BaseException:
+            except BaseException:  # all of it or nothing, whatever happened
                 self._writer.execute("rollback")
                 raise
             self._writer.execute("commit")
