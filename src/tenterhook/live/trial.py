@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MARK = "TENTERHOOK_TRIAL"
 _PATIENCE = 3.0  # seconds between asking a process to end and ending it
+_LOOKS = 5  # looks at the machine, a little apart, that must find nothing left
 _BEFORE = "Please say that you are ready."
 
 
@@ -139,8 +140,11 @@ def _end(process: subprocess.Popen[bytes], mark: str, grace: float) -> None:
 
 
 def _wait_for_none(process: subprocess.Popen[bytes], mark: str, seconds: float) -> bool:
+    """Whether all are gone in time; asked several times, as a process has no environment while it becomes a program."""
     deadline = time.monotonic() + seconds
-    while process.poll() is None or _marked(mark):
+    looks = 0
+    while looks < _LOOKS:
+        looks = 0 if process.poll() is None or _marked(mark) else looks + 1
         if time.monotonic() >= deadline:
             return False
         time.sleep(0.02)
