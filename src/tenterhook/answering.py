@@ -51,6 +51,10 @@ def answer(
     verdict = _decide(received, catalog, deadline, journal)
     if received.event.canonical in presence.EVENTS and presence.is_any():
         verdict = _approved(received, verdict, spoken, record, deadline, journal)
+    if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
+        from . import approving
+
+        approving.went_ahead(received.event, record["host"])
     if presence.is_joined():
         from .joining import waking
 

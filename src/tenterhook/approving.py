@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import callers, places
 from .approvals import presence, rule_files
 from .approvals import rules as rules_
-from .approvals.requests import Answer, Call, Request, fresh_id
+from .approvals.requests import Answer, Call, Request, content_hash, fresh_id
 from .errors import HookError
 from .model import Action
 from .sessions import Session
@@ -76,6 +76,11 @@ def settled(
     if answer is not None:
         return _with(answer, verdict, asking)
     return verdict if asking.is_request else verdict._replace(decision=Action.ASK, reason=why)
+
+
+def went_ahead(event: Event, agent: str) -> None:
+    """A call was made: whoever still asks the hub about it need not, the agent's person has said yes."""
+    _unmark(_asked_file(_call(event, event.tool_input, agent)))
 
 
 def in_force(joined: Membership | None) -> list[rules_.Rule]:
@@ -175,11 +180,38 @@ def _ask_hub(joined: Membership, asking: Asking, why: str | None, until: float, 
     expires = time.time() + until - begun
     request = Request(fresh_id(), asking.call, why, expires_at=expires, is_forced=asking.is_forced)
     agent = callers.agent()
-    answer = wait_for_answer(joined, request, agent, until)
+    mark = _asked_file(asking.call)
+    is_marked = asking.is_request and _mark(mark)
+    try:
+        answer = wait_for_answer(joined, request, agent, until, lambda: is_marked and not os.path.exists(mark))
+    finally:
+        _unmark(mark)
     if answer is not None and answer.approved and answer.scope == "session" and agent is not None:
         Session(asking.call.session_id).grant(agent, asking.call.grant)
     journal.add_approval(request, answer, (time.monotonic() - begun) * 1000)
     return answer
+
+
+def _asked_file(call: Call) -> str:
+    """Stands for a question at the hub. The directory is no part of its name: a call may change it."""
+    return os.path.join(presence.asked_about(call.session_id), content_hash(call.tool_name, call.tool_input, ""))
+
+
+def _mark(file: str) -> bool:
+    try:
+        places.make_private(os.path.dirname(file))
+        places.replace_file(file, b"")
+    except OSError:  # no place for it: that the agent went ahead will not be noticed
+        return False
+    return True
+
+
+def _unmark(file: str) -> None:
+    try:
+        os.unlink(file)
+        os.rmdir(os.path.dirname(file))
+    except OSError:  # nobody asks about this call, or somebody about another
+        pass
 
 
 def _with(answer: Answer, verdict: Verdict, asking: Asking) -> Verdict:

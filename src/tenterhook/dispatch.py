@@ -88,7 +88,8 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -
         found = index.read(root, record["configs"])
         if found is not None:
             seen, ours = _as_matchers_see_it(payload), record["events"][native]
-            if seen is not None and index.reaches_nothing(found, ours, *seen) and not _concerns_others(ours):
+            is_idle = seen is not None and index.reaches_nothing(found, ours, *seen)
+            if is_idle and not _concerns_others(ours, _session(payload)):
                 return None
     if _is_answered_elsewhere(record, native):
         return None
@@ -101,12 +102,14 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -
         return _refusal(native, record, error.message)
 
 
-def _concerns_others(event: str) -> bool:
-    """Whether rules or a hub may have something to say that no hook does."""
-    if event not in ("pre-tool-call", "permission-request"):
+def _concerns_others(event: str, session: str) -> bool:
+    """Whether rules or a hub may have something to say, or to hear, that no hook does."""
+    if event not in ("pre-tool-call", "permission-request", "post-tool-call", "post-tool-call-failure"):
         return False
     from .approvals import presence
 
+    if event in presence.AFTER:
+        return os.path.exists(presence.asked_about(session))
     return presence.is_any()
 
 
@@ -227,14 +230,19 @@ def _end_after(seconds: int) -> None:
 
 def _root(payload: dict[str, Any]) -> str | None:
     """The root that the session began with; None at its first event."""
-    session = payload.get("session_id") or payload.get("parentAgentId") or payload.get("sessionId")
-    if not isinstance(session, str) or not session:
+    session = _session(payload)
+    if not session:
         return None
     try:
         with open(f"{places.state()}/sessions/{places.file_name(session)}/root", "rb") as file:
             return os.fsdecode(file.read()) or None
     except OSError:
         return None
+
+
+def _session(payload: dict[str, Any]) -> str:
+    session = payload.get("session_id") or payload.get("parentAgentId") or payload.get("sessionId")
+    return session if isinstance(session, str) else ""
 
 
 def _is_known_agent() -> bool:

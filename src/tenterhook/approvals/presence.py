@@ -11,6 +11,7 @@ from .. import places
 
 MANAGED = "/etc/tenterhook/config.toml"
 EVENTS = ("pre-tool-call", "permission-request")
+AFTER = ("post-tool-call", "post-tool-call-failure")  # by then whoever was asked about the call has said yes
 
 
 def person_file() -> str:
@@ -24,6 +25,11 @@ def hub_file() -> str:
 def is_joined() -> bool:
     """Whether this account has joined a hub."""
     return os.path.exists(hub_file())
+
+
+def asked_about(session_id: str) -> str:
+    """Where those wait who ask the hub about calls of a session; it is there only while somebody does."""
+    return os.path.join(places.state(), "sessions", places.file_name(session_id), "asked")
 
 
 def is_any() -> bool:

@@ -99,7 +99,7 @@ def _wired(
     hooks = catalog.hooks
     needed = wiring.needed(agent.events, hooks)
     for native, ours in needed.items():
-        others = "your rules, the hub" if ours in presence.EVENTS else "the session's state"
+        others = "your rules, the hub" if ours in (*presence.EVENTS, *presence.AFTER) else "the session's state"
         names = ", ".join(hook.name for hook in hooks if hook.event == ours) or others
         if native not in entries:
             yield bad(f"{native} is not wired: {names}", remedy)

@@ -27,9 +27,16 @@ changes.sync({record!r}, {absent!r}, {closed!r})
 
 def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
     """The agent's events that must be wired, each with ours."""
-    others = presence.EVENTS if presence.is_any() else ()
-    wanted = {*_STATE, *(hook.event for hook in hooks), *others}
+    wanted = {*_STATE, *(hook.event for hook in hooks), *_others(events)}
     return {native: ours for native, ours in events.items() if ours in wanted}
+
+
+def _others(events: Mapping[str, str]) -> tuple[str, ...]:
+    """The events at which rules or a hub have a say, or learn that the person has said yes to the agent itself."""
+    if not presence.is_any():
+        return ()
+    learns = presence.is_joined() and "permission-request" in events.values()
+    return (*presence.EVENTS, *presence.AFTER) if learns else presence.EVENTS
 
 
 def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook]:

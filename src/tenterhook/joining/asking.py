@@ -140,8 +140,13 @@ async def _in_thread(work: Callable[[], Answer | None]) -> Answer | None:
     return await done
 
 
-def wait_for_answer(membership: Membership, request: Request, process: str | None, until: float) -> Answer | None:
-    """The same for a process that an agent waits for: ended by a signal, or left alone, it takes the question back."""
+def wait_for_answer(
+    membership: Membership, request: Request, process: str | None, until: float, went_ahead: Callable[[], bool]
+) -> Answer | None:
+    """The same for a process that an agent waits for: ended by a signal, or left alone, it takes the question back.
+
+    `went_ahead` says whether the agent has made the call meanwhile: its person has said yes to it.
+    """
     question = Question(membership, request, process)
     ended = threading.Event()
     answers: list[Answer | None] = []
@@ -155,6 +160,9 @@ def wait_for_answer(membership: Membership, request: Request, process: str | Non
         while not ended.wait(_LOOK):
             if waiting.is_over():  # the agent has its answer from elsewhere
                 question.withdraw("agent")
+                return None
+            if went_ahead():
+                question.withdraw("terminal", True)
                 return None
         return answers[0] or question.withdraw("nobody")
 
