@@ -42,7 +42,12 @@ def _leave() -> Iterator[None]:
 class Claude:
     """What Claude Code does at its events, without it."""
 
-    native = {"pre-tool-call": "PreToolUse", "permission-request": "PermissionRequest"}
+    native = {
+        "pre-tool-call": "PreToolUse",
+        "permission-request": "PermissionRequest",
+        "post-tool-call": "PostToolUse",
+        "post-tool-call-failure": "PostToolUseFailure",
+    }
     host = "claude-code"
     tool = "Bash"
 
@@ -135,6 +140,22 @@ def test_a_permission_request_is_answered_at_the_hub(home: Path, project: Path, 
     assert len([line for line in shown.splitlines() if "approval" in line]) == 2
     assert tenterhook("log", "--decision", "deny").stdout.count("approval") == 1
     assert tenterhook("log", "verify").returncode == tenterhook("log", "stats").returncode == 0
+
+
+@pytest.mark.parametrize("ended", ["post-tool-call", "post-tool-call-failure"])
+def test_a_call_that_was_made_withdraws_its_question(home: Path, project: Path, hub: RealHub, ended: str) -> None:
+    """An agent may leave its hook running when its person has said yes; the next it tells is that the tool ran."""
+    joined(hub)
+    claude, command, other = Claude(project), fresh(), fresh()
+    asked, still_asked = claude.start("permission-request", command), claude.start("permission-request", other)
+    request, open_one = hub.waiting(command), hub.waiting(other)
+    assert claude.answer(ended, command, cwd=str(home)) is None  # the call may have gone elsewhere
+    assert claude.heard(asked) is None
+    assert (hub.look(request)["state"], hub.look(open_one)["state"]) == ("withdrawn", "open")
+    assert hub.look(request)["withdrawn"]["approved"]
+    hub.answer(open_one, approved=True)
+    assert claude.heard(still_asked) == ("allow", None)
+    assert not (home / ".local/state/tenterhook/sessions/s-1/asked").exists()
 
 
 def test_an_approval_for_the_session_answers_the_next_question(home: Path, project: Path, hub: RealHub) -> None:
