@@ -29,30 +29,30 @@ PAYLOADS = (REDACTED, FULL, NONE)
 def of_verdict(event: Event, verdict: Verdict, by: str, waited_ms: float, payloads: str) -> str:
     """A verdict that was given, and everything that led to it, as JSON; put together from parts, as an agent waits."""
     shown = _Shown(payloads)
+    about = _about(by, event.session_id, event.canonical, event.name, event.work_dir, event.tool_name)
     fields = shown.fields(event.fields)
-    kept: dict[str, Any] = {
-        "schema": SCHEMA,
-        "type": "verdict",
-        "time": round(time.time(), 6),
-        "by": by,
-        "session_id": event.session_id,
-        "event": event.canonical,
-        "event_name": event.name,
-        "work_dir": event.work_dir,
-        "tool_name": event.tool_name,
-        "context": shown.value(event.context) if event.context else {},
-        "payload": shown.what,
-        "decision": verdict.decision,
-        "waited_ms": round(waited_ms, 3),
-    }
+    context = encoded(shown.value(event.context)) if event.context else "{}"
+    said: dict[str, Any] = {}
     if verdict.reason:
-        kept["reason"] = shown.text(verdict.reason)
+        said["reason"] = shown.text(verdict.reason)
     if verdict.modified_input is not None:
-        kept["modified_input"] = shown.value(verdict.modified_input)
+        said["modified_input"] = shown.value(verdict.modified_input)
     if verdict.additional_context:
-        kept["additional_context"] = [shown.text(text) for text in verdict.additional_context]
+        said["additional_context"] = [shown.text(text) for text in verdict.additional_context]
+    rest = f"{encoded(said)[1:-1]}, " if said else ""
     runs = ", ".join([_run(run, shown) for run in verdict.runs])
-    return f'{encoded(kept)[:-1]}, "fields": {fields}, "runs": [{runs}]}}'
+    return (
+        f'{about}, "time": {round(time.time(), 6)}, "context": {context}, "payload": "{shown.what}", '
+        f'"decision": "{verdict.decision}", "waited_ms": {round(waited_ms, 3)}, {rest}'
+        f'"fields": {fields}, "runs": [{runs}]}}'
+    )
+
+
+@remembered(maxsize=256)
+def _about(by: str, session: str, event: str, name: str, work_dir: str, tool: str | None) -> str:
+    """The beginning of a record, which is the same for every call of a tool in a session."""
+    about = {"schema": SCHEMA, "type": "verdict", "by": by, "session_id": session, "event": event, "event_name": name}
+    return encoded({**about, "work_dir": work_dir, "tool_name": tool})[:-1]
 
 
 def encoded(value: Any) -> str:

@@ -204,15 +204,15 @@ def _opened(place: str) -> _Opened:
 
 
 def _locked(descriptor: int) -> bool:
-    until = time.monotonic() + _LONGEST_WAIT
-    pause = 0.0002
+    pause, waited = 0.0002, 0.0
     while True:
         try:
             os.lockf(descriptor, os.F_TLOCK, 0)
         except (BlockingIOError, PermissionError):
-            if time.monotonic() >= until:
+            if waited >= _LONGEST_WAIT:
                 return False
             time.sleep(pause)
+            waited += pause
             pause = min(pause * 2, 0.01)
         except OSError:  # a file system without locks: as good as it gets there
             return True
