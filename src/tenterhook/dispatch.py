@@ -85,12 +85,13 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -
     if root is not None and native in record["events"]:
         from .catalog import index
 
-        found = index.read(root, record["configs"])
+        found = index.glance(root, record["configs"])
         if found is not None:
             seen, ours = _as_matchers_see_it(payload), record["events"][native]
             is_idle = seen is not None and index.reaches_nothing(found, ours, *seen)
             if is_idle and not _concerns_others(ours, _session(payload)):
                 return None
+            found = found if index.is_whole(found) else None
     if _is_answered_elsewhere(record, native):
         return None
     _load(record)

@@ -69,15 +69,15 @@ class Engine:
         A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
         `problems`, not raised. `warm`: see `Engine`.
         """
-        from .catalog import loading, roots, trust
+        from .catalog import index, roots, trust
 
         if isinstance(configs, (str, os.PathLike)):
             configs = [configs]
         if not os.path.isdir(project):
             raise HookError(f"no such directory: {os.fspath(project)}", "name the directory the agent works in")
         root = roots.project_root(os.fspath(project))
-        named = [os.fspath(config) for config in configs]
-        catalog = loading.load(root, named, trust=trust.as_asked(root, trust_project))
+        named = [os.path.abspath(config) for config in configs]
+        catalog = index.loaded(root, named, trust.as_asked(root, trust_project))
         if debug is None and catalog.debug:
             debug = _say_on_stderr
         written = None

@@ -50,9 +50,12 @@ def write(file: str, data: bytes) -> None:
 def signature(path: str) -> tuple[int, ...] | None:
     """What changes whenever a file or directory does: an edit that restores time and size still shows."""
     try:
-        found = os.stat(path)
+        return signature_of(os.stat(path))
     except OSError:
         return None
+
+
+def signature_of(found: os.stat_result) -> tuple[int, ...]:
     return (
         *(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev),
         *(found.st_mode, found.st_uid, found.st_gid),

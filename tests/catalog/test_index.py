@@ -93,7 +93,7 @@ def hooks(draw: st.DrawFn) -> Hook:
 def made(found: Sequence[Hook]) -> index.Index:
     """An index of these hooks, through the bytes that are kept."""
     catalog = Catalog("/", (), tuple(found), (), (), Trust("/"))
-    read: index.Index = marshal.loads(index._made(catalog, [], [], []))
+    read: index.Index = marshal.loads(index._made(catalog, [], [], [], {}))
     return read
 
 
@@ -355,6 +355,41 @@ def test_a_change_is_noticed(root: str, home: Path, config: Path, change: str) -
     assert index.read(root, [str(config)]) is None
 
 
+@pytest.mark.parametrize("change", CHANGES)
+def test_at_a_glance_no_hook_is_missed(root: str, home: Path, config: Path, change: str) -> None:
+    """Whoever looks no further may take a hook for one that could be reached, never the other way round."""
+    CHANGES[change](home, Path(root))
+    seen = index.glance(root, [str(config)])
+    if seen is not None:
+        now = made(loading.load(root, [str(config)]).hooks)
+        assert all(entry in seen["entries"][event] for event, entries in now["entries"].items() for entry in entries)
+
+
+REPAIRS: dict[str, tuple[Change, Change]] = {
+    "a script comes": (
+        lambda home, _: (guard(home) / "scripts" / "run.sh").unlink(),
+        lambda home, _: (guard(home) / "scripts" / "run.sh").write_text("#!/bin/sh\nexit 2\n"),
+    ),
+    "a folder is its owner's alone again": (
+        lambda home, _: (guard(home) / "scripts").chmod(0o777),
+        lambda home, _: (guard(home) / "scripts").chmod(0o755),
+    ),
+    "what stood in for it is gone": (
+        lambda home, _: folder_hook(home / ".config" / "kimi" / "hooks", "guard", "exit 0"),
+        lambda home, _: (guard(home) / "scripts" / "run.sh").unlink(),
+    ),
+}
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+def test_at_a_glance_a_hook_that_comes_into_force_is_noticed(root: str, home: Path, config: Path, repair: str) -> None:
+    before, after = REPAIRS[repair]
+    before(home, Path(root))
+    indexed(root, [str(config)])
+    after(home, Path(root))
+    assert index.glance(root, [str(config)]) is None
+
+
 def test_trust_that_is_taken_back_is_noticed(root: str, config: Path) -> None:
     trusted()
     indexed(root, [str(config)])
@@ -457,7 +492,8 @@ SPOILS: dict[str, Callable[[Path], object]] = {
     "from another version": lambda home: resaved(home, made_by=(1, "0.0.0", sys.hexversion)),
     "from another Python": lambda home: resaved(home, made_by=(*index._MADE_BY[:2], 1)),
     "another project's": lambda home: resaved(home, root="/elsewhere"),
-    "without its files": lambda home: resaved(home, files=None),
+    "without its files": lambda home: resaved(home, definitions=None),
+    "without its scripts": lambda home: resaved(home, scripts=None),
     "with other places": lambda home: resaved(home, places=[("/", (0,))]),
 }
 

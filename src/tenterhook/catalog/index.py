@@ -15,31 +15,53 @@ from .. import __version__, light_json, places, private_files, texts, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from ..formats.entry_points import Look
     from ..model import Hook
     from .contents import Catalog
+    from .layers import Layer
+    from .trust import Trust
 
     Index = dict[str, Any]
 
-_MADE_BY = (3, __version__, sys.hexversion)
+_MADE_BY = (5, __version__, sys.hexversion)
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
-def read(root: str, configs: Sequence[str] = ()) -> Index | None:
+def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
     """The index of a project, if there is one that is still true."""
-    data = private_files.read(_file(root, configs))
+    index = glance(root, configs, layers)
+    return index if index is not None and is_whole(index) else None
+
+
+def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
+    """The index, if it is still true which events reach a hook; what scripts there are may have changed.
+
+    Without `layers` it is the one of `install`, which knows where everything is, whatever the environment says.
+    """
+    data = private_files.read(_file(root, configs, layers))
     if data is None:
         return None
     try:
         index: Index = marshal.loads(data)  # noqa: S302  # nobody but this account can have written it
         if (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
             return None
-        fresh = private_files.is_fresh(index["files"]) and all(_place(path) == known for path, known in index["places"])
+        fresh = private_files.is_fresh(index["definitions"]) and all(
+            _place(path) == known for path, known in index["places"]
+        )
     except (ValueError, EOFError, TypeError, KeyError):
         return None
     return index if fresh else None
+
+
+def is_whole(index: Index) -> bool:
+    """Whether the rest of it is true as well."""
+    try:
+        return private_files.is_fresh(index["scripts"])
+    except (ValueError, TypeError, KeyError):
+        return False
 
 
 def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> bool:
@@ -65,13 +87,32 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
     return True
 
 
+def loaded(root: str, configs: Sequence[str], trust: Trust) -> Catalog:
+    """A project's hooks for whoever loads them again and again: as they were the last time, if nothing has changed."""
+    from . import layers, loading
+    from .contents import LeftOut
+
+    if trust.everything:  # then the project's settings count as well, whatever they are
+        return loading.load(root, configs, trust=trust)
+    here = layers.layers(root)
+    found = read(root, configs, here)
+    if found is None:
+        return load(root, configs, trust=trust, here=here)
+    from ..model import Hook
+
+    left_out = tuple(LeftOut(Hook(*hook), why) for hook, why in marshal.loads(found["left_out"]))  # noqa: S302  # as above
+    return catalog(found)._replace(
+        layers=tuple(here), left_out=left_out, trust=trust, refused_configs=tuple(found["refused_configs"])
+    )
+
+
 def catalog(index: Index, event: str | None = None) -> Catalog:
     """The hooks as they were loaded when the index was made. Trust is there as far as this event could ask for it."""
     from ..errors import Problem
     from ..model import Hook
     from .contents import Catalog
 
-    hooks = tuple(Hook(*values) for values in index["hooks"])
+    hooks = tuple(Hook(*values) for values in marshal.loads(index["hooks"]))  # noqa: S302  # as above
     problems = tuple(Problem(*values) for values in index["problems"])
     trust: Any = None
     asking = [hook for hook in hooks if event in (None, hook.event) and hook.metadata]
@@ -82,24 +123,31 @@ def catalog(index: Index, event: str | None = None) -> Catalog:
     return Catalog(index["root"], (), hooks, problems, (), trust, index["debug"])
 
 
-def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) -> Catalog:
+def load(
+    root: str,
+    configs: Sequence[str] = (),
+    *,
+    managed: str | None = None,
+    trust: Trust | None = None,
+    here: Sequence[Layer] = (),
+) -> Catalog:
     """Load a project's hooks and keep what was found as its index, if it can be kept."""
     import time
 
     from . import layers, loading
-    from .trust import Trust
 
     managed = managed or layers.MANAGED
-    files = _files(root, configs, managed)  # looked at before they are read: a change in between is seen later
-    ways = _ways(root, configs, managed)
-    found = loading.load(root, configs, trust=Trust(root), managed=managed)
+    looks: dict[str, Look | None] = {}
+    files = _files(root, configs, managed, looks)  # looked at before they are read: a change in between is seen later
+    ways = _ways(root, configs, managed, looks)
+    found = loading.load(root, configs, trust=trust, managed=managed, looks=looks)
     changed = max((known[1] for _, known in files if known), default=0)
     if time.time_ns() - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
         try:
-            made = _made(found, configs, files, ways)
+            made = _made(found, configs, files, ways, looks)
         except ValueError:  # something in a definition that cannot be kept
             return found
-        private_files.write(_file(root, configs), made)
+        private_files.write(_file(root, configs, here), made)
     return found
 
 
@@ -111,7 +159,13 @@ def forget(root: str) -> None:
         pass
 
 
-def _made(found: Catalog, configs: Sequence[str], files: list[tuple[str, Any]], ways: list[tuple[str, Any]]) -> bytes:
+def _made(
+    found: Catalog,
+    configs: Sequence[str],
+    files: list[tuple[str, Any]],
+    ways: list[tuple[str, Any]],
+    looks: Mapping[str, Look | None],
+) -> bytes:
     from ..events import NAMES_OF_TOOL
 
     entries: dict[str, list[Any]] = {}
@@ -119,25 +173,47 @@ def _made(found: Catalog, configs: Sequence[str], files: list[tuple[str, Any]], 
         entry = _entry(hook)
         if entry is not None:
             entries.setdefault(hook.event, []).append(entry)
+    scripts = _scripts(found, looks)
     # Light enumerations are strings to marshal only if they are exactly strings.
     return marshal.dumps(
         {
             "made_by": _MADE_BY,
             "root": found.root,
             "configs": list(configs),
-            "files": files,
+            "definitions": [(path, known) for path, known in files if path not in scripts],
+            "scripts": [(path, known) for path, known in files if path in scripts],
             "places": ways,
             "entries": entries,
             "tool_names": NAMES_OF_TOOL,
-            "hooks": [tuple(hook._replace(metadata=_plain(hook.metadata))) for hook in found.hooks],
+            "hooks": marshal.dumps([_plain(hook) for hook in found.hooks]),
+            "left_out": marshal.dumps([(_plain(each.hook), each.why) for each in found.left_out]),
+            "refused_configs": found.refused_configs,
             "problems": [tuple(problem) for problem in found.problems],
             "debug": found.debug,
         }
     )
 
 
-def _plain(metadata: Any) -> Any:
-    return light_json.loads(light_json.dumps(dict(metadata), default=str))
+def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
+    """What need not be looked at to know that an event reaches no hook: it could at most take one away."""
+    from ..formats import entry_points
+
+    if found.left_out or any(hook.replaced_by for hook in found.hooks):  # another could come in its place
+        return set()
+    troubled = {parent for problem in found.problems for parent in _parents(problem.file)}
+    folders = [hook.folder for hook in found.hooks if hook.folder is not None and hook.folder not in troubled]
+    plain = [folder for folder in folders if (seen := looks.get(folder)) is not None and not seen.links]
+    return {
+        f"{folder}{rest}"
+        for folder in plain
+        for rest in ("", "/scripts", *(f"/{name}" for name in entry_points.ENTRY_POINTS))
+    }
+
+
+def _plain(hook: Hook) -> tuple[Any, ...]:
+    if not hook.metadata:
+        return tuple(hook._replace(metadata={}))
+    return tuple(hook._replace(metadata=light_json.loads(light_json.dumps(dict(hook.metadata), default=str))))
 
 
 def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
@@ -157,12 +233,15 @@ def _words(expression: str) -> Any:
     return words.words(expression) or words.needed(expression) or False
 
 
-def _files(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, Any]]:
-    """Everything whose content decides which hooks there are, as it is now."""
+def _files(
+    root: str, configs: Iterable[str], managed: str, looks: dict[str, Look | None]
+) -> list[tuple[str, tuple[int, ...] | None]]:
+    """Everything whose content decides which hooks there are, as it is now; `looks` gets what is seen of folders."""
     from ..formats import entry_points
     from . import layers, roots, settings
 
     paths = [os.path.join(places.state(), "trust.json"), *configs]
+    seen_so: dict[str, tuple[int, ...]] = {}
     for layer in layers.layers(root, managed):
         paths += [layer.directory, os.path.join(layer.directory, settings.FILE)]
         try:
@@ -171,39 +250,29 @@ def _files(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, A
             continue
         for name in names:
             folder = f"{layer.directory}/{name}"
-            seen = entry_points.look(folder)
-            paths += [*seen.stats, *seen.links] if seen else [folder, f"{folder}/HOOK.md"]
+            seen = looks[folder] = entry_points.look(folder)
+            if seen is None:
+                paths += [folder, f"{folder}/HOOK.md"]
+            else:
+                paths += seen.links
+                seen_so |= {path: private_files.signature_of(found) for path, found in seen.stats.items()}
     paths += roots.identity_files(root)  # what trust in a project's settings is bound to
     # a repository around a directory makes what is in it the project's
     paths += [os.path.join(parent, ".git") for parent in _parents(places.config_home())]
-    return [(path, private_files.signature(path)) for path in dict.fromkeys(paths)]
+    others = {path: private_files.signature(path) for path in paths if path not in seen_so}
+    return [*others.items(), *seen_so.items()]
 
 
-def _ways(root: str, configs: Iterable[str], managed: str) -> list[tuple[str, Any]]:
+def _ways(root: str, configs: Iterable[str], managed: str, looks: Mapping[str, Look | None]) -> list[tuple[str, Any]]:
     """Every directory and link on the way to the hooks: who may write there decides whether they count."""
+    from . import layers
+
     paths: list[str] = []
-    for path in (*_directories(root, managed), *configs, places.state()):
+    links = [link for seen in looks.values() if seen for link in seen.links]
+    for path in (*(layer.directory for layer in layers.layers(root, managed)), *links, *configs, places.state()):
         for way in (path, os.path.realpath(path)):
             paths += _parents(way)
     return [(path, _place(path)) for path in dict.fromkeys(paths)]
-
-
-def _directories(root: str, managed: str) -> list[str]:
-    """The directories of hooks, and the hooks in them that are links or hold some."""
-    from ..formats import entry_points
-    from . import layers
-
-    found = []
-    for layer in layers.layers(root, managed):
-        found.append(layer.directory)
-        try:
-            names = os.listdir(layer.directory)
-        except OSError:
-            continue
-        for name in names:
-            seen = entry_points.look(f"{layer.directory}/{name}")
-            found += seen.links if seen else ()
-    return found
 
 
 def _parents(path: str) -> list[str]:
@@ -222,5 +291,6 @@ def _place(path: str) -> tuple[int, ...] | None:
     return found.st_ino, found.st_dev, found.st_mode, found.st_uid, found.st_gid
 
 
-def _file(root: str, configs: Sequence[str]) -> str:
-    return f"{places.cache()}/index/{places.file_name(chr(0).join((root, *configs)))}"
+def _file(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
+    key = chr(0).join((root, *configs, *(word for layer in layers for word in layer)))
+    return f"{places.cache()}/{'loaded' if layers else 'index'}/{places.file_name(key)}"

@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 _GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
 
 
-def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, managed: str = MANAGED) -> Catalog:
-    """Read every layer and every named file. Never raises for what is in them."""
+def load(
+    root: str,
+    configs: Iterable[str] = (),
+    *,
+    trust: Trust | None = None,
+    managed: str = MANAGED,
+    looks: Mapping[str, entry_points.Look | None] | None = None,
+) -> Catalog:
+    """Read every layer and every named file. Never raises for what is in them. `looks`: folders that were looked at."""
     trust = trust or Trust(root)
     found = layers(root, managed)
     hooks: list[Hook] = []
@@ -37,7 +44,7 @@ def load(root: str, configs: Iterable[str] = (), *, trust: Trust | None = None, 
         rules, trouble = _settings(layer, trust)
         problems += trouble
         governing.append(rules)
-        read, trouble = _read_layer(layer, rules, governing)
+        read, trouble = _read_layer(layer, rules, governing, looks or {})
         hooks += read
         problems += trouble
     in_force, left_out = _choose(hooks, governing)
@@ -92,7 +99,10 @@ def _settings(layer: Layer, trust: Trust) -> tuple[settings.Settings, list[Probl
 
 
 def _read_layer(
-    layer: Layer, own: settings.Settings, governing: Sequence[settings.Settings]
+    layer: Layer,
+    own: settings.Settings,
+    governing: Sequence[settings.Settings],
+    looks: Mapping[str, entry_points.Look | None],
 ) -> tuple[list[Hook], list[Problem]]:
     """The folders of a layer, by name, bytewise."""
     try:
@@ -107,7 +117,7 @@ def _read_layer(
     problems: list[Problem] = []
     for name in names:
         folder = f"{layer.directory}/{name}"
-        seen = entry_points.look(folder)
+        seen = looks[folder] if folder in looks else entry_points.look(folder)
         if seen is None:
             continue
         culprit = _culprit(folder, layer, seen)
