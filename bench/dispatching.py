@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 HOST, EVENT = "claude-code", "PreToolUse"
 SESSION = "0b8de1c0-6f2f-4a43-9f0a-55c1a4c8d0b5"
-NO_MATCH = Target(2.5, measure=Measure.P95)
+NO_MATCH = Target(2.0, measure=Measure.P95)
 GUARDED = Target(20, measure=Measure.OVER)
 
 _ROUNDS = 3
