@@ -1,4 +1,4 @@
-"""Links in Markdown: where they lead, and the name under which a heading is reached, as code hosts and the site have it."""
+"""Links in Markdown: where they lead, and the names of headings, as code hosts and the site have them."""
 
 from __future__ import annotations
 

@@ -26,9 +26,6 @@ _ABOUT = """# Commands
 Each command says the same with `--help`. What prints data takes `--json` and prints one object, or one for each line,
 with nothing else on stdout. Problems and questions go to stderr.
 
-Completion of commands, options, hooks and events: `eval "$(_TENTERHOOK_COMPLETE=bash_source tenterhook)"` in your
-shell's start file; `zsh_source` and `fish_source` for the others.
-
 """
 
 

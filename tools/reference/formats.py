@@ -12,6 +12,7 @@ from tenterhook.catalog import settings as hooks_toml
 from tenterhook.cli import show
 from tenterhook.events import AGENTS, EVENTS, TOOL_NAMES, Effect
 from tenterhook.formats import fields, settings
+from tenterhook.formats.agent_payloads import EVENTS_OF
 from tenterhook.hosts import HOSTS, codec
 from tools.reference.markdown import code, codes, sentence, table
 from tools.reference.words import BASE, FIELDS, FUNCTION, WHEN
@@ -93,12 +94,13 @@ def _parameters() -> str:
 
 
 def _sent() -> Iterator[str]:
-    yield "## What every hook is sent\n\nAs JSON on stdin, with the event's own fields beside it; a field without a value\n"
-    yield "is left out. What an agent tells beyond the fields below is sent as it is.\n\n"
+    yield "## What every hook is sent\n\n"
+    yield "As JSON on stdin, with the event's own fields beside it; a field without a value is left out. What an agent\n"
+    yield "tells beyond the fields below is sent as it is.\n\n"
     rows = [(code(ours), code(array) if array else "", meaning) for ours, array, meaning in BASE]
     yield table(("folder, table", "array", "meaning"), rows)
-    yield "Hooks from another agent's settings are sent that agent's own JSON. A call of a tool, to a folder or table hook\n"
-    yield "and to an array hook:\n\n"
+    yield "Hooks from another agent's settings are sent that agent's own JSON. A call of a tool, to a folder or table\n"
+    yield "hook and to an array hook:\n\n"
     spec = next(spec for spec in EVENTS if spec.name == "pre-tool-call")
     for family in ("folder", "array"):
         yield f"```json\n{json.dumps(show.example(spec, family), indent=2)}\n```\n\n"
@@ -108,7 +110,8 @@ def _sent() -> Iterator[str]:
 
 
 def _events() -> Iterator[str]:
-    yield "## Events\n\nEvery name in a row means the same event, in every format, on the command line and in Python.\n\n"
+    yield "## Events\n\n"
+    yield "Every name in a row means the same event, in every format, on the command line and in Python.\n\n"
     rows = [(f"[{spec.name}](#{spec.name})", _name(spec.table_name), _name(spec.array_name)) for spec in EVENTS]
     yield table(("event", "folders, tables also", "arrays also"), rows)
     yield "Where a hook *decides*, a block means what the event's row says. An *observer* changes nothing.\n\n"
@@ -131,11 +134,11 @@ def _event(spec: EventSpec) -> Iterator[str]:
         facts.append(("in the array format", sentence(spec.array_block)))
     effects: dict[Effect, list[str]] = {}
     for family in ("folder", "table", "array", *AGENTS):
-        if family not in AGENTS or spec.name in settings.EVENTS_OF[family].values():
+        if family not in AGENTS or spec.name in EVENTS_OF[family].values():
             effects.setdefault(spec.effect(family), []).append(_title(family))
-    if len(effects) == 1:
-        effects = dict.fromkeys(effects, ["every format"])
-    facts += [(f"a hook of {', '.join(titles)}", _EFFECTS[effect]) for effect, titles in effects.items()]
+    for effect, titles in effects.items():
+        whose = ", ".join(titles) if len(effects) > 1 else "every format"
+        facts.append((f"a hook of {whose}", _EFFECTS[effect]))
     yield table(("", ""), facts)
     yield from _fields(spec)
 

@@ -34,7 +34,6 @@ WHEN = {
 FIELDS = {
     "action": "what is to be done, in a few words",
     "agent_event": "the agent's own name of the event",
-    "agent_name": "the subagent's name",
     "answered_by": "who answered: a rule, a hook, the terminal, a person at the hub, nobody",
     "args": "how the agent was started",
     "body": "the text of the notification",
