@@ -27,6 +27,7 @@ BESIDE = {
     "SECURITY.md": "security-policy.md",
     "conformance/README.md": "conformance-kit.md",
 }
+_CODE = re.compile(r"`[^`]+`")
 _SOURCE = {name: file for file, name in BESIDE.items()}
 
 
@@ -70,10 +71,5 @@ def shown(markdown: str, name: str, on_site: Collection[str]) -> str:
 
 
 def _tables(markdown: str) -> str:
-    """In tables, `a\\|b` is `a|b` to a code host; mkdocs would show the backslash."""
-    lines = [re.sub(r"`[^`]+`", lambda code: code[0].replace(r"\|", "|"), line) for line in _rows(markdown)]
-    return "".join(lines)
-
-
-def _rows(markdown: str) -> list[str]:
-    return markdown.splitlines(keepends=True)
+    """In a table, `a\\|b` is `a|b` to a code host; mkdocs would show the backslash."""
+    return re.sub(r"(?m)^\|.*", lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), markdown)

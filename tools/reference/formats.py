@@ -95,8 +95,8 @@ def _parameters() -> str:
 
 def _sent() -> Iterator[str]:
     yield "## What every hook is sent\n\n"
-    yield "As JSON on stdin, with the event's own fields beside it; a field without a value is left out. What an agent\n"
-    yield "tells beyond the fields below is sent as it is.\n\n"
+    yield "As JSON on stdin, with the event's own fields beside it; a field without a value is left out. What an\n"
+    yield "agent tells beyond the fields below is sent as it is.\n\n"
     rows = [(code(ours), code(array) if array else "", meaning) for ours, array, meaning in BASE]
     yield table(("folder, table", "array", "meaning"), rows)
     yield "Hooks from another agent's settings are sent that agent's own JSON. A call of a tool, to a folder or table\n"
