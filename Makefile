@@ -40,7 +40,7 @@ check: $(INSTALLED)
 
 # The site, in build/site: open index.html there, it needs no network. The variable silences mkdocs-material's notice of its successor.
 docs: $(DOCS_INSTALLED)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 # docs/formats.md, commands.md and problems.md anew, from what they describe.
 reference: $(INSTALLED)
