@@ -3,9 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+DOCS_INSTALLED := .venv/.docs-installed
 WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-.PHONY: demo test test-slow test-thorough test-hosts agents-table check bench bench-check clean
+.PHONY: demo test test-slow test-thorough test-hosts agents-table check docs reference bench bench-check clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -37,6 +38,14 @@ check: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# The site, in build/site: open index.html there, it needs no network. The variable silences mkdocs-material's notice of its successor.
+docs: $(DOCS_INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
+# docs/formats.md, commands.md and problems.md anew, from what they describe.
+reference: $(INSTALLED)
+	$(BIN)/python -m tools.reference
+
 bench: $(INSTALLED)
 	$(BIN)/python -m bench
 
@@ -52,4 +61,9 @@ $(INSTALLED): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "setting up .venv (the first time only)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[agent,hub,otel]' $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"])')
+	@touch $@
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	@echo "adding what makes the site to .venv"
+	@$(BIN)/pip install --quiet --disable-pip-version-check $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["docs"])')
 	@touch $@

@@ -10,19 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from documents import PAGES, ROOT, blocks, named
 from support import console_steps
 from tenterhook.formats import fields
-
-ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-
-
-def named(page: Path) -> str:
-    return str(page.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=named)
@@ -50,12 +40,6 @@ def test_console_examples_print_what_they_show(page: Path, project: Path) -> Non
         )
         assert settled(ended.stdout) == settled(expected), f"{command}\n{ended.stderr}"
         assert "Traceback" not in ended.stderr
-
-
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-        assert (page.parent / target).exists(), target
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "hooks.toml"
-_TOP = (fields.Field("enabled", bool, True), fields.Field("debug", bool, False))
-_DEFAULTS = tuple(field for field in fields.FOLDER if field.key in ("timeout", "async", "priority"))
+TOP = (
+    fields.Field("enabled", bool, True, meaning="false: none of the hooks runs that this file governs"),
+    fields.Field("debug", bool, False, meaning="say what each hook is given and how it ends"),
+)
+DEFAULTS = tuple(field for field in fields.FOLDER if field.key in ("timeout", "async", "priority"))
 
 
 class Settings(NamedTuple):
@@ -50,8 +53,8 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Probl
         return lines.line_of(section, 0, key)
 
     nested = ("defaults", "disable", "override")
-    top, problems = fields.check(_TOP, {key: value for key, value in hooks.items() if key not in nested}, file, line_of)
-    defaults, found = fields.check(_DEFAULTS, _table(hooks, "defaults"), file, line_of)
+    top, problems = fields.check(TOP, {key: value for key, value in hooks.items() if key not in nested}, file, line_of)
+    defaults, found = fields.check(DEFAULTS, _table(hooks, "defaults"), file, line_of)
     problems += found
     given = {key: value for key, value in defaults.items() if key in _table(hooks, "defaults")}
     disabled: list[str] = []

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.command(short_help="Find mistakes in hooks, each with its remedy.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @json_option
-@click.option("--format", "style", type=click.Choice(["text", "github"]), default="text", help="github: annotations.")
+@click.option(
+    "--format", "style", type=click.Choice(["text", "github"]), default="text", help="github: annotations on a change."
+)
 def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     """Look for mistakes in hooks, and say how to mend each.
 

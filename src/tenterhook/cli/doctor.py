@@ -26,7 +26,7 @@ _MARKS = {Level.OK: ("ok", "green"), Level.NOTE: ("note", "yellow"), Level.BAD: 
 @click.command(short_help="Find out whether your guards really hold.")
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--live", is_flag=True, help="Start each agent for real and let it try something harmless but forbidden.")
-@click.option("--timeout", default=120.0, show_default=True, metavar="SECONDS", help="For each live run.")
+@click.option("--timeout", default=120.0, show_default=True, metavar="SECONDS", help="How long each live run may take.")
 @json_option
 def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) -> int:
     """Say whether your guards would hold in AGENT (default: in every agent that is guarded or found).

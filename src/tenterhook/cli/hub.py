@@ -59,7 +59,11 @@ _JOINING = ("join", "leave", "status")
 @database_option
 @click.option("--public-url", metavar="URL", help="What people call it, if a reverse proxy stands before it.")
 @click.option(
-    "--keep-days", default=90, show_default=True, type=click.IntRange(1, 36500), help="How long things are kept."
+    "--keep-days",
+    default=90,
+    show_default=True,
+    type=click.IntRange(1, 36500),
+    help="How long answers and records are kept.",
 )
 @click.option("--insecure", is_flag=True, help="Let people sign in from other machines without TLS.")
 @json_option

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 )
 @click.option("--tool", metavar="T", help="Only for tools whose name this expression finds: Shell, Write|Edit …")
 @click.option("--pattern", metavar="P", help="Only for calls in whose input this expression finds something.")
-@click.option("--lang", type=click.Choice(templates.LANGUAGES), default="sh", show_default=True, help="Of the script.")
+@click.option(
+    "--lang", type=click.Choice(templates.LANGUAGES), default="sh", show_default=True, help="The script's language."
+)
 @click.option("--project", "for_project", is_flag=True, help="In this project's .agents/hooks instead of your own.")
 @click.option("--force", is_flag=True, help="Replace a hook of that name; the old folder is kept elsewhere.")
 def new(name: str, event: str, tool: str | None, pattern: str | None, lang: str, for_project: bool, force: bool) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..catalog.contents import Catalog
     from ..events import EventSpec
 
-_EXAMPLES: dict[str, Any] = {
+EXAMPLES: dict[str, Any] = {
     "tool_name": "Shell",
     "tool_input": {"command": "ls -la"},
     "tool_use_id": "tool_123",
@@ -153,14 +153,14 @@ def _print_hook(hook: Hook, catalog: Catalog) -> None:
     click.echo()
 
 
-def _example(spec: EventSpec, family: str) -> dict[str, Any]:
+def example(spec: EventSpec, family: str) -> dict[str, Any]:
     """What a hook of a format would be sent."""
     event = Event(
         spec.name,
         session_id="session_1",
         work_dir="/home/me/project",
         timestamp="2026-01-15T10:30:00Z",
-        **{field: _EXAMPLES[field] for field in _given(spec)},
+        **{field: EXAMPLES[field] for field in _given(spec)},
     )
     names = {"folder": spec.table_name or spec.name, "array": spec.array_name or spec.name}
     return payloads.payload(Hook("example", spec.name, names[family], family), event)
@@ -168,7 +168,7 @@ def _example(spec: EventSpec, family: str) -> dict[str, Any]:
 
 def _given(spec: EventSpec) -> list[str]:
     sources = [source for column in spec.columns for source in column.sources]
-    return [field for field in dict.fromkeys((*spec.fields, *sources)) if field in _EXAMPLES]
+    return [field for field in dict.fromkeys((*spec.fields, *sources)) if field in EXAMPLES]
 
 
 def _event_as_json(spec: EventSpec) -> dict[str, Any]:
@@ -181,8 +181,8 @@ def _event_as_json(spec: EventSpec) -> dict[str, Any]:
         "block": spec.block,
         "array_block": spec.array_block or spec.block,
         "effect": {family: str(spec.effect(family)) for family in ("folder", "table", "array")},
-        "example": _example(spec, "folder"),
-        "array_example": _example(spec, "array"),
+        "example": example(spec, "folder"),
+        "array_example": example(spec, "array"),
     }
 
 
@@ -200,4 +200,4 @@ def _print_event(spec: EventSpec) -> None:
     for key, value in facts.items():
         click.echo(f"  {key:<9}{value}")
     for family, title in (("folder", "folder and table hooks are sent"), ("array", "array hooks are sent")):
-        click.echo(f"\n{title}, under the name they declare:\n  {jsonable.encode(_example(spec, family)).decode()}")
+        click.echo(f"\n{title}, under the name they declare:\n  {jsonable.encode(example(spec, family)).decode()}")

@@ -44,9 +44,9 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     covered: look at that too.
 
     \b
-    tenterhook trust                 look at each and decide
-    tenterhook trust format --yes    trust one without being asked
-    tenterhook trust --code          your own hooks may run this project's tests and formatters
+    tenterhook trust                 # look at each and decide
+    tenterhook trust format --yes    # trust one without being asked
+    tenterhook trust --code          # your own hooks may run this project's tests and formatters
     """
     refuse_below_agent("trust")
     need_terminal("trust", yes=yes)

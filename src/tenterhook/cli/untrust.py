@@ -12,7 +12,7 @@ from .loading import catalog_here
 from .trust import need_terminal, refuse_below_agent
 
 
-@click.command(short_help="Take that back.")
+@click.command(short_help="Take back the trust in this project's hooks.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All that was trusted in this project.")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts.")

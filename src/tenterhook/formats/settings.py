@@ -37,26 +37,27 @@ def is_our_line(command: str) -> bool:
     return _BRIDGE in command and " --host " in command.partition(_BRIDGE)[2][:10]
 
 
+_FOR_THE_AGENT = ("statusMessage", "visibilityHint", "commandWindows", "command_windows")
 GROUP = (
     Field("matcher", str, "", meaning="what the event is about: a tool's name, a source …"),
     Field("hooks", list, None, required=True, meaning="an array of handlers"),
     Field("sequential", bool, False, meaning="Gemini CLI: one after another"),
-    Field("description", str, ""),
+    Field("description", str, "", meaning="what the group is for"),
 )
 HANDLER = (
     Field("type", str, None, required=True, meaning='"command"'),
     Field("command", str, None, 1, required=True, meaning="a shell line"),
     Field("args", list, None, meaning="Claude Code: the command's arguments, without a shell"),
     Field("timeout", object, None, meaning="seconds; milliseconds for Gemini CLI"),
-    Field("async", bool, False),
-    Field("asyncRewake", bool, False),
-    Field("name", str, ""),
-    Field("description", str, ""),
-    Field("env", dict, {}),
+    Field("async", bool, False, meaning="do not wait, decide nothing"),
+    Field("asyncRewake", bool, False, meaning="Claude Code: the same here"),
+    Field("name", str, "", meaning="unnamed: `<event>[n]`"),
+    Field("description", str, "", meaning="what the hook does"),
+    Field("env", dict, {}, meaning="variables for the command"),
     Field("shell", str, "", choices=("bash", "sh"), meaning="the shell that runs the command"),
-    *(Field(key, object) for key in ("statusMessage", "visibilityHint", "commandWindows", "command_windows")),
+    *(Field(key, object, meaning="does nothing here") for key in _FOR_THE_AGENT),
 )
-_TIMEOUT = {"claude": 600.0, "codex": 600.0, "gemini": 60.0, "qwen": 600.0}
+TIMEOUT = {"claude": 600.0, "codex": 600.0, "gemini": 60.0, "qwen": 600.0}
 _NOT_EVENTS = ("enabled", "disabled", "notifications", "state", "managed_dir", "windows_managed_dir")
 _MATCHER_IGNORED = ("pre-agent-turn", "pre-agent-turn-stop", "interrupt")
 
@@ -356,9 +357,9 @@ def _command(values: dict[str, Any]) -> str:
 def _timeout(agent: str, given: Any) -> tuple[float, str | None]:
     """In seconds, and what is wrong with it."""
     if given is None:
-        return _TIMEOUT[agent], None
+        return TIMEOUT[agent], None
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given < 10**9:
-        return _TIMEOUT[agent], f"'timeout' is {given!r}"
+        return TIMEOUT[agent], f"'timeout' is {given!r}"
     # Qwen Code's were milliseconds once, and from 1000 on they still are
     in_milliseconds = agent == "gemini" or (agent == "qwen" and given >= 1000)
     return given / 1000 if in_milliseconds else float(given), None

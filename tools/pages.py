@@ -1,0 +1,75 @@
+"""The pages of the site: those of docs/, and those that stand beside it. mkdocs calls what is here (mkdocs.yml)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tools import links
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parent.parent
+
+# Pages that are not in docs/, and what they are called on the site.
+BESIDE = {
+    "README.md": "index.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CHANGELOG.md": "changes.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security-policy.md",
+    "conformance/README.md": "conformance-kit.md",
+}
+_CODE = re.compile(r"`[^`]+`")
+_SOURCE = {name: file for file, name in BESIDE.items()}
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Headings have the same names as on a code host."""
+    config.mdx_configs.setdefault("toc", {})["slugify"] = links.slug
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Take in the pages beside docs/."""
+    from mkdocs.structure.files import File
+
+    for file, name in BESIDE.items():
+        if (ROOT / file).exists():
+            files.append(File.generated(config, name, abs_src_path=str(ROOT / file)))
+
+
+def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
+    """Links as they are on the site, and tables as mkdocs reads them."""
+    return _tables(shown(markdown, page.file.src_uri, files.src_uris))
+
+
+def shown(markdown: str, name: str, on_site: Collection[str]) -> str:
+    """A page with links that lead to where things are on the site; what is not there is named."""
+    here = posixpath.dirname(_SOURCE.get(name, f"docs/{name}"))
+
+    def link(found: re.Match[str]) -> str:
+        picture, text, target = found.groups()
+        path, _, anchor = target.partition("#")
+        if links.is_elsewhere(target) or not path:
+            return found[0]
+        file = posixpath.normpath(posixpath.join(here, path))
+        site = BESIDE.get(file, file.removeprefix("docs/"))
+        if site not in on_site:
+            plain = text.replace("`", "")
+            return f"`{plain}`" if file.endswith(plain) else f"{text} (`{file}`)"
+        to = posixpath.relpath(site, posixpath.dirname(name) or ".")
+        return f"{picture}[{text}]({to}{'#' * bool(anchor)}{anchor})"
+
+    return links.rewritten(markdown, link)
+
+
+def _tables(markdown: str) -> str:
+    """In a table, `a\\|b` is `a|b` to a code host; mkdocs would show the backslash."""
+    return re.sub(r"(?m)^\|.*", lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), markdown)

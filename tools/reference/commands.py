@@ -1,0 +1,63 @@
+"""docs/commands.md: every command and option, from their own help."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import click
+
+from tenterhook import cli
+from tools.reference.markdown import code, prose, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STATUS = (
+    (0, "it did what was asked"),
+    (1, "it could not, or found something wrong: where that is not plain, the command below says what"),
+    (2, "an event was denied (`trigger`), or a prompt or session was refused (`agent`)"),
+    (3, "something was lost (`convert`)"),
+    (cli.USAGE, "it was used wrongly: no such command, option or event"),
+    (cli.INTERRUPTED, "Ctrl-C, or a question that was not answered"),
+)
+_ABOUT = """# Commands
+
+Each command says the same with `--help`. What prints data takes `--json` and prints one object, or one for each line,
+with nothing else on stdout. Problems and questions go to stderr.
+
+"""
+
+
+def page() -> str:
+    """The page, as of now."""
+    parts = [_ABOUT, table(("exit status", ""), ((str(number), what) for number, what in _STATUS))]
+    for context in _contexts(click.Context(cli.tenterhook, info_name="tenterhook")):
+        parts += _command(context)
+    return "".join(parts).rstrip() + "\n"
+
+
+def _contexts(context: click.Context) -> Iterator[click.Context]:
+    """A command, then what is below it."""
+    yield context
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            command = context.command.get_command(context, name)
+            if command is not None and not command.hidden:
+                yield from _contexts(click.Context(command, info_name=name, parent=context))
+
+
+def _command(context: click.Context) -> Iterator[str]:
+    depth = context.command_path.count(" ")
+    yield f"{'#' * max(2, depth + 1)} {context.command_path}\n\n"
+    pieces = " ".join(context.command.collect_usage_pieces(context))
+    yield f"```text\n{context.command_path} {pieces}\n```\n\n"
+    for paragraph in inspect.cleandoc(context.command.help or "").split("\n\n"):
+        if paragraph.startswith("\b\n"):
+            yield f"```sh\n{paragraph.removeprefix(chr(8)).strip()}\n```\n\n"
+        else:
+            yield prose(paragraph) + "\n\n"
+    options = [each for each in context.command.params if isinstance(each, click.Option)]
+    rows = [(code(record[0]), prose(record[1])) for each in options if (record := each.get_help_record(context))]
+    if rows:
+        yield table(("option", ""), rows)

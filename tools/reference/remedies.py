@@ -1,0 +1,81 @@
+"""What to do about each problem, in general; the problem itself says it for the file at hand."""
+
+from __future__ import annotations
+
+REMEDIES = {
+    "unreadable": "make it a file or folder that exists and that your account may read, or name another one.",
+    "not-text": "save the file as UTF-8.",
+    "no-front-matter": (
+        "begin the file with a line `---`, then YAML with `name` and `trigger`, then a line `---`; nothing "
+        "stands before the first, not even an empty line."
+    ),
+    "bad-yaml": (
+        "mend the line that is named, or one above it: quote values that hold `: ` or ` #`, indent with "
+        "spaces, and put expressions in single quotes."
+    ),
+    "bad-toml": "mend the line that is named, or one above it; texts need quotes, and `'…'` leaves backslashes alone.",
+    "bad-json": "mend the file near the line that is named. In agents' settings comments and trailing commas are fine.",
+    "bad-hooks-section": (
+        "write `[[hooks]]` tables with an `event` each (array format), `[[hooks.<event>]]` tables (table "
+        "format), or an object of event names (agents' settings). In `hooks.toml`: `[hooks]`, "
+        "`[hooks.defaults]`, `[[hooks.disable]]`, `[[hooks.override]]`."
+    ),
+    "missing-key": "add the key; [the formats](formats.md) list what each requires.",
+    "unknown-key": "mend its spelling or take it out. Kimi Code would refuse the file, too.",
+    "bad-value": "give it a value of the type and in the range that [the formats](formats.md) list.",
+    "unknown-event": "use one of [the events](formats.md#events) by any of its names; close ones are suggested.",
+    "bad-expression": (
+        "mend the expression. A literal `. ( ) [ ] + * ?` needs a backslash. A guard whose matcher cannot be "
+        "read is refused aloud instead of matching nothing in silence."
+    ),
+    "placeholder-in-code": (
+        "read the value from the JSON on stdin in the command, or use the placeholder as a plain argument, "
+        "outside of `sh -c`, `eval` and the name of a program."
+    ),
+    "writable-by-others": (
+        "`chmod go-w` what is named, and make it your own: whoever can change a hook can run code as you."
+    ),
+    "not-owned-by-root": "`chown -R root:` the folder, and take write permission from everybody else.",
+    "ignored-key": "mend its spelling or take it out.",
+    "never-matches-expression": (
+        "mend the expression; until then the hook never runs. Kimi Code does the same, without a word."
+    ),
+    "odd-on-failure": "write `on_failure: block`, or `open`, which is what it is without.",
+    "no-description": "say in a line what the hook does.",
+    "odd-name": "use lower-case letters, digits and hyphens: other tools may refuse the rest.",
+    "name-differs": "give the folder and the hook the same name, so that people find it.",
+    "name-twice": "give each hook a name of its own; both run.",
+    "escape-in-quotes": "put the expression in single quotes: `pattern: '\\.py$'`.",
+    "control-character": "put the expression in single quotes: in double quotes `\\b` is a backspace.",
+    "no-script": "add `scripts/run`, `scripts/run.sh` or `scripts/run.py` and make it executable.",
+    "not-executable": "`chmod +x` the script. It runs all the same, by the program its ending or its `#!` line names.",
+    "script-syntax": (
+        "mend the shell syntax; `sh -n SCRIPT` says what is wrong with it. A `#!` line that ends with a "
+        "carriage return needs Unix line ends."
+    ),
+    "missing-program": (
+        "mend the path, install the program, or look for it in the script and exit with 2 if it is missing."
+    ),
+    "matcher-on-other-event": "take the matcher out, and look at the event in the script.",
+    "foreign-event-name": "write Kimi Code's own name of the event if Kimi Code is to read the file, too.",
+    "foreign-event": "nothing, if it is meant for that agent alone; else mend the name.",
+    "foreign-handler": (
+        "write it as a plain command. What has an `if` needs a matcher instead, or looks at the input itself."
+    ),
+    "switched-off": (
+        "take the switch (`disableAllHooks`, `enabled`, `disabled`) out of the file if the hooks should run here."
+    ),
+    "not-wired": "`tenterhook install AGENT`, and restart the agent if it is running.",
+    "dialect": (
+        "write the expression so that Python and JavaScript mean the same by it, or leave it if the file is "
+        "read by one of them only."
+    ),
+    "can-run-away": "take out the inner or the outer repetition: `(a+)+` is `a+`.",
+    "long-body": "keep HOOK.md short, as agents may read it, and move the rest to a file beside it.",
+    "no-hooks": "add hooks to the file, or do not name it. For a folder: the file's name is `HOOK.md` exactly.",
+    "ungoverned": (
+        "mend the name, or take the entry out; `tenterhook list` shows the names. A project's `hooks.toml` "
+        "can change the project's hooks only."
+    ),
+    "untrusted-settings": "look at it, then `tenterhook trust hooks.toml`.",
+}

@@ -1,0 +1,108 @@
+"""Sentences of the formats page that no table of the program needs."""
+
+from __future__ import annotations
+
+# When each event happens.
+WHEN = {
+    "pre-session": "A session begins or is taken up again, before its first prompt.",
+    "post-session": "A session is over. It is awaited, so that what it writes is there.",
+    "pre-agent-turn": "The person has sent a prompt, and the model has not seen it yet.",
+    "post-agent-turn": "The answer to a prompt is there.",
+    "pre-agent-turn-stop": "The model has no more to do and would end its turn.",
+    "post-agent-turn-stop": "The turn has ended.",
+    "post-agent-turn-failure": "A turn ended with an error, of the model or of the connection to it; not when somebody "
+    "interrupted it.",
+    "pre-tool-call": "The model wants to call a tool, before anybody is asked whether it may.",
+    "post-tool-call": "A tool has run, before the model sees its result.",
+    "post-tool-call-failure": "A tool has failed or was refused, before the model is told.",
+    "permission-request": "Somebody is about to be asked whether a call may run.",
+    "permission-result": "That question was answered, or nobody did.",
+    "pre-subagent": "The model wants to hand a task to a subagent.",
+    "post-subagent": "A subagent would end; in the array format it has ended well.",
+    "pre-context-compact": "The conversation is about to be shortened.",
+    "post-context-compact": "It was shortened, and the shorter one is in use.",
+    "notification": "The agent has something to tell that is no answer: a task has ended, it waits for somebody.",
+    "prompt-queued": "A prompt was typed while the agent worked.",
+    "turn-started": "A turn has begun, whoever began it.",
+    "task-started": "A task in the background has begun.",
+    "interrupt": "Somebody interrupted the agent.",
+    "session-heartbeat": "A session is still there: every 60 seconds, if there is a hook for it.",
+    "agent-event": "An agent tells of something that only this agent has; `agent_event` is its own name.",
+}
+
+# What a field of an event holds.
+FIELDS = {
+    "action": "what is to be done, in a few words",
+    "agent_event": "the agent's own name of the event",
+    "answered_by": "who answered: a rule, a hook, the terminal, a person at the hub, nobody",
+    "args": "how the agent was started",
+    "body": "the text of the notification",
+    "decision": "`approved`, `rejected` or `cancelled`",
+    "description": "what the task is about",
+    "detached": "whether it goes on without the agent",
+    "display": "what the person is shown: the command, or the path and the difference",
+    "duration_ms": "how long the answer took",
+    "duration_seconds": "how long the session lasted",
+    "error": "what the tool said when it failed, or why it was refused",
+    "error_message": "what went wrong",
+    "error_type": "which kind of error",
+    "estimated_token_count": "how long the conversation is now",
+    "exit_reason": "why the session ended",
+    "final_message": "the model's last message",
+    "id": "the request's id",
+    "kind": "which kind of task",
+    "model": "the model's name",
+    "notification_type": "which kind of notification",
+    "origin_kind": "who began the turn",
+    "origin_name": "from where",
+    "permission_request_id": "the request's id",
+    "prompt": "what the person wrote, or what the subagent is asked to do",
+    "prompt_id": "the prompt's id",
+    "queue_length": "how many prompts wait",
+    "reason": "why",
+    "response": "the answer",
+    "scope": "for how long an approval holds: `once` or `session`",
+    "severity": "how grave it is",
+    "sink": "where the notification goes",
+    "source": "`startup` or `resume`",
+    "source_id": "whose notification it is",
+    "source_kind": "what that is",
+    "step_count": "how many steps the turn took",
+    "stop_hook_active": "whether hooks have sent the agent back in this turn already",
+    "stop_reason": "why it would stop",
+    "subagent_name": "the subagent's name",
+    "subagent_type": "which kind of subagent",
+    "task_description": "what it is to do",
+    "task_id": "the task's id",
+    "title": "the heading of the notification",
+    "token_count": "how long the conversation is",
+    "tool_call_id": "the call's id",
+    "tool_input": "what the tool is called with, an object",
+    "tool_name": "the tool",
+    "tool_output": "what the tool gave back",
+    "tool_use_id": "the call's id",
+    "total_steps": "how many steps the session took",
+    "trigger": "`manual` or `auto`",
+    "turn_id": "the turn's id",
+    "uptime_ms": "how long the session has lasted",
+}
+
+# What every event brings along, by the names of folder and table hooks, and of array hooks.
+BASE = (
+    ("event_type", "hook_event_name", "the event, under the name the hook declared"),
+    ("session_id", "session_id", "the session"),
+    ("work_dir", "cwd", "the session's working directory"),
+    ("timestamp", "", "when it happened"),
+    ("context", "", "what else is known: `agent` is what the agent itself told"),
+)
+
+# The parameters of `@engine.on`.
+FUNCTION = {
+    "event": "any name of an event",
+    "tool": "an expression of Python, searched in the tool's names",
+    "pattern": "one searched in each value of its input",
+    "timeout": "seconds, up to 600; afterwards the verdict goes on without it",
+    "priority": "0 to 1000; higher runs first",
+    "async_": "do not wait, decide nothing",
+    "name": "without it, the function's own",
+}
