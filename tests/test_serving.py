@@ -242,6 +242,7 @@ def test_others_cannot_reach_the_socket_and_strangers_are_not_served(home: Path,
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_killed_in_the_middle_of_a_thousand_events_every_answer_is_right(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", GUARD)
     install("claude-code")

@@ -33,7 +33,7 @@ NAMES = {
     "gemini": ("SessionStart", "BeforeTool", "BeforeAgent", "AfterAgent"),
     "copilot": ("sessionStart", "preToolUse", "userPromptSubmitted", "agentStop"),
 }
-SHELLS = [path for name in ("sh", "bash", "dash", "zsh", "fish", "ksh", "busybox") if (path := shutil.which(name))]
+SHELLS = [path for name in ("sh", "bash", "dash", "zsh", "ksh", "busybox") if (path := shutil.which(name))]
 
 FAULTS = (
     "no interpreter",

@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from hub.browser.joined import live
 from hub.browser.running import Agent, Hub, signed_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 EVIL = 'echo "<img src=x onerror=alert(1)>" \x1b[2K\u202egnp.exe\u200b; rm -rf ~/'
-
-
-def live(page: Page) -> None:
-    """Wait until the page hears of everything."""
-    page.wait_for_function("source.readyState === EventSource.OPEN")
 
 
 def test_a_request_appears_without_reloading_and_a_click_approves_it(page: Page, agent: Agent) -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from hub.browser.joined import live
 from hub.browser.running import PASSWORD, Agent, Hub, running, signed_in
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def test_a_session_is_listed_and_its_timeline_grows_by_itself(page: Page, agent:
     expect(entries.nth(1)).to_contain_text("rm -rf /")
     expect(entries.nth(1)).to_contain_text("it deletes everything")
     expect(entries.nth(1).get_by_label("Hooks")).to_contain_text("guard blocked 12 ms")
-    page.wait_for_function("source.readyState === EventSource.OPEN")
+    live(page)
     agent.report([verdict("c", "make \u202etest")])
     expect(entries).to_have_count(3)
     expect(entries.nth(2)).to_contain_text("make ⟨U+202E⟩test")
@@ -98,7 +99,7 @@ def test_an_admin_adds_a_rule_and_takes_it_back(hub: Hub, page: Page, agent: Age
     (rule,) = agent.client.get("/rules").json()["rules"]
     assert (rule["answer"], rule["pattern"]) == ("deny", "kubectl delete")
     assert 6.9 < (rule["expires"] - time.time()) / 86400 < 7.1
-    page.wait_for_function("source.readyState === EventSource.OPEN")
+    live(page)
     page.get_by_label("Reason").fill("half wri")
     hub.program(hub.said["person"]).post("/rules", json={"answer": "ask", "tool": "x"}).raise_for_status()
     expect(listed(page)).to_have_count(1)  # somebody is writing
