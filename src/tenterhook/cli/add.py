@@ -109,8 +109,8 @@ def _named(name: str) -> Hook:
     hooks = {hook.name: hook for hook in built_in_hooks()}
     if name not in hooks:
         close = get_close_matches(name, hooks, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise click.UsageError(f"there is no built-in hook {name!r}; {hint}One of: {', '.join(hooks)}")
+        hint = f"did you mean {close[0]}? One of: " if close else "one of: "
+        raise click.UsageError(f"there is no built-in hook {name!r}; {hint}{', '.join(hooks)}")
     return hooks[name]
 
 

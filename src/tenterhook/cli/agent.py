@@ -32,7 +32,9 @@ _KIMI = (".kimi/config.toml", ".kimi-code/config.toml")
 @click.option("--model", metavar="M", help="Any name pydantic-ai knows, such as openai:gpt-5; or scripted:FILE.")
 @click.option("--base-url", metavar="URL", help="An OpenAI-compatible server that has the model.")
 @click.option(
-    "--mode", type=click.Choice(list(MODES)), help="ask before Shell, writes and Task; auto: Shell only; yolo."
+    "--mode",
+    type=click.Choice(list(MODES)),
+    help="ask: before Shell, writes and Task; auto: before Shell; yolo: never.",
 )
 @click.option(
     "--resume", is_flag=False, flag_value=_NEWEST, metavar="[ID]", help="Go on with a session (the last here)."

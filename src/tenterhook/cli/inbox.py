@@ -185,6 +185,8 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     if token_file is not None:
         person = inbox_client.with_token(address, _token(token_file.read()))
     else:
+        if not sys.stdin.isatty():
+            raise HookError("there is no terminal to ask for a name and a password in", "use --token-file FILE")
         name, password = click.prompt("Name"), click.prompt("Password", hide_input=True)
         person = inbox_client.with_password(address, name, password)
     inbox_client.keep(person)

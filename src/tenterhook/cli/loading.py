@@ -46,8 +46,8 @@ def agents_named(names: Sequence[str]) -> list[Agent]:
     unknown = [name for name in names if name not in AGENTS]
     if unknown:
         close = get_close_matches(unknown[0], AGENTS, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise click.UsageError(f"there is no agent {unknown[0]!r}; {hint}One of: {', '.join(AGENTS)}")
+        hint = f"did you mean {close[0]}? One of: " if close else "one of: "
+        raise click.UsageError(f"there is no agent {unknown[0]!r}; {hint}{', '.join(AGENTS)}")
     return [AGENTS[name] for name in dict.fromkeys(names)]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import HookError
 from ..events import spec_of
 from ..model import PRECEDENCE
 from ..shown import one_line, visible
@@ -110,7 +111,11 @@ def _opened(out: str | None) -> Iterator[BinaryIO]:
     if out in (None, "-"):
         yield sys.stdout.buffer
         return
-    with open(str(out), "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as stream:
+    try:
+        descriptor = os.open(str(out), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise HookError(f"{error.strerror}: {out}", "name a file in a folder that exists and is yours") from None
+    with open(descriptor, "wb") as stream:
         yield stream
 
 

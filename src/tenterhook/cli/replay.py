@@ -47,9 +47,11 @@ def replay(
         raise click.UsageError("--hook and --with exclude each other")
     from ..events import spec_of
     from ..journal.index import Index, Wanted
-    from ..replaying import Candidate
+    from ..replaying import Candidate, folder_hooks
     from ..replaying import replay as play
 
+    if directory is not None:
+        folder_hooks(directory)  # says what is wrong with it, also where there is nothing to replay
     index = Index()
     index.update()
     wanted = Wanted(session=session, event=spec_of(event).name if event else None, since=moment_since(since))

@@ -119,7 +119,7 @@ def _event(
     """The event that the options describe, on top of the payload."""
     given: dict[str, Any] = _json_object(_read(payload), "--payload") if payload else {}
     if tool_input is not None:
-        given["tool_input"] = _json(tool_input, "--input")
+        given["tool_input"] = _json_object(tool_input, "--input")
     if options.get("tool"):
         given["tool_name"] = options["tool"]
     if options.get("prompt") is not None:

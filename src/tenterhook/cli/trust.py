@@ -129,8 +129,9 @@ def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Candidate]:
     for name in names:
         matching = [each for each in found if name in (each.name, os.path.basename(each.path))]
         if not matching:
-            known = ", ".join(each.name for each in found) or "none"
-            raise HookError(f"this project has no hook '{name}'", f"its hooks: {known}")
+            known = ", ".join(each.name for each in found)
+            remedy = f"its hooks: {known}" if known else "it has none in .agents/hooks"
+            raise HookError(f"this project has no hook '{name}'", remedy)
         picked += matching
     return list(dict.fromkeys(picked))
 

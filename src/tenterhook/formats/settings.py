@@ -153,7 +153,7 @@ def _read(
             problems.append(Problem("bad-hooks-section", file, place(event, -1, None, ""), event, message, remedy))
             continue
         if event not in EVENTS_OF[agent]:
-            if any(not _is_ours(handler) for group in groups for handler in _handlers(group)):
+            if any(not _is_ours(handler) for group in groups for handler in _handlers(group) or [group]):
                 problems.append(_foreign_event(agent, event, file, place(event, -1, None, "")))
             continue
         number = 0
@@ -183,7 +183,7 @@ def _handlers(group: dict[str, Any]) -> list[Any]:
 
 
 def _is_ours(handler: Any) -> bool:
-    return isinstance(handler, dict) and is_our_line(str(handler.get("command")))
+    return isinstance(handler, dict) and is_our_line(str(handler.get("command") or handler.get("bash")))
 
 
 def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Problem:

@@ -74,7 +74,7 @@ def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
             text = stream.read().decode("utf-8-sig")
         return tomllib.loads(text), Lines(text)
     except OSError as error:
-        remedy = "name a TOML file that exists and is readable"
+        remedy = "name a file or folder that exists and is readable"
         return Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy)
     except UnicodeDecodeError as error:
         return Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8")
