@@ -78,16 +78,6 @@ def test_other_versions_of_python_run_the_guards(version: str, project: Path) ->
         assert ended.returncode == 2, ended.stderr
 
 
-def test_what_two_hooks_share_is_the_same() -> None:
-    guard, other = HOOKS / "block-dangerous-commands" / "scripts", HOOKS / "protect-hooks" / "scripts"
-    shared = [path.name for path in other.glob("*.py") if path.name != "run.py"]
-    assert "shell_line.py" in shared
-    for name in shared:
-        assert (guard / name).read_bytes() == (other / name).read_bytes(), name
-    loggers = [HOOKS / name / "scripts" / "run.py" for name in ("session-logger", "session-logger-end")]
-    assert loggers[0].read_bytes() == loggers[1].read_bytes()
-
-
 class TestPage:
     """docs/built-in-hooks.md says what is so."""
 
