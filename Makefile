@@ -6,7 +6,8 @@ INSTALLED := .venv/.installed
 DOCS_INSTALLED := .venv/.docs-installed
 WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-.PHONY: demo test test-slow test-thorough test-hosts agents-table check docs reference bench bench-check clean
+.PHONY: demo test test-slow test-thorough test-hosts agents-table check docs reference bench bench-check conformance \
+	dist wheel-check picture clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -53,6 +54,19 @@ bench: $(INSTALLED)
 bench-check: $(INSTALLED)
 	$(BIN)/python -m bench.check
 
+# The wheel and the source archive: the same bytes from the same commit, wherever and whenever.
+dist: $(INSTALLED)
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+
+# The wheel with pip, pipx and uvx, on every Python of this machine, from outside the checkout.
+wheel-check: $(INSTALLED)
+	$(BIN)/python -m tools.wheel_check
+
+# docs/pictures/demo.svg anew: the demo as it runs.
+picture: $(INSTALLED)
+	$(BIN)/python -m tools.record_demo
+
 clean:
 	rm -rf .venv .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -60,7 +74,7 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Tenterhook needs Python 3.11 or newer: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "setting up .venv (the first time only)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[agent,hub,otel]' $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"])')
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[all]' $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"])')
 	@touch $@
 
 $(DOCS_INSTALLED): $(INSTALLED)

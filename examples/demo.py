@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import pydantic_ai
 
 import tenterhook
 from tenterhook import Engine
@@ -148,6 +149,7 @@ class Person:
 
 async def play(stage: Stage) -> Conversation:
     """The session, from its first event to its last."""
+    pydantic_ai.BANNER_ENABLED = False  # this is Tenterhook's terminal
     screen = Screen(_out, _out, colour=sys.stdout.isatty())
     model = ScriptedModel(Script(str(stage.root / "session.yaml")))
     people = [Person(screen)]

@@ -19,15 +19,18 @@ from ..shown import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from click.shell_completion import CompletionItem
+
 USAGE = 64  # never click's 2, which means that an event was denied
 INTERRUPTED = 130
+COMPLETING = "_TENTERHOOK_COMPLETE"  # click's variable: what a shell wants of us, now that a key was pressed
 
 
 # Each command's module, and what it is called there: loaded when it is asked for.
 _COMMANDS = {
-    **{name: (name, name) for name in ("add", "agent", "check", "convert", "doctor", "hub", "inbox", "install", "log")},
-    **{name: (name, name) for name in ("new", "replay", "show", "trigger", "trust", "uninstall", "untrust")},
-    **{"list": ("list_hooks", "list_hooks"), "test": ("test_hooks", "test_hooks")},
+    **{name: (name, name) for name in ("add", "agent", "check", "completion", "convert", "doctor", "hub", "inbox")},
+    **{name: (name, name) for name in ("install", "log", "new", "replay", "show", "trigger", "trust", "uninstall")},
+    **{"list": ("list_hooks", "list_hooks"), "test": ("test_hooks", "test_hooks"), "untrust": ("untrust", "untrust")},
 }
 
 
@@ -43,6 +46,13 @@ class _Commands(click.Group):
         module, attribute = _COMMANDS[name]
         command: click.Command = getattr(import_module(f".{module}", __package__), attribute)
         return command
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names alone: what each command does would have to be loaded, and somebody waits."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(name) for name in self.list_commands(context) if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, context, incomplete)]
 
 
 @click.group(
@@ -67,6 +77,8 @@ def tenterhook(context: click.Context) -> int | None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; return its exit status. Errors are said in one place and one way."""
+    if os.environ.get(COMPLETING, "").endswith("_complete"):
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # what is wrong is for the command to say, not for a key
     try:
         status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False)
         status = status if isinstance(status, int) else 0

@@ -12,7 +12,7 @@ import click
 from ..approvals.requests import MODES
 from ..errors import HookError
 from ..shown import visible
-from .loading import config_option, json_option
+from .loading import config_option, ids_in, json_option
 from .printing import print_json, print_problems
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ _NEWEST = "newest"
 _KIMI = (".kimi/config.toml", ".kimi-code/config.toml")
 
 
+def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    return ids_in("agent", incomplete, ".jsonl")
+
+
 @click.command(short_help="A coding agent in which every event really happens.")
 @click.argument("prompt", required=False)
 @click.option("--model", metavar="M", help="Any name pydantic-ai knows, such as openai:gpt-5; or scripted:FILE.")
@@ -37,7 +42,12 @@ _KIMI = (".kimi/config.toml", ".kimi-code/config.toml")
     help="ask: before Shell, writes and Task; auto: before Shell; yolo: never.",
 )
 @click.option(
-    "--resume", is_flag=False, flag_value=_NEWEST, metavar="[ID]", help="Go on with a session (the last here)."
+    "--resume",
+    is_flag=False,
+    flag_value=_NEWEST,
+    metavar="[ID]",
+    shell_complete=_sessions,
+    help="Go on with a session (the last here).",
 )
 @config_option
 @click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .. import places
 from ..catalog import loading, roots, trust
 
 if TYPE_CHECKING:
@@ -34,9 +35,26 @@ def catalog_here(configs: Sequence[str] = ()) -> Catalog:
     return loading.load(root, configs, trust=trust.Trust(root))
 
 
-def hook_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion."""
-    return sorted({hook.name for hook in catalog_here().hooks if hook.name.startswith(incomplete)})
+def hook_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion: the hooks in force here, those of files named before on the line among them."""
+    hooks = catalog_here(context.params.get("configs") or ()).hooks
+    return sorted({hook.name for hook in hooks if hook.name.startswith(incomplete)})
+
+
+def session_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion: sessions that hooks have met, the last one first."""
+    return ids_in("sessions", incomplete)
+
+
+def ids_in(directory: str, incomplete: str, ending: str = "") -> list[str]:
+    """Those of which something is kept below our state directory, by name and ending, the last used first."""
+    try:
+        with os.scandir(os.path.join(places.state(), directory)) as entries:
+            found = [(entry.stat().st_mtime, entry.name) for entry in entries if entry.name.endswith(ending)]
+    except OSError:  # none yet
+        return []
+    names = [name.removesuffix(ending) for _, name in sorted(found, reverse=True)]
+    return [name for name in names if name.startswith(incomplete) and "%" not in name]  # such a name is not the id
 
 
 def agents_named(names: Sequence[str]) -> list[Agent]:

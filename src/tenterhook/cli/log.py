@@ -11,7 +11,7 @@ import click
 
 from ..events import spec_of
 from ..shown import one_line, visible
-from .loading import catalog_here, event_names, json_option
+from .loading import catalog_here, event_names, hook_names, json_option, session_ids
 from .printing import coloured, print_json, print_table
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def since_option(default: str | None) -> Callable[[F], F]:
 @click.group(invoke_without_command=True, short_help="What reached your hooks and what they did.")
 @click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C ends it.")
 @click.option("-n", "last", metavar="N", type=int, default=50, show_default=True, help="How many at most; 0 for all.")
-@click.option("--session", metavar="S", help="Only this session.")
+@click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
 @click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
-@click.option("--hook", metavar="H", help="Only what reached this hook.")
+@click.option("--hook", metavar="H", shell_complete=hook_names, help="Only what reached this hook.")
 @click.option("--decision", metavar="D", type=click.Choice(_DECISIONS), help="Only events with this decision.")
 @since_option(None)
 @json_option
@@ -89,7 +89,7 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 
 @log.command()
 @since_option("7d")
-@click.option("--session", metavar="S", help="Only this session.")
+@click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
 @click.option("--shadow", is_flag=True, help="Only hooks in shadow mode, and what they would have done.")
 @json_option
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from ..errors import HookError
 from ..events import spec_of
 from ..model import PRECEDENCE
 from ..shown import one_line, visible
-from .loading import event_names
+from .loading import event_names, hook_names, session_ids
 from .log import moment_since, since_option
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ _SHOWN_EVERY = 0.1
     help="The collector's OTLP/HTTP address (otlp). Default: OTEL_EXPORTER_OTLP_ENDPOINT, or http://127.0.0.1:4318.",
 )
 @click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C sends what is left and ends it.")
-@click.option("--session", metavar="S", help="Only this session.")
+@click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
 @click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
-@click.option("--hook", metavar="H", help="Only what reached this hook.")
+@click.option("--hook", metavar="H", shell_complete=hook_names, help="Only what reached this hook.")
 @click.option("--decision", metavar="D", type=click.Choice(_DECISIONS), help="Only events with this decision.")
 @since_option(None)
 def export(

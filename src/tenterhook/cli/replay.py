@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..shown import one_line, visible
-from .loading import config_option, hook_names, json_option
+from .loading import config_option, event_names, hook_names, json_option, session_ids
 from .log import moment_since, since_option
 from .printing import print_json
 
@@ -18,8 +18,8 @@ _MOST_SHOWN = 20
 
 @click.command(short_help="Fire recorded events at today's hooks; see what would differ.")
 @since_option("7d")
-@click.option("--session", metavar="S", help="Only this session's events.")
-@click.option("--event", metavar="E", help="Only this event, by any of its names.")
+@click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session's events.")
+@click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
 @click.option("--hook", metavar="NAME", shell_complete=hook_names, help="Ask this hook alone.")
 @click.option("--with", "directory", metavar="DIR", type=click.Path(), help="Ask the hooks of this directory instead.")
 @config_option

@@ -21,7 +21,7 @@ from ..model import Event, Verdict
 from ..running import Cancel
 from ..sessions import Session, fresh_id
 from ..shown import visible
-from .loading import config_option, event_names, json_option
+from .loading import agent_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
 
 if TYPE_CHECKING:
@@ -40,10 +40,22 @@ REFUSED_CONFIG = 1
 @click.option("--tool", metavar="NAME", help="The tool's name.")
 @click.option("--input", "tool_input", metavar="JSON", help="The tool's input, a JSON object.")
 @click.option("--prompt", metavar="TEXT", help="The prompt's text.")
-@click.option("--session", metavar="ID", help="The session; calls with the same one share its state.")
+@click.option(
+    "--session",
+    metavar="ID",
+    shell_complete=session_ids,
+    help="The session; calls with the same one share its state.",
+)
 @click.option("--cwd", metavar="DIR", type=click.Path(), help="The session's working directory (default: here).")
 @config_option
-@click.option("--agent", metavar="NAME", default="agent", show_default=True, help="Whose call it is, for --dry-run.")
+@click.option(
+    "--agent",
+    metavar="NAME",
+    default="agent",
+    show_default=True,
+    shell_complete=agent_names,
+    help="Whose call it is, for --dry-run.",
+)
 @click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
 @click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
 @click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")

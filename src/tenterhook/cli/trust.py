@@ -31,8 +31,13 @@ class Candidate(NamedTuple):
     path: str
 
 
+def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    return [each.name for each in candidates(catalog_here()) if each.name.startswith(incomplete)]
+
+
 @click.command(short_help="Let this project's hooks run, as they are now.")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--all", "everything", is_flag=True, help="Every hook of the project, and its hooks.toml.")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts. You have looked at the hooks.")
 @click.option("--code", is_flag=True, help="The project's own code instead: your hooks may run its tests and tools.")

@@ -12,8 +12,14 @@ from .loading import catalog_here
 from .trust import need_terminal, refuse_below_agent
 
 
+def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    trust = catalog_here().trust
+    return [name for name in map(os.path.basename, trust.keys()) if name.startswith(incomplete)]
+
+
 @click.command(short_help="Take back the trust in this project's hooks.")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--all", "everything", is_flag=True, help="All that was trusted in this project.")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
 def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:

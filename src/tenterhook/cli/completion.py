@@ -1,0 +1,37 @@
+"""`tenterhook completion`: what a shell needs to complete our commands, hooks, events, agents and sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import get_completion_class
+
+if TYPE_CHECKING:
+    from click.shell_completion import ShellComplete
+
+
+@click.command(short_help="Completion for bash, zsh or fish.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what SHELL needs to complete tenterhook's commands and options, and the hooks, events, agents and sessions.
+
+    Pressing Tab runs no hook and writes nothing. Bash 4.4 or newer. Put it where the shell looks, once:
+
+    \b
+    bash  mkdir -p ~/.local/share/bash-completion/completions
+          tenterhook completion bash > ~/.local/share/bash-completion/completions/tenterhook
+    zsh   mkdir -p ~/.zfunc; tenterhook completion zsh > ~/.zfunc/_tenterhook
+          and in ~/.zshrc: fpath+=(~/.zfunc); autoload -Uz compinit; compinit
+    fish  mkdir -p ~/.config/fish/completions
+          tenterhook completion fish > ~/.config/fish/completions/tenterhook.fish
+
+    \b
+    Or for this shell alone: eval "$(tenterhook completion bash)", in fish tenterhook completion fish | source
+    """
+    from . import COMPLETING
+
+    kind: type[ShellComplete] | None = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(context.find_root().command, {}, "tenterhook", COMPLETING).source())

@@ -1,0 +1,57 @@
+"""The picture of the demo: of today's demo, and one that a page can show."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tools.moving_picture import Line, Piece, drawn, wrapped
+
+ROOT = Path(__file__).parent.parent.parent
+PICTURE = ROOT / "docs" / "pictures" / "demo.svg"
+
+
+def words(picture: str) -> str:
+    return " ".join(" ".join(ElementTree.fromstring(picture).itertext()).split())
+
+
+def test_the_picture_shows_the_demo_as_it_is_now() -> None:
+    demo = (ROOT / "examples" / "demo.py").read_text()
+    scenes = re.findall(r'^    "(.+)": ".+",$', demo, re.MULTILINE)
+    happened = re.findall(r'yield "(.+?)", ', demo)
+    shown = words(PICTURE.read_text())
+    missing = [text for text in (*scenes, *happened) if text not in shown]
+    assert scenes
+    assert missing == ["The context is compacted"], "make picture"
+
+
+def test_a_page_can_show_it_without_asking_anybody_else() -> None:
+    text = PICTURE.read_text()
+    assert len(text) < 150_000
+    assert "<script" not in text
+    assert set(re.findall(r"https?://[^\s\"'<]+", text)) <= {
+        "http://www.w3.org/2000/svg",
+        "https://setup.example.invalid/install.sh",
+    }
+
+
+def test_no_name_of_this_machine_is_in_it() -> None:
+    assert not re.search(r"/tmp/|/home/|/root/", PICTURE.read_text())
+
+
+def test_the_last_lines_stay_and_nothing_takes_long() -> None:
+    picture = drawn([Line([Piece(0, f"line {n}")]) for n in range(200)], 80, "many lines")
+    delays = [float(each) for each in re.findall(r"animation-delay: ([\d.]+)s", picture)]
+    assert delays == sorted(delays)
+    assert delays[-1] <= 25
+    assert "line 199" in words(picture)
+
+
+def test_what_is_code_in_a_picture_is_shown_as_it_was_typed() -> None:
+    assert "echo <b> & true" in words(drawn([Line([Piece(0, "echo <b> & true")])], 80, "<"))
+
+
+def test_a_long_line_breaks_between_words() -> None:
+    parts = wrapped(Line([Piece(0, "  one two three four", "yellow")]), 12)
+    assert [part.text for part in parts] == ["  one two", "    three", "    four"]
