@@ -62,13 +62,19 @@ def _options(arguments: Sequence[str] | None) -> tuple[_Parser, argparse.Namespa
     parser = _Parser(
         prog="conformance/run.py", description=f"Conformance kit {KIT} for the HOOK.md and [[hooks]] formats."
     )
-    parser.add_argument("--engine", required=True, metavar="COMMAND", help="your adapter; README.md tells how to write one")
-    parser.add_argument("--level", choices=("format", "tenterhook"), help="only what a source document says, or only more")
+    parser.add_argument(
+        "--engine", required=True, metavar="COMMAND", help="your adapter; README.md tells how to write one"
+    )
+    parser.add_argument(
+        "--level", choices=("format", "tenterhook"), help="only what a source document says, or only more"
+    )
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="an area, or ids: 'exit-codes/*'")
     parser.add_argument("--json", action="store_true", help="print data instead of a table")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write a test report for CI, too")
     parser.add_argument("-j", dest="jobs", type=int, metavar="N", help="how many at a time; twice the cores")
-    parser.add_argument("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="for one vector; %(default)g")
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE, metavar="SECONDS", help="for one vector; %(default)g"
+    )
     return parser, parser.parse_args(arguments)
 
 

@@ -1,7 +1,7 @@
 """The adapter of kimi-cli's own hook engine; run it with the interpreter of an environment that has kimi-cli.
 
-Its loader of configuration, its `HookEngine` and its builders of payloads do the work. What the engine's callers do before
-and after is done here as they do it, and each table names the files it was read from (kimi-cli 1.49.0).
+Its loader of configuration, its `HookEngine` and its builders of payloads do the work. What the engine's callers do
+before and after is done here as they do it, and each table names the files it was read from (kimi-cli 1.49.0).
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import asyncio
 import inspect
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Payload = dict[str, Any]
 
