@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DECISIONS = ("deny", "ask", "approve", "allow", "none")
 _PROCEED = ("allow", "none")  # many engines do not tell these apart, and no source document does
-_PATIENCE = 10.0  # seconds for what hooks in the background leave, and for what must go away
+PATIENCE = 10.0  # seconds for what hooks in the background leave, and for what must go away
 _TOLD = ("reason", "modified_input", "additional_context", "messages", "failures", "problems")
 _NOTHING = object()
 
@@ -49,7 +49,7 @@ def untold(expect: dict[str, Any], answer: dict[str, Any]) -> list[str]:
 
 def effects(expect: dict[str, Any], place: Place) -> list[Difference]:
     """What hooks have left otherwise than expected; given a few seconds to come about."""
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + PATIENCE
     while (found := list(_effects(expect, place))) and time.monotonic() < end:
         time.sleep(0.02)
     return found
