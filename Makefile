@@ -7,7 +7,7 @@ DOCS_INSTALLED := .venv/.docs-installed
 WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 .PHONY: demo test test-slow test-thorough test-hosts agents-table check docs reference bench bench-check conformance \
-	dist wheel-check picture clean
+	conformance-page dist wheel-check picture clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -26,8 +26,8 @@ test-thorough: $(INSTALLED)
 # Real agents from the package registries, in a cache folder; LATEST=1 for the newest.
 test-hosts: $(INSTALLED)
 	$(BIN)/python tests/hosts/agents.py install
-	$(BIN)/pytest -m agents -n 2 -q -rs tests/hosts tests/hub || { echo "once more, those that failed: agents are other people's programs"; \
-		$(BIN)/pytest -m agents -n 1 -q -rs --last-failed --last-failed-no-failures none tests/hosts tests/hub; }
+	$(BIN)/pytest -m agents -n 2 -q -rs tests/hosts tests/hub tests/conformance || { echo "once more, those that failed: agents are other people's programs"; \
+		$(BIN)/pytest -m agents -n 1 -q -rs --last-failed --last-failed-no-failures none tests/hosts tests/hub tests/conformance; }
 
 # docs/agents.md anew: every agent, mode and event, as observed.
 agents-table: $(INSTALLED)
@@ -66,6 +66,14 @@ wheel-check: $(INSTALLED)
 # docs/pictures/demo.svg anew: the demo as it runs.
 picture: $(INSTALLED)
 	$(BIN)/python -m tools.record_demo
+
+# Our engine through the conformance kit, as any other engine would be.
+conformance: $(INSTALLED)
+	$(BIN)/python conformance/run.py --engine '$(BIN)/python conformance/engines/tenterhook_engine.py'
+
+# docs/conformance.md anew, with kimi-cli from the Python index.
+conformance-page: $(INSTALLED)
+	$(BIN)/python -m conformance.page --write
 
 clean:
 	rm -rf .venv .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
