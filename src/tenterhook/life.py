@@ -40,6 +40,7 @@ class Turn:
     """What one run of an agent has come to so far."""
 
     def __init__(self) -> None:
+        self.prompt = ""
         self.steps = 0
         self.stops = stopping.fresh()
         self.stop_reason = "no_tool_calls"
@@ -81,7 +82,7 @@ class Life:
         belongs in the session but not in the model's context.
         """
         self.engine = engine
-        self.session_id = session_id or fresh_id()
+        self.session_id = session_id or self.fresh_session_id()
         self.work_dir = os.path.abspath(work_dir)
         self.gate = Gate(
             self.decide, mode=mode, rules=rules, more_rules=more_rules, surfaces=surfaces, told=self._answered
@@ -127,6 +128,11 @@ class Life:
 
     # What an adapter says
 
+    @staticmethod
+    def fresh_session_id() -> str:
+        """The id of a session that was given none."""
+        return fresh_id()
+
     def mark(self) -> None:
         """What runs below an agent may not widen what may run."""
         if not self._is_marked:
@@ -148,6 +154,7 @@ class Life:
 
     async def begin_turn(self, prompt: str, turn_id: str) -> list[str]:
         """A turn, or a subagent's work, begins: what to tell the model. `turn.refusal` says if it must not."""
+        self.turn.prompt = prompt
         if self.subagent is not None:
             verdict = await self.fire("pre-subagent", **_about(self.subagent), prompt=prompt)
         else:
@@ -162,10 +169,10 @@ class Life:
             return []
         return [hook_context(verdict.event, text) for text in verdict.additional_context]
 
-    async def end_turn(self, prompt: str, response: str) -> None:
+    async def end_turn(self, response: str) -> None:
         """A turn has ended as it should."""
         if self.subagent is None:
-            await self.fire("post-agent-turn", prompt=prompt, response=response)
+            await self.fire("post-agent-turn", prompt=self.turn.prompt, response=response)
 
     async def fail_turn(self, error: Exception) -> None:
         """A turn, or a subagent's work, ended with an error."""

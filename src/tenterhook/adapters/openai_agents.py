@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +67,8 @@ class HooksRunner(Life):
         Where hooks send the agent back, the result is that of the last run, with all of them in its `to_input_list()`.
         """
         life = self.for_turn()
-        text = "" if isinstance(prompt, RunState) else _prompt_text(prompt)
         if not isinstance(prompt, RunState):  # which goes on where a turn was interrupted
-            context = await life.begin_turn(text, "")
+            context = await life.begin_turn(_prompt_text(prompt), os.urandom(8).hex())
             if life.turn.refusal is not None:
                 return _refused(agent, prompt, life.turn.refusal, how.get("context"))
             prompt = _beside(prompt, [*life.take_waiting(), *context])
@@ -81,7 +81,7 @@ class HooksRunner(Life):
             await life.fail_turn(error)
             raise
         if not result.interruptions:
-            await life.end_turn(text, said_text(result.final_output))
+            await life.end_turn(said_text(result.final_output))
         return result
 
     def guard(self, agent: Agent[Any]) -> Agent[Any]:

@@ -38,8 +38,7 @@ class HooksCapability(Life, AbstractCapability[Any]):
         return lambda: "\n\n".join(self.context) or None
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        prompt = said_text(ctx.prompt)
-        context = await self.begin_turn(prompt, ctx.run_id or "")
+        context = await self.begin_turn(said_text(ctx.prompt), ctx.run_id or "")
         if self.turn.refusal is not None:
             if self.subagent is not None:
                 raise ToolFailed(self.turn.refusal)
@@ -50,7 +49,7 @@ class HooksCapability(Life, AbstractCapability[Any]):
         except Exception as error:
             await self.fail_turn(error)
             raise
-        await self.end_turn(prompt, said_text(result.output))
+        await self.end_turn(said_text(result.output))
         return result
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
