@@ -41,7 +41,7 @@ class Turn:
 
     def __init__(self) -> None:
         self.prompt = ""
-        self.steps = 0
+        self.steps = 0  # requests to the model, where the framework tells of them
         self.stops = stopping.fresh()
         self.stop_reason = "no_tool_calls"
         self.refusal: str | None = None  # why there was no model call
@@ -241,7 +241,7 @@ class Life:
         """Ask whether the run may stop; if not, this is what the model hears next."""
         turn, subagent = self.turn, self.subagent
         message = {"role": "assistant", "content": said}
-        told = {"stop_reason": turn.stop_reason, "step_count": turn.steps, "final_message": message}
+        told = {"stop_reason": turn.stop_reason, "step_count": turn.steps or None, "final_message": message}
         name = "pre-agent-turn-stop" if subagent is None else "post-subagent"
         event = self._event(name, told if subagent is None else {**_about(subagent), "response": said})
         asked = turn.stops.asked(self.engine.hooks)

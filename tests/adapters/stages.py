@@ -1,17 +1,19 @@
-"""The same small agent on each framework: a tool that leaves a file, one that breaks, and a scripted model over HTTP."""
+"""The same small agent on each framework: a tool that leaves a file, one that breaks, a scripted model over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tenterhook.live.model import MODEL, Call, ScriptedModel, Turn
+import httpx
+
+from tenterhook.live.model import MODEL, Call
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from openai import AsyncOpenAI
 
     from tenterhook import Engine
     from tenterhook.life import Life
@@ -34,15 +36,18 @@ class Stage(NamedTuple):
     def broken(self) -> Call:
         return Call(f"{self.prefix}broken", {"why": "why not"})
 
-    def slow(self) -> Call:
-        return Call(f"{self.prefix}slow", {"why": "why not"})
-
 
 def note(name: str) -> str:
     """Leave a file."""
     with open(name, "w") as file:
         file.write("noted")
     return f"noted {name}"
+
+
+def openai_client(url: str) -> AsyncOpenAI:
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
 
 
 async def run_pydantic_ai(hooks: Any, url: str, prompt: str) -> str:
@@ -55,28 +60,27 @@ async def run_pydantic_ai(hooks: Any, url: str, prompt: str) -> str:
         """Break."""
         raise ToolFailed(BROKE)
 
-    model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=f"{url}/v1", api_key="none"))
-    agent = Agent(model, capabilities=[hooks], tools=[note, broken])
-    async with agent:
+    async with openai_client(url) as client:
+        model = OpenAIChatModel(MODEL, provider=OpenAIProvider(openai_client=client))
+        agent = Agent(model, capabilities=[hooks], tools=[note, broken])
         return str((await agent.run(prompt)).output)
 
 
 async def run_openai_agents(hooks: Any, url: str, prompt: str) -> str:
     from agents import Agent, OpenAIResponsesModel, RunConfig, function_tool
-    from openai import AsyncOpenAI
 
     @function_tool
     def broken(why: str) -> str:
         """Break."""
         raise ValueError(BROKE)
 
-    async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none") as client:
+    async with openai_client(url) as client:
         model = OpenAIResponsesModel(MODEL, client)
         agent: Agent[Any] = Agent("noter", tools=[function_tool(note), broken], model=model)
         return str((await hooks.run(agent, prompt, run_config=RunConfig(tracing_disabled=True))).final_output)
 
 
-def langchain_agent(hooks: Any, url: str) -> Any:
+def langchain_agent(hooks: Any, url: str, **clients: Any) -> Any:
     from langchain.agents import create_agent
     from langchain_core.tools import StructuredTool, ToolException
     from langchain_openai import ChatOpenAI
@@ -87,18 +91,21 @@ def langchain_agent(hooks: Any, url: str) -> Any:
         raise ToolException(BROKE)
 
     breaking = StructuredTool.from_function(broken, handle_tool_error=True)
-    model = ChatOpenAI(model=MODEL, base_url=f"{url}/v1", api_key=SecretStr("none"))
+    model = ChatOpenAI(model=MODEL, base_url=f"{url}/v1", api_key=SecretStr("none"), **clients)
     return create_agent(model, [note, breaking], middleware=[hooks])
 
 
 async def run_langchain(hooks: Any, url: str, prompt: str) -> str:
-    result = await langchain_agent(hooks, url).ainvoke({"messages": [("user", prompt)]})
+    async with httpx.AsyncClient() as client:
+        agent = langchain_agent(hooks, url, http_async_client=client)
+        result = await agent.ainvoke({"messages": [("user", prompt)]})
     return str(result["messages"][-1].text)
 
 
 async def run_langchain_in_a_thread(hooks: Any, url: str, prompt: str) -> str:
-    agent = langchain_agent(hooks, url)
-    result = await asyncio.to_thread(agent.invoke, {"messages": [("user", prompt)]})
+    with httpx.Client() as client:
+        agent = langchain_agent(hooks, url, http_client=client)
+        result = await asyncio.to_thread(agent.invoke, {"messages": [("user", prompt)]})
     return str(result["messages"][-1].text)
 
 

@@ -92,14 +92,19 @@ class HooksCallbacks(Life):
     async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
         """What the SDK calls at every event."""
         native: HookEvent = payload["hook_event_name"]
+        life = self._life(payload)
         try:
             received = CODEC.read_event(payload, native)
-            verdict = await _ANSWERS[native](self._life(payload), received)
+            verdict = await _ANSWERS[native](life, received)
         except BadEvent as error:  # what hooks cannot be told of does not run
-            received = wire.Received(self._event(CODEC.events[native], {}), native, {})
+            received = wire.Received(life._event(CODEC.events[native], {}), native, {})
             verdict = _deny(received, str(error))
         told, _ = wire.said(CODEC.manners, received, verdict)
-        return CODEC.body(told) or {}
+        said = CODEC.body(told)
+        body: dict[str, Any] = said if isinstance(said, dict) else {}
+        if native == "PreToolUse" and life.turn.stop_reason == "tool_rejected":
+            body |= {"continue_": False, "stopReason": life.turn.answer}  # as the SDK spells it
+        return body
 
     async def _tool_asked(self, received: wire.Received) -> Verdict:
         wanted = self._call(received)
