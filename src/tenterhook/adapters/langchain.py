@@ -2,7 +2,7 @@
 
     agent = create_agent(model, tools, middleware=[HooksMiddleware(engine)])
 
-A run of the agent is a turn; `invoke` and `ainvoke` do alike. Put it first, so that it is asked before others act. Not
+A run of the agent is a turn; `invoke` and `ainvoke` do alike. Put it last, so that hooks see a call as it runs. Not
 given: compaction and background work, which are other middleware's, and `post-agent-turn-failure`, as nobody tells
 middleware that a run has failed: fire that with `fail_turn` where you catch the error.
 """
@@ -42,19 +42,16 @@ T = TypeVar("T")
 EVENTS = {
     "pre-session": "you, with `begin`",
     "post-session": "you, with `end`",
-    "turn-started": "the middleware",
-    "pre-agent-turn": "the middleware",
-    "post-agent-turn": "the middleware",
-    "pre-agent-turn-stop": "the middleware",
-    "post-agent-turn-stop": "the middleware",
+    **dict.fromkeys(
+        (
+            *("turn-started", "pre-agent-turn", "post-agent-turn", "pre-agent-turn-stop", "post-agent-turn-stop"),
+            *("post-tool-call", "post-tool-call-failure"),
+        ),
+        "the middleware",
+    ),
     "post-agent-turn-failure": "you, with `fail_turn`",
-    "pre-tool-call": "the gate",
-    "post-tool-call": "the middleware",
-    "post-tool-call-failure": "the middleware",
-    "permission-request": "the gate",
-    "permission-result": "the gate",
-    "pre-subagent": "the middleware of `for_subagent`",
-    "post-subagent": "the middleware of `for_subagent`",
+    **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
+    **dict.fromkeys(("pre-subagent", "post-subagent"), "the middleware of `for_subagent`"),
 }
 _MOST_TURNS = 64  # that are remembered; runs that fail never say so
 

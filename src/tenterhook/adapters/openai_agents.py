@@ -40,19 +40,15 @@ if TYPE_CHECKING:
 EVENTS = {
     "pre-session": "you, with `begin`",
     "post-session": "you, with `end`",
-    "turn-started": "`run`",
-    "pre-agent-turn": "`run`",
-    "post-agent-turn": "`run`",
-    "pre-agent-turn-stop": "`run`",
-    "post-agent-turn-stop": "`run`",
-    "post-agent-turn-failure": "`run`",
-    "pre-tool-call": "the gate, before function and MCP tools",
-    "post-tool-call": "`run`, after them",
-    "post-tool-call-failure": "`run`, after them",
-    "permission-request": "the gate",
-    "permission-result": "the gate",
-    "pre-subagent": "`run` of `for_subagent`",
-    "post-subagent": "`run` of `for_subagent`",
+    **dict.fromkeys(
+        (
+            *("turn-started", "pre-agent-turn", "post-agent-turn", "pre-agent-turn-stop", "post-agent-turn-stop"),
+            *("post-agent-turn-failure", "post-tool-call", "post-tool-call-failure"),
+        ),
+        "`run`",
+    ),
+    **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
+    **dict.fromkeys(("pre-subagent", "post-subagent"), "`run` of `for_subagent`"),
 }
 
 

@@ -27,6 +27,20 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ToolCallPart
     from pydantic_ai.tools import RunContext, ToolDefinition
 
+EVENTS = {
+    "pre-session": "you, with `begin`",
+    "post-session": "you, with `end`",
+    **dict.fromkeys(
+        (
+            *("turn-started", "pre-agent-turn", "post-agent-turn", "pre-agent-turn-stop", "post-agent-turn-stop"),
+            *("post-agent-turn-failure", "post-tool-call", "post-tool-call-failure"),
+        ),
+        "the capability",
+    ),
+    **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
+    **dict.fromkeys(("pre-subagent", "post-subagent"), "the capability of `for_subagent`"),
+}
+
 
 class HooksCapability(Life, AbstractCapability[Any]):
     """Fires every event of a run at an engine's hooks and does what they decide."""
