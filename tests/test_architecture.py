@@ -49,7 +49,7 @@ LAYERS = (
     {"journal"},
     {"commands", "minding"},
     {"catalog", "turns"},
-    {"engine", "explaining", "replaying", "stopping"},
+    {"engine", "explaining", "replaying", "stopping", "telling"},
     {"approvals", "authoring"},
     {"gate", "hub", "joining"},
     {"life"},

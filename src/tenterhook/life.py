@@ -10,15 +10,14 @@ import copy
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import guarded, jsonable, processes, stopping
+from . import guarded, processes, stopping, telling
 from .approvals.requests import Call
 from .gate import Gate, Permit
-from .model import Action, Event, Run, Verdict
+from .model import Event, Verdict
 from .sessions import fresh_id
-from .texts import prompt_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from .approvals.requests import Answer, Request, Surface
@@ -113,7 +112,7 @@ class Life:
         """The session begins; its hooks' context goes with the instructions. Denied, it should not."""
         self.mark()
         verdict = await self.fire("pre-session", source=source, **fields)
-        self.context = [hook_context("pre-session", text) for text in verdict.additional_context]
+        self.context = [telling.hook_context("pre-session", text) for text in verdict.additional_context]
         return verdict
 
     async def end(self, *, reason: str = "exit", **fields: Any) -> None:
@@ -163,11 +162,12 @@ class Life:
             if self.origin != "user":
                 return []
             verdict = await self.fire("pre-agent-turn", prompt=prompt)
-            self._keep_results(verdict)
+            for result in telling.prompt_results(verdict):
+                self.keep(result)
         if verdict.denied:
             self.turn.refusal = self.turn.answer = verdict.reason or "Refused"
             return []
-        return [hook_context(verdict.event, text) for text in verdict.additional_context]
+        return [telling.hook_context(verdict.event, text) for text in verdict.additional_context]
 
     async def end_turn(self, response: str) -> None:
         """A turn has ended as it should."""
@@ -219,7 +219,7 @@ class Life:
             raise
         finally:
             self.turn.asking.discard(task)
-        return permit._replace(context=tuple(hook_context("pre-tool-call", text) for text in permit.context))
+        return permit._replace(context=tuple(telling.hook_context("pre-tool-call", text) for text in permit.context))
 
     async def refused(self, permit: Permit) -> tuple[str, list[str]]:
         """A call does not run: the reason, and what else to tell the model."""
@@ -231,11 +231,11 @@ class Life:
     async def failed(self, call: Call, error: str) -> list[str]:
         """A call has failed: what to tell the model beside the error."""
         self.turn.heard.add(call.tool_use_id)
-        return _said(await self.fire("post-tool-call-failure", **_tool(call), error=error))
+        return telling.beside_result(await self.fire("post-tool-call-failure", **_tool(call), error=error))
 
     async def succeeded(self, call: Call, output: Any) -> list[str]:
         """A call has run: what to tell the model beside the result."""
-        return _said(await self.fire("post-tool-call", **_tool(call), tool_output=output))
+        return telling.beside_result(await self.fire("post-tool-call", **_tool(call), tool_output=output))
 
     async def stop(self, said: str) -> list[str]:
         """Ask whether the run may stop; if not, this is what the model hears next."""
@@ -253,10 +253,10 @@ class Life:
         self._heard(event, verdict)
         for news in turn.stops.news(self.engine.hooks, verdict.runs):
             self.say(news)
-        contexts = [hook_context(name, text) for text in verdict.additional_context]
+        contexts = [telling.hook_context(name, text) for text in verdict.additional_context]
         if verdict.denied and turn.stop_reason == "no_tool_calls":
             turn.stops = turn.stops.after(verdict)
-            return [*_sent_back(verdict.runs), *contexts]
+            return [*telling.sent_back(verdict.runs), *contexts]
         self.waiting += contexts
         if subagent is None:
             active = any(count > 0 for count in turn.stops.counts.values())
@@ -264,17 +264,6 @@ class Life:
         return []
 
     # How it is done
-
-    def _keep_results(self, verdict: Verdict) -> None:
-        """What prompt hooks say is for the person and the session, not for the model."""
-        for run in verdict.runs:
-            if run.decision.ignored is not None:
-                continue
-            denies = run.decision.action is Action.DENY
-            text = run.decision.reason if denies else run.decision.message if run.hook.has_one_matcher else None
-            if text:
-                body = text.replace("</hook_result>", "&lt;/hook_result>")
-                self.keep(f'<hook_result hook_event="UserPromptSubmit">{body}</hook_result>')
 
     def _answered(self, request: Request, answer: Answer | None, took: float) -> None:
         """Write down how a question ended, and tell whoever listens."""
@@ -306,30 +295,3 @@ def _about(subagent: Subagent) -> dict[str, Any]:
 
 def _tool(call: Call) -> dict[str, Any]:
     return {"tool_name": call.tool_name, "tool_input": call.tool_input, "tool_use_id": call.tool_use_id}
-
-
-def _said(verdict: Verdict) -> list[str]:
-    """What hooks have to say about a call that is over, beside its result."""
-    said = [*verdict.additional_context, *([verdict.reason] if verdict.denied and verdict.reason else [])]
-    return [hook_context(verdict.event, text) for text in said]
-
-
-def _sent_back(runs: Iterable[Run]) -> list[str]:
-    """The reasons of blocked stops, in the words of each family."""
-    blocks = [run for run in runs if run.decision.action is Action.DENY and run.decision.ignored is None]
-    return [
-        f"[Hook blocked stop: {run.decision.reason}]"
-        if stopping.family(run.hook) == "folder"
-        else run.decision.reason or ""
-        for run in blocks
-    ]
-
-
-def hook_context(event: str, text: str) -> str:
-    """What a hook adds, told apart from what a person says."""
-    return f'<hook_context event="{event}">{text.replace("</hook_context>", "&lt;/hook_context>")}</hook_context>'
-
-
-def said_text(value: Any) -> str:
-    """A prompt or an answer as text, in whichever shape it comes."""
-    return value if isinstance(value, str) else prompt_text(jsonable.plain(value)) if value is not None else ""

@@ -126,14 +126,11 @@ def claude_options(url: str, **more: Any) -> Any:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "HOME": os.environ["HOME"],
     }
-    return ClaudeAgentOptions(
-        mcp_servers={"t": create_sdk_mcp_server("t", tools=[noting, broken])},
-        allowed_tools=["mcp__t__note", "mcp__t__broken", "Agent"],
-        setting_sources=[],
-        env=environment,
-        cwd=os.getcwd(),
-        **more,
-    )
+    given: dict[str, Any] = {
+        "mcp_servers": {"t": create_sdk_mcp_server("t", tools=[noting, broken])},
+        "allowed_tools": ["mcp__t__note", "mcp__t__broken", "Agent"],
+    }
+    return ClaudeAgentOptions(setting_sources=[], env=environment, cwd=os.getcwd(), **{**given, **more})
 
 
 async def run_claude_agent(hooks: Any, url: str, prompt: str) -> str:

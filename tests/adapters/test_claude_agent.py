@@ -79,9 +79,9 @@ def test_a_subagent_has_events_of_its_own_and_is_sent_back(project: Path) -> Non
         return {"decision": "deny", "reason": "Look closer."} if len(seen) == 1 else None
 
     engine.on("pre-subagent")(saying(additional_context="FOR-THE-HELPER"))
-    given = {"description": "helps", "prompt": "help me out", "subagent_type": "general-purpose"}
+    about = {"description": "helps", "subagent_type": "general-purpose", "run_in_background": False}
     turns = [
-        Turn(calls=(Call("Agent", given),), unless="help me out"),
+        Turn(calls=(Call("Agent", {**about, "prompt": "help me out"}),), unless="help me out"),
         Turn(calls=(Call("mcp__t__note", {"name": "made"}),), when="FOR-THE-HELPER"),
         Turn(text="helped", when="FOR-THE-HELPER"),
         Turn(text="helped closely", when="Look closer."),
@@ -99,7 +99,7 @@ def test_a_subagent_has_events_of_its_own_and_is_sent_back(project: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_hook", [True, False], ids=["a hook answers", "the caller answers"])
-def test_claudes_own_question_goes_to_hooks_first(by_hook: bool, project: Path) -> None:
+def test_claudes_own_question_goes_to_hooks_too(by_hook: bool, project: Path) -> None:
     engine = Engine()
     if by_hook:
         engine.on("permission-request")(saying(hookSpecificOutput={"permissionDecision": "allow"}))
@@ -109,11 +109,13 @@ def test_claudes_own_question_goes_to_hooks_first(by_hook: bool, project: Path) 
         name: str, given: dict[str, Any], context: Any
     ) -> PermissionResultAllow | PermissionResultDeny:
         asked.append(name)
+        if by_hook:
+            await asyncio.Event().wait()  # the first answer counts, and this one never comes
         return PermissionResultDeny(message="not by me")
 
     target = project / "written.txt"
     turns = [Turn(calls=(Call("Write", {"file_path": str(target), "content": "x"}),)), Turn(text="done")]
-    played = play(engine, *turns, can_use_tool=can_use_tool)
+    played = play(engine, *turns, can_use_tool=can_use_tool, allowed_tools=[])
     assert "permission-request" in played.names
     assert target.exists() == by_hook
     assert by_hook or asked == ["Write"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -318,8 +317,3 @@ def test_a_subagent_has_events_of_its_own(stage: Stage, refused: bool, project: 
     assert played.names == ["pre-subagent", "pre-tool-call", "post-tool-call", *["post-subagent"] * 4]
     assert {event.fields["agent_id"] for event, _ in played.told} == {"task_1"}
     assert (project / "made").exists()
-
-
-def test_the_project_is_the_working_directory(project: Path) -> None:
-    """What the tools here rely on."""
-    assert os.getcwd() == str(project)

@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeVar
 
-from ..life import Life, said_text
+from ..life import Life
+from ..telling import said_text
 
 try:
     from langchain.agents.middleware.types import AgentMiddleware, AgentState, PrivateStateAttr, hook_config

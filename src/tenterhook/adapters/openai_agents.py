@@ -15,7 +15,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..life import Life, said_text
+from ..life import Life
+from ..telling import said_text
 
 try:
     from agents import Agent, FunctionTool, Handoff, MaxTurnsExceeded, RunConfig, Runner, RunState, ToolOutputText

@@ -18,7 +18,8 @@ from pydantic_ai.result import FinalResult
 from pydantic_ai.run import AgentRunResult
 from pydantic_graph import End
 
-from ..life import Life, said_text
+from ..life import Life
+from ..telling import said_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
