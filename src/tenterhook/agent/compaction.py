@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 
+from ..telling import hook_context
 from . import models
-from .capability import hook_context
 from .scripted import SUMMARY
 
 if TYPE_CHECKING:

@@ -1,0 +1,177 @@
+"""An engine's hooks in agents of the Claude Agent SDK, as callbacks in your own process.
+
+    hooks = HooksCallbacks(engine)
+    async for message in query(prompt="Ship it.", options=hooks.options(ClaudeAgentOptions(…))):
+
+What Claude Code sends to its own hooks is read, and answered, as `tenterhook install claude-code` does it. Not given:
+what the SDK has no callbacks for: a turn that failed, the end of a compaction, background work. A subagent cannot be
+refused. Hooks that `install` put into Claude Code's own settings run besides: leave `setting_sources` empty for one or
+the other.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from ..approvals.requests import LASTS
+from ..errors import BadEvent
+from ..hosts import wire
+from ..hosts.claude_code import CODEC
+from ..life import Life, Turn
+from ..model import Action, Verdict
+
+try:
+    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+except ImportError as error:
+    raise ImportError("tenterhook.adapters.claude_agent needs the SDK: pip install claude-agent-sdk") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from claude_agent_sdk.types import HookEvent
+
+    from ..approvals.requests import Call
+
+EVENTS = {
+    "pre-session": "you, with `begin`",
+    "post-session": "you, with `end`",
+    "turn-started": "`UserPromptSubmit`",
+    "pre-agent-turn": "`UserPromptSubmit`",
+    "post-agent-turn": "`Stop`",
+    "pre-agent-turn-stop": "`Stop`",
+    "post-agent-turn-stop": "`Stop`",
+    "pre-tool-call": "the gate, at `PreToolUse`",
+    "post-tool-call": "`PostToolUse`",
+    "post-tool-call-failure": "`PostToolUseFailure`, and a refusal",
+    "permission-request": "the gate, and `PermissionRequest`",
+    "permission-result": "the gate",
+    "pre-subagent": "`SubagentStart`",
+    "post-subagent": "`SubagentStop`",
+    "pre-context-compact": "`PreCompact`",
+    "notification": "`Notification`",
+}
+
+
+class HooksCallbacks(Life):
+    """Fires every event that Claude Code tells of at an engine's hooks, and answers with what they decide."""
+
+    def options(self, given: ClaudeAgentOptions | None = None) -> ClaudeAgentOptions:
+        """The options with these callbacks in them, before any of yours. Each of its sessions counts for itself."""
+        given = given or ClaudeAgentOptions()
+        self.mark()
+        hooks = dict(given.hooks or {})
+        for event in _ANSWERS:
+            hooks[event] = [HookMatcher(hooks=[self._answer], timeout=LASTS), *hooks.get(event, [])]
+        named = given.session_id or given.resume or given.continue_conversation
+        return replace(given, hooks=hooks, session_id=given.session_id if named else self.session_id)
+
+    @staticmethod
+    def fresh_session_id() -> str:
+        """Claude Code takes nothing else."""
+        return str(uuid4())
+
+    @cached_property
+    def _lives(self) -> dict[tuple[str, str], HooksCallbacks]:
+        """Each session's, and each subagent's."""
+        return {}
+
+    def _life(self, payload: dict[str, Any]) -> HooksCallbacks:
+        key = str(payload.get("session_id", "")), str(payload.get("agent_id") or "")
+        life = self._lives.get(key)
+        if life is None:
+            name = str(payload.get("agent_type") or "")
+            life = self._lives[key] = self.for_subagent(name, "", key[1]) if key[1] else copy.copy(self)
+            life.session_id, life.turn = key[0] or self.session_id, Turn()
+        life.work_dir = payload.get("cwd") or life.work_dir
+        return life
+
+    async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
+        """What the SDK calls at every event."""
+        native: HookEvent = payload["hook_event_name"]
+        life = self._life(payload)
+        try:
+            received = CODEC.read_event(payload, native)
+            verdict = await _ANSWERS[native](life, received)
+        except BadEvent as error:  # what hooks cannot be told of does not run
+            received = wire.Received(life._event(CODEC.events[native], {}), native, {})
+            verdict = _deny(received, str(error))
+        told, _ = wire.said(CODEC.manners, received, verdict)
+        said = CODEC.body(told)
+        body: dict[str, Any] = said if isinstance(said, dict) else {}
+        if native == "PreToolUse" and life.turn.stop_reason == "tool_rejected":
+            body |= {"continue_": False, "stopReason": life.turn.answer}  # as the SDK spells it
+        return body
+
+    async def _tool_asked(self, received: wire.Received) -> Verdict:
+        wanted = self._call(received)
+        permit = await self.permit(wanted)
+        if not permit.allowed:
+            reason, more = await self.refused(permit)
+            return _deny(received, reason)._replace(additional_context=(*permit.context, *more))
+        decision = Action.NONE if permit.by == "mode" else Action.APPROVE  # nobody has said so: Claude's own rules hold
+        changed = None if permit.call.tool_input is wanted.tool_input else permit.call.tool_input
+        return Verdict(received.event.canonical, decision, permit.reason, changed, permit.context)
+
+    async def _tool_ended(self, received: wire.Received) -> Verdict:
+        output = received.event.fields.get("tool_output")
+        return _context(received, await self.succeeded(self._call(received), output))
+
+    async def _tool_failed(self, received: wire.Received) -> Verdict:
+        error = str(received.event.fields.get("error", ""))
+        return _context(received, await self.failed(self._call(received), error))
+
+    async def _turn_asked(self, received: wire.Received) -> Verdict:
+        self.turn = Turn()
+        context = await self.begin_turn(received.event.prompt or "", str(received.payload.get("prompt_id", "")))
+        if self.turn.refusal is not None:
+            return _deny(received, self.turn.refusal)
+        beginning = list(self.context)
+        self.context.clear()  # told once, with the first prompt
+        return _context(received, [*beginning, *self.take_waiting(), *context])
+
+    async def _subagent_begins(self, received: wire.Received) -> Verdict:
+        context = await self.begin_turn("", "")
+        return _deny(received, self.turn.refusal) if self.turn.refusal else _context(received, context)
+
+    async def _stop_asked(self, received: wire.Received) -> Verdict:
+        said = str(received.payload.get("last_assistant_message") or "")
+        told = await self.stop(said)
+        if told:
+            return _deny(received, "\n\n".join(told))
+        await self.end_turn(said)
+        return Verdict(received.event.canonical)
+
+    async def _told_of(self, received: wire.Received) -> Verdict:
+        return await self.decide(received.event)
+
+    def _call(self, received: wire.Received) -> Call:
+        event = received.event
+        given = event.tool_input if isinstance(event.tool_input, dict) else {"input": event.tool_input}
+        call = self.call(event.tool_name or "", given, str(event.fields.get("tool_use_id", "")))
+        return call._replace(more={**call.more, "context": event.context}, agent="claude-code")
+
+
+_ANSWERS: dict[HookEvent, Callable[[HooksCallbacks, wire.Received], Awaitable[Verdict]]] = {
+    "PreToolUse": HooksCallbacks._tool_asked,
+    "PostToolUse": HooksCallbacks._tool_ended,
+    "PostToolUseFailure": HooksCallbacks._tool_failed,
+    "UserPromptSubmit": HooksCallbacks._turn_asked,
+    "Stop": HooksCallbacks._stop_asked,
+    "SubagentStart": HooksCallbacks._subagent_begins,
+    "SubagentStop": HooksCallbacks._stop_asked,
+    "PermissionRequest": HooksCallbacks._told_of,
+    "PreCompact": HooksCallbacks._told_of,
+    "Notification": HooksCallbacks._told_of,
+}
+
+
+def _deny(received: wire.Received, reason: str) -> Verdict:
+    return Verdict(received.event.canonical, Action.DENY, reason)
+
+
+def _context(received: wire.Received, texts: list[str]) -> Verdict:
+    return Verdict(received.event.canonical, additional_context=tuple(texts))

@@ -1,0 +1,224 @@
+"""An engine's hooks in an agent of LangChain, as middleware.
+
+    agent = create_agent(model, tools, middleware=[HooksMiddleware(engine)])
+
+A run of the agent is a turn; `invoke` and `ainvoke` do alike. Put it last, so that hooks see a call as it runs. Not
+given: compaction and background work, which are other middleware's, and `post-agent-turn-failure`, as nobody tells
+middleware that a run has failed: fire that with `fail_turn` where you catch the error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeVar
+
+from ..life import Life
+from ..telling import said_text
+
+try:
+    from langchain.agents.middleware.types import AgentMiddleware, AgentState, PrivateStateAttr, hook_config
+    from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
+    from langgraph.errors import GraphBubbleUp
+except ImportError as error:
+    raise ImportError("tenterhook.adapters.langchain needs LangChain 1 or newer: pip install langchain") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+
+    from langchain.agents.middleware.types import ModelRequest, ToolCallRequest
+    from langchain_core.messages import AnyMessage
+    from langgraph.runtime import Runtime
+    from langgraph.types import Command
+
+    from ..gate import Permit
+
+    Result = ToolMessage | Command[Any]
+
+T = TypeVar("T")
+
+EVENTS = {
+    "pre-session": "you, with `begin`",
+    "post-session": "you, with `end`",
+    **dict.fromkeys(
+        (
+            *("turn-started", "pre-agent-turn", "post-agent-turn", "pre-agent-turn-stop", "post-agent-turn-stop"),
+            *("post-tool-call", "post-tool-call-failure"),
+        ),
+        "the middleware",
+    ),
+    "post-agent-turn-failure": "you, with `fail_turn`",
+    **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
+    **dict.fromkeys(("pre-subagent", "post-subagent"), "the middleware of `for_subagent`"),
+}
+_MOST_TURNS = 64  # that are remembered; runs that fail never say so
+
+
+class HooksState(AgentState[Any]):
+    """The agent's state, with the turn it is in."""
+
+    tenterhook_turn: NotRequired[Annotated[str, PrivateStateAttr]]
+
+
+class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
+    """Fires every event of a run at an engine's hooks and does what they decide."""
+
+    state_schema = HooksState
+    tools = ()
+
+    @cached_property
+    def _turns(self) -> dict[str, HooksMiddleware]:
+        """The runs under way: one middleware serves all of an agent's."""
+        return {}
+
+    # A turn
+
+    @hook_config(can_jump_to=["end"])
+    async def abefore_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any]:
+        life = self.for_turn()
+        turn_id = os.urandom(8).hex()
+        self._turns[turn_id] = life
+        for old in list(self._turns)[:-_MOST_TURNS]:
+            del self._turns[old]
+        context = await life.begin_turn(_prompt(state["messages"]), turn_id)
+        if life.turn.refusal is None:
+            return {"tenterhook_turn": turn_id, "messages": _heard([*life.take_waiting(), *context])}
+        asked = [message for message in state["messages"][-1:] if isinstance(message, HumanMessage) and message.id]
+        said = [*(RemoveMessage(id=message.id or "") for message in asked), AIMessage(life.turn.refusal)]
+        return {"tenterhook_turn": turn_id, "messages": said, "jump_to": "end"}
+
+    @hook_config(can_jump_to=["end"])
+    def before_model(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        life = self._life(state)
+        if life.is_cut_off():
+            return {"messages": [AIMessage(life.turn.answer)], "jump_to": "end"}
+        life.turn.steps += 1
+        return None
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        life = self._life(state)
+        if life.turn.refusal is None:
+            said = str(state["messages"][-1].text)
+            told = await life.stop(said)
+            if told:
+                return {"messages": _heard(told), "jump_to": "model"}
+            await life.end_turn(said)
+        self._turns.pop(state.get("tenterhook_turn", ""), None)
+        return None
+
+    # A request, and a call
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
+    ) -> Any:
+        return await handler(self._instructed(request))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
+    ) -> Result:
+        life, permit = await self._permitted(request)
+        if not permit.allowed:
+            return await life._refusal(request, permit)
+        try:
+            result = await handler(_changed(request, permit))
+        except GraphBubbleUp:  # a pause, or a jump
+            raise
+        except Exception as error:
+            await life.failed(permit.call, str(error))
+            raise
+        return await life._ended(permit, result)
+
+    # The same where nobody awaits; a tool must not find a loop running that is not its caller's
+
+    @hook_config(can_jump_to=["end"])
+    def before_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any]:
+        return _here(self.abefore_agent(state, runtime))
+
+    @hook_config(can_jump_to=["model"])
+    def after_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        return _here(self.aafter_agent(state, runtime))
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
+        return handler(self._instructed(request))
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
+        life, permit = _here(self._permitted(request))
+        if not permit.allowed:
+            return _here(life._refusal(request, permit))
+        try:
+            result = handler(_changed(request, permit))
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            _here(life.failed(permit.call, str(error)))
+            raise
+        return _here(life._ended(permit, result))
+
+    # How it is done
+
+    def _life(self, state: Any) -> HooksMiddleware:
+        """The life of the turn that a state is in; one that came from elsewhere begins here."""
+        return self._turns.get(state.get("tenterhook_turn", "")) or self
+
+    def _instructed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        if not self.context:
+            return request
+        given = [request.system_message.text] if request.system_message is not None else []
+        return request.override(system_message=SystemMessage("\n\n".join([*given, *self.context])))
+
+    async def _permitted(self, request: ToolCallRequest) -> tuple[HooksMiddleware, Permit]:
+        life, call = self._life(request.state), request.tool_call
+        return life, await life.permit(life.call(call["name"], call["args"], call["id"] or ""))
+
+    async def _refusal(self, request: ToolCallRequest, permit: Permit) -> ToolMessage:
+        reason, more = await self.refused(permit)
+        call = request.tool_call
+        refusal = ToolMessage(reason, tool_call_id=call["id"], name=call["name"], status="error")
+        return _with(refusal, [*permit.context, *more])
+
+    async def _ended(self, permit: Permit, result: Result) -> Result:
+        if not isinstance(result, ToolMessage):  # a command, which has no place for texts
+            self.waiting += [*permit.context, *await self.succeeded(permit.call, str(result))]
+            return result
+        end = self.failed if result.status == "error" else self.succeeded
+        output = result.content if isinstance(result.content, str) else said_text(result.content)
+        return _with(result, [*permit.context, *await end(permit.call, output)])
+
+
+def _here(work: Coroutine[Any, Any, T]) -> T:
+    """Await something where nobody can; a thread that has a loop of its own lends another."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(contextvars.copy_context().run, asyncio.run, work).result()
+
+
+def _changed(request: ToolCallRequest, permit: Permit) -> ToolCallRequest:
+    if permit.call.tool_input is request.tool_call["args"]:
+        return request
+    return request.override(tool_call={**request.tool_call, "args": permit.call.tool_input})
+
+
+def _with(message: ToolMessage, texts: Sequence[str]) -> ToolMessage:
+    """A tool's result with what hooks say beside it."""
+    if not texts:
+        return message
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": "\n\n".join([message.content, *texts])})
+    parts = [{"type": "text", "text": text} for text in texts]
+    return message.model_copy(update={"content": [*message.content, *parts]})
+
+
+def _heard(texts: Sequence[str]) -> list[HumanMessage]:
+    return [HumanMessage(text) for text in texts]
+
+
+def _prompt(messages: Sequence[AnyMessage]) -> str:
+    """What a person has said last."""
+    return next((str(each.text) for each in reversed(messages) if isinstance(each, HumanMessage)), "")

@@ -1,0 +1,277 @@
+"""An engine's hooks in agents of the OpenAI Agents SDK.
+
+    result = await HooksRunner(engine).run(agent, "Ship it.")
+
+`run` stands in the place of `Runner.run` and is a turn. Function tools and MCP tools are guarded, in agents that are
+handed over to as well. Not given: compaction and background work, which the SDK has none of; calls of tools that run at
+OpenAI, of computers, shells and patch editors, and handoffs, which are no calls of ours to stop.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..life import Life
+from ..telling import said_text
+
+try:
+    from agents import Agent, FunctionTool, Handoff, MaxTurnsExceeded, RunConfig, Runner, RunState, ToolOutputText
+    from agents.agent import ToolsToFinalOutputResult
+    from agents.result import RunResult
+    from agents.run_context import RunContextWrapper
+    from agents.tool import (
+        maybe_invoke_function_tool_failure_error_function,
+        set_function_tool_failure_error_function,
+    )
+except ImportError as error:
+    raise ImportError("tenterhook.adapters.openai_agents needs the Agents SDK: pip install openai-agents") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agents import TResponseInputItem
+    from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
+    from agents.tool import FunctionToolResult, Tool
+    from agents.tool_context import ToolContext
+
+EVENTS = {
+    "pre-session": "you, with `begin`",
+    "post-session": "you, with `end`",
+    **dict.fromkeys(
+        (
+            *("turn-started", "pre-agent-turn", "post-agent-turn", "pre-agent-turn-stop", "post-agent-turn-stop"),
+            *("post-agent-turn-failure", "post-tool-call", "post-tool-call-failure"),
+        ),
+        "`run`",
+    ),
+    **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
+    **dict.fromkeys(("pre-subagent", "post-subagent"), "`run` of `for_subagent`"),
+}
+
+
+class HooksRunner(Life):
+    """Runs agents with every event of a run fired at an engine's hooks."""
+
+    async def run(
+        self, agent: Agent[Any], prompt: str | list[TResponseInputItem] | RunState[Any], **how: Any
+    ) -> RunResult:
+        """`Runner.run` with hooks; the other arguments are its own.
+
+        Where hooks send the agent back, the result is that of the last run, with all of them in its `to_input_list()`.
+        """
+        life = self.for_turn()
+        if not isinstance(prompt, RunState):  # which goes on where a turn was interrupted
+            context = await life.begin_turn(_prompt_text(prompt), os.urandom(8).hex())
+            if life.turn.refusal is not None:
+                return _refused(agent, prompt, life.turn.refusal, how.get("context"))
+            prompt = _beside(prompt, [*life.take_waiting(), *context])
+        try:
+            result = await life._until_it_may_stop(agent, prompt, how)
+        except Exception as error:
+            if isinstance(error, MaxTurnsExceeded):
+                life.turn.stop_reason = "max_steps"
+                await life.stop("")
+            await life.fail_turn(error)
+            raise
+        if not result.interruptions:
+            await life.end_turn(said_text(result.final_output))
+        return result
+
+    def guard(self, agent: Agent[Any]) -> Agent[Any]:
+        """A copy of an agent whose tools pass the hooks, for those who run it otherwise than with `run`."""
+        return self._guarded(agent, {})
+
+    async def _until_it_may_stop(self, agent: Agent[Any], prompt: Any, how: dict[str, Any]) -> RunResult:
+        how = {"max_turns": self.max_steps, **how} if self.max_steps is not None else dict(how)
+        how["run_config"] = self._configured(how.get("run_config"))
+        while True:
+            result = await Runner.run(self.guard(agent), prompt, **how)
+            if result.interruptions:
+                return result
+            told = await self.stop(said_text(result.final_output))
+            if not told:
+                return result
+            agent, prompt = result.last_agent, _messages(told)
+            if how.get("previous_response_id") or how.get("auto_previous_response_id"):
+                how["previous_response_id"] = result.last_response_id
+            elif not (how.get("session") or how.get("conversation_id")):
+                prompt = [*result.to_input_list(), *prompt]
+
+    def _configured(self, given: RunConfig | dict[str, Any] | None) -> RunConfig:
+        config = given if isinstance(given, RunConfig) else RunConfig(**(given or {}))
+        inner = config.call_model_input_filter
+
+        async def with_context(data: CallModelData[Any]) -> ModelInputData:
+            self.turn.steps += 1
+            data.model_data.instructions = "\n\n".join([data.model_data.instructions or "", *self.context]).strip()
+            return await _filtered(inner, data)
+
+        return replace(config, call_model_input_filter=with_context)
+
+    def _guarded(self, agent: Agent[Any], done: dict[int, Agent[Any]]) -> Agent[Any]:
+        """Agents may hand over to each other in circles, and one may have been guarded for an earlier run."""
+        agent = getattr(agent, "_unguarded", agent)
+        if id(agent) in done:
+            return done[id(agent)]
+        guarded = done[id(agent)] = copy.copy(agent)
+
+        async def get_all_tools(of: Agent[Any], run_context: RunContextWrapper[Any]) -> list[Tool]:
+            return [self._guarded_tool(tool) for tool in await type(agent).get_all_tools(of, run_context)]
+
+        # a class, as the SDK makes copies of its own, and that method, as `tools` lacks those of MCP servers
+        kind = type(type(agent).__name__, (type(agent),), {"get_all_tools": get_all_tools, "_unguarded": agent})
+        guarded.__class__ = kind
+        guarded.handoffs = [self._guarded_handoff(each, done) for each in agent.handoffs]
+        if self.gate.surfaces:  # only a person's no ends a turn
+            guarded.tool_use_behavior = self._ending(agent)
+        return guarded
+
+    def _guarded_handoff(
+        self, handoff: Agent[Any] | Handoff[Any, Any], done: dict[int, Agent[Any]]
+    ) -> Agent[Any] | Handoff[Any, Any]:
+        if isinstance(handoff, Agent):
+            return self._guarded(handoff, done)
+        guarded, invoke = copy.copy(handoff), handoff.on_invoke_handoff
+
+        async def on_invoke_handoff(context: RunContextWrapper[Any], given: str) -> Any:
+            to = await invoke(context, given)
+            return self._guarded(to, done) if isinstance(to, Agent) else to
+
+        guarded.on_invoke_handoff = on_invoke_handoff
+        return guarded
+
+    def _guarded_tool(self, tool: Tool) -> Tool:
+        if not isinstance(tool, FunctionTool):
+            return tool
+        guarded = copy.copy(tool)
+        guarded.on_invoke_tool = _Invoker(self, tool)
+        return guarded
+
+    def _ending(self, agent: Agent[Any]) -> Any:
+        """The agent's own way to end with its tools' results, and that of a person who says no."""
+        own = agent.tool_use_behavior
+
+        async def ending(
+            context: RunContextWrapper[Any], results: list[FunctionToolResult]
+        ) -> ToolsToFinalOutputResult:
+            if self.turn.stop_reason == "tool_rejected":
+                return ToolsToFinalOutputResult(True, self.turn.answer)
+            if callable(own):
+                ended = own(context, results)
+                return ended if isinstance(ended, ToolsToFinalOutputResult) else await ended
+            names = own["stop_at_tool_names"] if isinstance(own, dict) else None
+            for result in results if own != "run_llm_again" else ():
+                if names is None or result.tool.name in names or result.tool.qualified_name in names:
+                    return ToolsToFinalOutputResult(True, result.output)
+            return ToolsToFinalOutputResult(False)
+
+        return ending
+
+
+class _Invoker:
+    """Calls a function tool if hooks permit it."""
+
+    def __init__(self, life: HooksRunner, tool: FunctionTool) -> None:
+        self.life = life
+        self.tool = tool
+        self._formats_errors = hasattr(tool.on_invoke_tool, "__agents_bind_function_tool__")
+        # one that raises, so that a failure is seen before it is made a message to the model
+        self._raising = copy.copy(tool)
+        if self._formats_errors:
+            set_function_tool_failure_error_function(self._raising, None)
+
+    async def __call__(self, context: ToolContext[Any], arguments: str) -> Any:
+        call = self.life.call(self.tool.qualified_name, _given(arguments), context.tool_call_id)
+        permit = await self.life.permit(call)
+        if not permit.allowed:
+            reason, more = await self.life.refused(permit)
+            return _with(reason, [*permit.context, *more])
+        if permit.call.tool_input is not call.tool_input:
+            arguments = json.dumps(permit.call.tool_input)
+            context._function_tool_arguments = None  # prepared for what is not called any more
+        try:
+            output = await self._raising.on_invoke_tool(context, arguments)
+        except Exception as error:
+            more = await self.life.failed(permit.call, str(error))
+            message = await self._message(context, error)
+            if message is None:
+                raise
+            return _with(message, [*permit.context, *more])
+        return _with(output, [*permit.context, *await self.life.succeeded(permit.call, _plain(output))])
+
+    async def _message(self, context: ToolContext[Any], error: Exception) -> str | None:
+        """What the tool's own policy makes of an error; None: the run fails."""
+        if not self._formats_errors:
+            return None
+        return await maybe_invoke_function_tool_failure_error_function(
+            function_tool=self.tool, context=context, error=error
+        )
+
+
+async def _filtered(inner: CallModelInputFilter | None, data: CallModelData[Any]) -> ModelInputData:
+    if inner is None:
+        return data.model_data
+    filtered = inner(data)
+    return await filtered if hasattr(filtered, "__await__") else filtered
+
+
+def _given(arguments: str) -> dict[str, Any]:
+    """The input as the model gave it; what is no object is refused by the tool itself."""
+    try:
+        given = json.loads(arguments or "{}")
+    except ValueError:
+        return {"arguments": arguments}
+    return given if isinstance(given, dict) else {"arguments": given}
+
+
+def _with(output: Any, texts: Sequence[str]) -> Any:
+    """A tool's result with what hooks say beside it."""
+    if not texts:
+        return output
+    if isinstance(output, list) or hasattr(output, "model_dump"):
+        parts = output if isinstance(output, list) else [output]
+        return [*parts, *(ToolOutputText(text=text) for text in texts)]
+    return "\n\n".join([str(output), *texts])
+
+
+def _plain(output: Any) -> Any:
+    return output.text if isinstance(output, ToolOutputText) else output
+
+
+def _messages(texts: Sequence[str]) -> list[TResponseInputItem]:
+    return [{"role": "user", "content": text} for text in texts]
+
+
+def _beside(prompt: str | list[TResponseInputItem], texts: Sequence[str]) -> str | list[TResponseInputItem]:
+    if not texts:
+        return prompt
+    items = _messages([prompt]) if isinstance(prompt, str) else prompt
+    return [*items, *_messages(texts)]
+
+
+def _prompt_text(prompt: str | list[TResponseInputItem]) -> str:
+    """What a person has said last."""
+    if isinstance(prompt, str):
+        return prompt
+    said = [item.get("content") for item in prompt if item.get("role") == "user"]
+    return said_text(said[-1]) if said else ""
+
+
+def _refused(agent: Agent[Any], prompt: str | list[TResponseInputItem], reason: str, context: Any) -> RunResult:
+    """A result without a run: the reason is the answer."""
+    return RunResult(
+        input=prompt,
+        new_items=[],
+        raw_responses=[],
+        final_output=reason,
+        input_guardrail_results=[],
+        output_guardrail_results=[],
+        tool_input_guardrail_results=[],
+        tool_output_guardrail_results=[],
+        context_wrapper=RunContextWrapper(context=context),
+        _last_agent=agent,
+    )

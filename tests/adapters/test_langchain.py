@@ -1,0 +1,184 @@
+"""What is LangChain's own: tools that raise, threads that are kept, pauses, other middleware, loops that run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import HumanMessage
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+from pydantic import SecretStr
+
+from adapters.stages import note
+from adapters.test_frameworks import saying
+from tenterhook import Engine, Event, Verdict
+from tenterhook.adapters.langchain import HooksMiddleware
+from tenterhook.live.model import MODEL, Call, ScriptedModel, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+NOTE = Turn(calls=(Call("note", {"name": "made"}),))
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def __call__(self, event: Event, verdict: Verdict) -> None:
+        self.events.append(event)
+
+    @property
+    def names(self) -> list[str]:
+        return [event.canonical for event in self.events]
+
+
+@pytest.fixture
+def client() -> Iterator[httpx.Client]:
+    with httpx.Client() as client:
+        yield client
+
+
+def results(model: ScriptedModel) -> list[str]:
+    model.settle()
+    return model.tool_results()
+
+
+def asked(text: str) -> Any:
+    return {"messages": [HumanMessage(text)]}
+
+
+def agent(model: ScriptedModel, client: httpx.Client, *middleware: Any, tool: Any = note, **more: Any) -> Any:
+    chat = ChatOpenAI(model=MODEL, base_url=model.url, api_key=SecretStr("none"), http_client=client, max_retries=0)
+    return create_agent(chat, [tool], middleware=middleware, **more)
+
+
+def test_a_tool_that_raises_ends_the_run_and_hooks_hear_of_it(project: Path, client: httpx.Client) -> None:
+    def broken(name: str) -> str:
+        """Break."""
+        raise ValueError("it broke")
+
+    heard = Heard()
+    hooks = HooksMiddleware(Engine(), told=heard)
+    with ScriptedModel([Turn(calls=(Call("broken", {"name": "x"}),))]) as model:
+        try:
+            agent(model, client, hooks, tool=broken).invoke(asked("go"))
+        except ValueError as error:
+            asyncio.run(hooks.fail_turn(error))
+    failure, turn = heard.events[-2:]
+    assert (failure.canonical, failure.fields["error"]) == ("post-tool-call-failure", "it broke")
+    assert (turn.canonical, turn.fields["error_type"]) == ("post-agent-turn-failure", "ValueError")
+
+
+def test_a_call_of_a_tool_that_does_not_exist_is_a_failure(project: Path, client: httpx.Client) -> None:
+    heard = Heard()
+    with ScriptedModel([Turn(calls=(Call("missing", {}),)), Turn(text="done")]) as model:
+        agent(model, client, HooksMiddleware(Engine(), told=heard)).invoke(asked("go"))
+    assert "post-tool-call-failure" in heard.names
+    assert "post-tool-call" not in heard.names
+
+
+def test_a_refused_prompt_is_not_kept_in_its_thread(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+
+    @engine.on("pre-agent-turn")
+    def no_secrets(event: Event) -> dict[str, str] | None:
+        return {"decision": "deny", "reason": "No secrets."} if "password" in event.prompt else None
+
+    with ScriptedModel([Turn(text="hello")]) as model:
+        thread = agent(model, client, HooksMiddleware(engine), checkpointer=InMemorySaver())
+        assert thread.invoke(asked("my password is x"), THREAD)["messages"][-1].text == "No secrets."
+        assert thread.invoke(asked("hi"), THREAD)["messages"][-1].text == "hello"
+        model.settle()
+        assert model.was_sent("hi")
+        assert not model.was_sent("password")
+
+
+def test_a_pause_is_no_failure_and_the_call_is_asked_about_again(project: Path, client: httpx.Client) -> None:
+    def confirmed(name: str) -> str:
+        """Ask first."""
+        return f"{interrupt('sure?')} {name}"
+
+    heard = Heard()
+    turns = [Turn(calls=(Call("confirmed", {"name": "x"}),)), Turn(text="done")]
+    with ScriptedModel(turns) as model:
+        hooks = HooksMiddleware(Engine(), told=heard)
+        thread = agent(model, client, hooks, tool=confirmed, checkpointer=InMemorySaver())
+        thread.invoke(asked("go"), THREAD)
+        assert heard.names[-1] == "pre-tool-call"
+        thread.invoke(Command(resume="yes"), THREAD)
+        assert results(model) == ["yes x"]
+    assert heard.names[-5:] == [
+        *("pre-tool-call", "post-tool-call", "pre-agent-turn-stop", "post-agent-turn-stop", "post-agent-turn")
+    ]
+
+
+class Renaming(AgentMiddleware[Any, Any]):
+    """Another middleware that changes calls."""
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        call = request.tool_call
+        return handler(request.override(tool_call={**call, "args": {"name": "renamed"}}))
+
+
+def test_hooks_that_come_last_see_a_call_as_others_have_left_it(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+    engine.on("pre-tool-call", pattern="^renamed$")(saying(decision="deny", reason="Not that."))
+    with ScriptedModel([NOTE, Turn(text="done")]) as model:
+        agent(model, client, Renaming(), HooksMiddleware(engine)).invoke(asked("go"))
+        assert results(model) == ["Not that."]
+
+
+def test_a_run_is_cut_off_after_its_steps_and_nobody_sends_it_back(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+    engine.on("pre-agent-turn-stop")(saying(decision="deny", reason="Go on."))
+    heard = Heard()
+    with ScriptedModel([NOTE, NOTE, NOTE]) as model:
+        hooks = HooksMiddleware(engine, max_steps=2, told=heard)
+        result = agent(model, client, hooks).invoke(asked("go"))
+        model.settle()
+        assert len(model.requests) == 2
+    assert result["messages"][-1].text == "Stopped after 2 steps"
+    (stop,) = (event for event in heard.events if event.canonical == "pre-agent-turn-stop")
+    assert stop.fields["stop_reason"] == "max_steps"
+
+
+def test_invoke_works_where_a_loop_runs_already(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+    engine.on("pre-tool-call")(saying(decision="deny", reason="Not that."))
+
+    async def main(model: ScriptedModel) -> Any:
+        return agent(model, client, HooksMiddleware(engine)).invoke(asked("go"))
+
+    with ScriptedModel([NOTE, Turn(text="done")]) as model:
+        assert asyncio.run(main(model))["messages"][-1].text == "done"
+        assert results(model) == ["Not that."]
+
+
+def test_a_tool_may_run_a_loop_of_its_own(project: Path, client: httpx.Client) -> None:
+    async def later() -> str:
+        return "later"
+
+    def waits(name: str) -> str:
+        """Wait."""
+        return asyncio.run(later())
+
+    with ScriptedModel([Turn(calls=(Call("waits", {"name": "x"}),)), Turn(text="done")]) as model:
+        agent(model, client, HooksMiddleware(Engine()), tool=waits).invoke(asked("go"))
+        assert results(model) == ["later"]
+
+
+def test_streamed_runs_end_after_hooks_have_sent_them_back(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+    engine.on("pre-agent-turn-stop")(saying(decision="deny", reason="Look again."))
+    with ScriptedModel([Turn(text=text) for text in ("one", "two", "three", "four")]) as model:
+        states = list(agent(model, client, HooksMiddleware(engine)).stream(asked("go"), stream_mode="values"))
+    assert states[-1]["messages"][-1].text == "four"
