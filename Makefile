@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+AGENT := .venv/.agent
 INSTALLED := .venv/.installed
 DOCS_INSTALLED := .venv/.docs-installed
 WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
@@ -9,7 +10,7 @@ WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 .PHONY: demo test test-slow test-thorough test-hosts agents-table check docs reference bench bench-check conformance \
 	conformance-page dist wheel-check picture clean
 
-demo: $(INSTALLED)
+demo: $(AGENT)
 	@$(BIN)/python examples/demo.py
 
 test: $(INSTALLED)
@@ -78,10 +79,15 @@ conformance-page: $(INSTALLED)
 clean:
 	rm -rf .venv .cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-$(INSTALLED): pyproject.toml
+$(AGENT): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Tenterhook needs Python 3.11 or newer: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "setting up .venv (the first time only)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[agent]'
+	@touch $@
+
+$(INSTALLED): $(AGENT)
+	@echo "adding what tests need to .venv"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[all]' $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"])')
 	@touch $@
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hub import hubs
-from tenterhook import inbox_client
+from tenterhook.inbox import client as inbox_client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,8 @@ from agent.playing import Play, shell
 from hub import hubs
 from inbox import relays
 from support import tenterhook, until
-from tenterhook import inbox_client, inbox_text
+from tenterhook.inbox import client as inbox_client
+from tenterhook.inbox import wording as inbox_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,10 @@ from textual.widgets import OptionList
 
 from hub import hubs
 from support import until
-from tenterhook import inbox_client, inbox_screen
 from tenterhook.approvals.requests import content_hash
-from tenterhook.inbox_screen import Inbox
+from tenterhook.inbox import client as inbox_client
+from tenterhook.inbox import screen as inbox_screen
+from tenterhook.inbox.screen import Inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator

@@ -16,7 +16,7 @@ from .printing import print_table
 from .trust import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..inbox_client import Person
+    from ..inbox.client import Person
 
 _MOST_ENDED = 50
 _EXPOSED = "It is not https: others on the way can read along, and answer in your place."
@@ -44,9 +44,9 @@ def inbox(context: click.Context) -> int | None:
         raise HookError("'tenterhook inbox' needs a terminal", "for scripts: tenterhook inbox list, approve, deny")
     if importlib.util.find_spec("textual") is None:
         raise HookError("the screen's packages are not installed", 'install them: pip install "tenterhook[hub]"')
-    from .. import inbox_client, inbox_screen
+    from ..inbox import client, screen
 
-    inbox_screen.Inbox(inbox_client.signed_in()).run()
+    screen.Inbox(client.signed_in()).run()
     return 0
 
 
@@ -55,26 +55,26 @@ def inbox(context: click.Context) -> int | None:
 @json_option
 def list_requests(everything: bool, as_json: bool) -> int:
     """List what waits for an answer, the oldest first."""
-    from .. import inbox_client, inbox_text
+    from ..inbox import client, wording
 
-    person = inbox_client.signed_in()
-    found = inbox_client.waiting(person)
+    person = client.signed_in()
+    found = client.waiting(person)
     if everything:
-        found = [*reversed(inbox_client.ended(person, _MOST_ENDED)), *found]
+        found = [*reversed(client.ended(person, _MOST_ENDED)), *found]
     if as_json:
         click.echo(json.dumps({"schema": 1, "requests": found}))  # in ASCII: file names need not be UTF-8
     elif not found:
         click.echo("nothing waits for an answer")
     else:
-        rows = [(inbox_text.short_id(each), _standing(each), *_who(each), inbox_text.summary(each)) for each in found]
+        rows = [(wording.short_id(each), _standing(each), *_who(each), wording.summary(each)) for each in found]
         print_table(("id", "waits", "agent", "machine", "what"), rows)
     return 0
 
 
 def _standing(request: dict[str, Any]) -> str:
-    from .. import inbox_text
+    from ..inbox import wording
 
-    return inbox_text.time_left(request) if request["state"] == "open" else str(request["state"])
+    return wording.time_left(request) if request["state"] == "open" else str(request["state"])
 
 
 def _who(request: dict[str, Any]) -> tuple[str, str]:
@@ -106,44 +106,44 @@ def deny(request_id: str, message: str | None, yes: bool) -> int:
 
 
 def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
-    from .. import inbox_client, inbox_text
+    from ..inbox import client, wording
 
     refuse_below_agent(f"inbox {command}")
     need_terminal(f"inbox {command}", yes=yes)
     if not request_id:
         raise click.UsageError("which request? `tenterhook inbox list` shows them")
-    person = inbox_client.signed_in()
+    person = client.signed_in()
     asked = _named(person, request_id)
     if asked["state"] != "open":
-        click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.ending(asked)}", err=True)
+        click.echo(f"{wording.short_id(asked)}: {wording.ending(asked)}", err=True)
         return 1
     if yes:
-        click.echo(inbox_text.summary(asked))
+        click.echo(wording.summary(asked))
     elif not _confirmed(asked, command):
         return 1
-    outcome = inbox_client.answer(person, asked, **answer)
-    click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.outcome_line(outcome)}", err=not outcome.won)
+    outcome = client.answer(person, asked, **answer)
+    click.echo(f"{wording.short_id(asked)}: {wording.outcome_line(outcome)}", err=not outcome.won)
     return 0 if outcome.won else 1
 
 
 def _named(person: Person, request_id: str) -> dict[str, Any]:
     """The request that somebody means."""
-    from .. import inbox_client, inbox_text
+    from ..inbox import client, wording
     from ..joining.calling_hub import Refused
 
-    found = inbox_client.waiting(person)
+    found = client.waiting(person)
     if request_id == "last":
         if not found:
             raise HookError("nothing waits for an answer")
         return max(found, key=lambda each: float(each["opened"]))
-    meant = [each for each in found if inbox_text.is_called(each, request_id)]
+    meant = [each for each in found if wording.is_called(each, request_id)]
     meant = [each for each in meant if each["id"] == request_id] or meant
     if len(meant) > 1:
         raise HookError(f"{len(meant)} requests begin with {request_id!r}", "write more of the one you mean")
     if meant:
         return meant[0]
     try:
-        return inbox_client.request(person, request_id)
+        return client.request(person, request_id)
     except Refused as error:
         if error.status != 404:
             raise
@@ -152,15 +152,15 @@ def _named(person: Person, request_id: str) -> dict[str, Any]:
 
 def _confirmed(request: dict[str, Any], command: str) -> bool:
     """Show all of a request, however long, and ask."""
-    from .. import inbox_text
+    from ..inbox import wording
 
-    shown = inbox_text.shown(request)
+    shown = wording.shown(request)
     click.echo(click.style(shown.title, bold=True))
     for line in shown.body.split("\n"):
         click.echo(f"  | {line}")
     for danger in shown.dangers:
         click.secho(f"  ! {danger}", fg="red")
-    for name, value in (*shown.facts, ("waits", inbox_text.time_left(request))):
+    for name, value in (*shown.facts, ("waits", wording.time_left(request))):
         click.echo(f"  {name:<8} {value}")
     return click.confirm(f"{command.capitalize()} it?", default=False)
 
@@ -174,7 +174,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
 
     Where the hub itself runs, nobody needs this.
     """
-    from .. import inbox_client
+    from ..inbox import client
     from ..joining import membership
 
     refuse_below_agent("inbox sign-in")
@@ -183,13 +183,13 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     if membership.Membership(address, "", "").is_exposed:
         click.echo(_EXPOSED, err=True)
     if token_file is not None:
-        person = inbox_client.with_token(address, _token(token_file.read()))
+        person = client.with_token(address, _token(token_file.read()))
     else:
         if not sys.stdin.isatty():
             raise HookError("there is no terminal to ask for a name and a password in", "use --token-file FILE")
         name, password = click.prompt("Name"), click.prompt("Password", hide_input=True)
-        person = inbox_client.with_password(address, name, password)
-    inbox_client.keep(person)
+        person = client.with_password(address, name, password)
+    client.keep(person)
     click.echo(f"signed in at {one_line(address)} as {one_line(person.name)}")
     return 0
 

@@ -12,10 +12,10 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from . import places, private_files
-from .errors import HookError
-from .joining.calling_hub import HubAway, Refused
-from .joining.membership import checked_url
+from .. import places, private_files
+from ..errors import HookError
+from ..joining.calling_hub import HubAway, Refused
+from ..joining.membership import checked_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .approvals.requests import Call
-from .shown import one_line, visible
+from ..approvals.requests import Call
+from ..shown import one_line, visible
 
 if TYPE_CHECKING:
-    from .inbox_client import Outcome
+    from .client import Outcome
 
 _SHELL_WORDS = ("command", "description", "timeout")  # of a shell's input: what is shown anyway, and what does no harm
 _PREFIX = "permission_"
@@ -120,7 +120,7 @@ def _formatted(value: Any) -> str:
 def _dangers(line: str, directory: str) -> tuple[str, ...]:
     """Why a command is dangerous, where the packages that can tell are installed."""
     try:
-        from .hub import showing
+        from ..hub import showing
     except ImportError:
         return ()
     return tuple(one_line(f"{each.why}: {each.part}") for each in showing.command(line, directory).dangers)

@@ -10,8 +10,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from . import inbox_text
-from .shown import one_line
+from ..shown import one_line
+from . import wording
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -41,7 +41,7 @@ class AskMessage(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="said"):
-            yield Static(Text(f"Deny: {inbox_text.summary(self._asked)}"[:200]))
+            yield Static(Text(f"Deny: {wording.summary(self._asked)}"[:200]))
             yield Input(placeholder="a message for the model, or nothing", max_length=4000)
             yield Static(Text("Enter denies, Escape goes back", "dim"))
 
@@ -61,13 +61,13 @@ class Help(ModalScreen[None]):
 def in_list(request: dict[str, Any]) -> Text:
     """Two lines: what, and who."""
     who = " · ".join(one_line(str(request[key])) for key in ("agent", "machine", "work_dir") if request[key])
-    text = Text(inbox_text.summary(request)[:200], no_wrap=True, overflow="ellipsis")
+    text = Text(wording.summary(request)[:200], no_wrap=True, overflow="ellipsis")
     return text.append(f"\n{who}", "dim")
 
 
 def whole(request: dict[str, Any]) -> Text:
     """Everything that somebody who decides must see."""
-    shown = inbox_text.shown(request)
+    shown = wording.shown(request)
     text = Text().append(f"\n{shown.title}\n", "bold")
     body = shown.body[:_LONGEST_SHOWN]
     for line in body.split("\n"):

@@ -1,0 +1,1 @@
+"""`tenterhook inbox`: a person's side of the hub, in a terminal."""
