@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src" / "tenterhook"
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "tenterhook"
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 
-# Each layer may import itself and what stands above it.
-LAYERS = (
-    {
-        "values",
+# Each layer may import itself and what stands before it.
+LAYERS = {
+    "values and small tools": {
         "bundle",
         "callers",
         "errors",
@@ -26,44 +29,45 @@ LAYERS = (
         "places",
         "private_files",
         "processes",
-        "shown",
         "shell_lines",
+        "shown",
         "texts",
+        "values",
         "words",
     },
-    {
-        "expressions",
-        "decisions",
-        "verdicts",
-        "running",
-        "spawning",
-        "warming",
-        "prepared_python",
+    "stages without state, and processes": {
         "bounded_search",
-        "matching",
         "circles",
+        "decisions",
+        "expressions",
         "guarded",
         "judging",
+        "matching",
+        "prepared_python",
+        "running",
+        "spawning",
+        "verdicts",
+        "warming",
     },
-    {"formats", "sessions", "calling"},
-    {"journal"},
-    {"commands", "minding"},
-    {"catalog", "turns"},
-    {"engine", "explaining", "replaying", "stopping", "telling"},
-    {"approvals", "authoring"},
-    {"gate", "hub", "joining"},
-    {"life"},
-    {"agent"},
-    {"hosts"},
-    {"adapters", "converting", "installing", "live"},
-    {"approving", "inbox"},
-    {"answering", "dispatch", "doctor"},
-    {"bridge", "handing_over"},
-    {"serving"},
-    {"cli"},
-    {"__main__"},
-)
-LAYER_OF = {module: number for number, layer in enumerate(LAYERS) for module in layer}
+    "definitions and sessions": {"calling", "formats", "sessions"},
+    "what happened": {"journal"},
+    "a hook, ready to run": {"commands", "minding"},
+    "which hooks, in which order": {"catalog", "turns"},
+    "one event": {"engine", "explaining", "replaying", "stopping", "telling"},
+    "what people and authors add": {"approvals", "authoring"},
+    "who may call a tool": {"gate", "hub", "joining"},
+    "one session of an agent": {"life"},
+    "the bundled agent": {"agent"},
+    "the agents people have": {"hosts"},
+    "into agents, and between formats": {"adapters", "converting", "installing", "live"},
+    "their questions": {"approving", "inbox"},
+    "their answers": {"answering", "dispatch", "doctor"},
+    "the line in their settings": {"bridge", "handing_over"},
+    "for a whole machine": {"serving"},
+    "what people type": {"cli"},
+    "the start": {"__main__"},
+}
+LAYER_OF = {module: number for number, layer in enumerate(LAYERS.values()) for module in layer}
 
 
 def modules() -> list[Path]:
@@ -102,6 +106,37 @@ def test_imports_point_one_way(file: Path) -> None:
     assert part in LAYER_OF, "a new module needs its place in LAYERS"
     too_high = {name for name in imports(file) if LAYER_OF[name] > LAYER_OF[part]}
     assert not too_high
+
+
+def drawn() -> str:
+    """The layers as ARCHITECTURE.md shows them: each imports what stands below it."""
+    rows = [f"{title:36} {'  '.join(sorted(names))}" for title, names in reversed(LAYERS.items())]
+    return "\n".join(line for row in rows for line in wrap(row, 116, subsequent_indent=" " * 37))
+
+
+def test_the_picture_of_the_layers_is_true() -> None:
+    assert f"```text\n{drawn()}\n```" in ARCHITECTURE.read_text(), f"ARCHITECTURE.md should show:\n{drawn()}"
+
+
+def walks() -> dict[str, list[str]]:
+    """The hops of each walk: the rows of its table."""
+    parts = ARCHITECTURE.read_text().split("\n## ")[1:]
+    tables = {part.splitlines()[0]: re.findall(r"^\| \d \| (.*)$", part, re.MULTILINE) for part in parts}
+    return {title: hops for title, hops in tables.items() if title.startswith("The way of")}
+
+
+def test_three_walks_have_at_most_six_hops() -> None:
+    assert sorted(walks()) == ["The way of a journal record", "The way of an approval", "The way of an event"]
+    assert all(1 < len(hops) <= 6 for hops in walks().values())
+
+
+@pytest.mark.parametrize("hop", [hop for hops in walks().values() for hop in hops])
+def test_a_hop_leads_to_what_is_there(hop: str) -> None:
+    """Each file of a hop is followed by the names that matter in it."""
+    for path, names in re.findall(r"\]\((src/[\w/.]+)\)((?: `\w+`)*)", hop):
+        text = (ROOT / path).read_text()
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"^\s*(?:async )?(?:def|class) {name}\b", text, re.MULTILINE), f"{name} in {path}"
 
 
 def modules_of(statement: str) -> set[str]:
