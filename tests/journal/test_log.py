@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -447,14 +448,14 @@ def spoil_index(file: Path, how: str) -> None:
             content[4096:] = b"\xff" * (len(content) - 4096)
             file.write_bytes(content)
         case "another version" | "a later version":
-            with sqlite3.connect(file) as database:
+            with closing(sqlite3.connect(file, isolation_level=None)) as database:
                 database.execute(f"pragma user_version = {999 if how.startswith('a later') else 0}")
                 database.execute("drop table runs")
         case "a table missing":
-            with sqlite3.connect(file) as database:
+            with closing(sqlite3.connect(file, isolation_level=None)) as database:
                 database.execute("drop table records")
         case "of another journal":
-            with sqlite3.connect(file) as database:
+            with closing(sqlite3.connect(file, isolation_level=None)) as database:
                 database.execute("update about set place = '/elsewhere'")
                 database.execute("update records set session = 'wrong'")
 
@@ -516,6 +517,7 @@ def test_many_readers_at_once_see_the_same(home: Path, project: Path) -> None:
 
 WRITER = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from journal import journals
 for number in range(3000):
