@@ -19,7 +19,6 @@ from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Mapping, Sequence
 
 _BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.minding import main; main()"
@@ -60,13 +59,13 @@ class Minders:
     """The minders one process has started, so that none stays a zombie for long."""
 
     def __init__(self) -> None:
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started = processes.Outliving()
 
     def start(self, jobs: Sequence[Job], env: Mapping[bytes, bytes]) -> str | None:
         """Hand jobs to a minder without waiting for it; return why it could not be started."""
         import subprocess
 
-        self._started = [process for process in self._started if process.poll() is None]
+        self._started.reap()
         path = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
         data = json.dumps({"places": places.FIXED, "jobs": [job._asdict() for job in jobs]}).encode()
         try:
@@ -87,7 +86,7 @@ class Minders:
             return f"cannot start: {error.strerror}"
         finally:
             os.close(descriptor)
-        self._started.append(process)
+        self._started.add(process)
         return None
 
 

@@ -1,4 +1,4 @@
-"""Who called us: the ancestors of a process, told by the system and not by the environment."""
+"""Processes as the system tells of them, not the environment: who called us, and whom we have left running."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .values import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from subprocess import Popen
 
 
 class Process(NamedTuple):
@@ -98,3 +99,25 @@ def _ask_ps(pid: int) -> tuple[Process, int] | None:
     )
     parent, _, started = asked.stdout.strip().partition(" ")
     return (Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None
+
+
+class Outliving:
+    """Processes that this one has started and that may outlive it; none stays a zombie for long."""
+
+    def __init__(self) -> None:
+        self._children: list[int] = []
+
+    def add(self, started: Popen[bytes]) -> None:
+        started.returncode = 0  # we reap it by its number; what Popen thinks of it does not matter any more
+        self._children.append(started.pid)
+
+    def reap(self) -> None:
+        """Let go of those that have ended."""
+        self._children = [pid for pid in self._children if not _reaped(pid)]
+
+
+def _reaped(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:  # somebody else did, or it belongs to the process that we were forked from
+        return True

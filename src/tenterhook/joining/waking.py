@@ -9,16 +9,12 @@ import os
 import sys
 import time
 
-from .. import places
+from .. import places, processes
 from ..approvals import presence
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import subprocess
 
 _AT_MOST_EVERY = 1.0  # seconds
 _BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.joining import delivering; delivering.main({places!r})"
-_STARTED: list[subprocess.Popen[bytes]] = []
+_STARTED = processes.Outliving()
 
 
 def directory() -> str:
@@ -59,7 +55,7 @@ def _mark() -> str:
 def _start() -> None:
     import subprocess
 
-    _STARTED[:] = [process for process in _STARTED if process.poll() is None]  # none stays a zombie for long
+    _STARTED.reap()
     path = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
     started = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _BOOT.format(path=path, places=places.FIXED)],
@@ -69,7 +65,7 @@ def _start() -> None:
         cwd="/",
         start_new_session=True,
     )
-    _STARTED.append(started)
+    _STARTED.add(started)
 
 
 class Lock:
