@@ -22,13 +22,15 @@ from tenterhook.live import trial
 from tenterhook.live.agents import AUTO_APPROVE, DONE, LIVE, Codex, LiveAgent
 from tenterhook.live.script import Turn
 
-from . import homes, tables
+from . import growth, homes, tables
 from .comparing import Blocks, p95, take_turns
 from .dispatching import GUARD, SHELL_GUARD
 from .real_agents import NotHere, RealAgent, real_agent
+from .requests import WorkerEnded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.agents --write"
@@ -52,7 +54,7 @@ if (JSON.stringify(event).includes("forbidden")) {
     process.exit(2);
 }
 """
-NOTHING, NATIVE, OURS = "no guard", "native, sh", "Tenterhook, sh"
+NOTHING, NATIVE, OURS, WITH_HUB = "no guard", "native, sh", "Tenterhook, sh", "Tenterhook, sh, hub"
 GUARDS = {NATIVE: SHELL_GUARD, "native, Python": _PYTHON_GUARD, "native, Node": _NODE_GUARD}
 
 
@@ -79,7 +81,7 @@ class Contender:
         self._project = directory / "project"
         (self._project / ".git").mkdir(parents=True)
         self._home.mkdir()
-        if guard == OURS:
+        if guard in (OURS, WITH_HUB):
             self._install()
         elif guard != NOTHING:
             self._write_natively(homes.write_script(directory / "guard", GUARDS[guard]))
@@ -91,6 +93,10 @@ class Contender:
         done = subprocess.run(command, cwd=self._project, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Unmeasured(f"tenterhook install: {done.stderr.strip() or done.stdout.strip()}")
+
+    def hub(self) -> AbstractContextManager[int]:
+        """A hub on the machine, which answers in place of a process for each call."""
+        return growth.hub_in(homes.clean_environment(self._home), self._home / ".local/state/tenterhook")
 
     def _write_natively(self, script: Path) -> None:
         """The guard in the agent's own settings, in the form that `install` would use."""
@@ -138,7 +144,7 @@ class Cost(NamedTuple):
 
     @property
     def mark(self) -> str:
-        if self.guard != OURS:
+        if self.guard not in (OURS, WITH_HUB):
             return ""
         return "pass" if self.over_p95 <= _LIMIT else "miss"
 
@@ -158,11 +164,12 @@ def measure(agent: RealAgent, calls: int, rounds: int) -> Measured:
         try:
             contenders = {
                 guard: Contender(agent, Path(directory).resolve() / str(number), guard)
-                for number, guard in enumerate((NOTHING, *GUARDS, OURS))
+                for number, guard in enumerate((NOTHING, *GUARDS, OURS, WITH_HUB))
             }
             turns = {guard: partial(contender.session, calls) for guard, contender in contenders.items()}
-            return Measured(agent.name, agent.version, costs(take_turns(turns, rounds)))
-        except Unmeasured as reason:
+            with contenders[WITH_HUB].hub():
+                return Measured(agent.name, agent.version, costs(take_turns(turns, rounds)))
+        except (Unmeasured, WorkerEnded) as reason:
             return Measured(agent.name, agent.version, skipped=str(reason))
 
 

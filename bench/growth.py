@@ -22,7 +22,7 @@ from .requests import WorkerEnded
 from .rows import Measure, Row, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from .measuring import Setting
@@ -66,36 +66,15 @@ class Grown(NamedTuple):
 class Hub:
     """A running `tenterhook hub` of a home in which Tenterhook is installed, and somebody who asks it."""
 
-    def __init__(self, installed: Installed) -> None:
+    def __init__(self, installed: Installed, pid: int) -> None:
         self._installed = installed
         self._socket = installed.record.parent.parent / "hub.sock"
         self._arguments = ["--host", HOST, "--event", EVENT, "--record", str(installed.record)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=installed.environment,
-        )
-
-    def wait(self) -> None:
-        """Until it listens."""
-        until = time.monotonic() + _PATIENCE
-        while not self._socket.exists():
-            if self._process.poll() is not None:
-                assert self._process.stderr is not None
-                said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-                raise WorkerEnded(said[-1] if said else "the hub ended")
-            if time.monotonic() > until:
-                raise WorkerEnded("the hub does not listen")
-            time.sleep(0.01)
-
-    def end(self) -> None:
-        self._process.terminate()
-        self._process.communicate()
+        self._pid = pid
 
     def resident(self) -> int:
         """Bytes that it holds in memory."""
-        with open(f"/proc/{self._process.pid}/status") as file:
+        with open(f"/proc/{self._pid}/status") as file:
             line = next(line for line in file if line.startswith("VmRSS:"))
         return int(line.split()[1]) * 1024
 
@@ -155,12 +134,33 @@ def measured(home: Path, project: Path, events: int, sessions: int) -> Grown:
 @contextmanager
 def running_hub(installed: Installed) -> Iterator[Hub]:
     """A hub that listens, for as long as it is needed; raises `WorkerEnded`."""
-    hub = Hub(installed)
+    with hub_in(installed.environment, installed.record.parent.parent) as pid:
+        yield Hub(installed, pid)
+
+
+@contextmanager
+def hub_in(environment: Mapping[str, str], state: Path) -> Iterator[int]:
+    """The process of a hub that listens for agents in this environment, whose state directory this is."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=dict(environment),
+    )
     try:
-        hub.wait()
-        yield hub
+        until = time.monotonic() + _PATIENCE
+        while not (state / "hub.sock").exists():
+            if process.poll() is not None:
+                assert process.stderr is not None
+                said = process.stderr.read().decode(errors="replace").strip().splitlines()
+                raise WorkerEnded(said[-1] if said else "the hub ended")
+            if time.monotonic() > until:
+                raise WorkerEnded("the hub does not listen")
+            time.sleep(0.01)
+        yield process.pid
     finally:
-        hub.end()
+        process.terminate()
+        process.communicate()
 
 
 def _memory(grown: Grown) -> Comparison:
