@@ -138,9 +138,9 @@ class Check:
         expect(self.version, _call(str(commands / "tenterhook"), "--version"))
         run = (self._pipx, "run", "--spec", str(self.wheel), "tenterhook")
         expect(self.version, _call(*run, "--version", **variables))
-        said = _call(*run, "install", "claude-code", "--dry-run", **variables)
-        expect("thrown away", said)
-        return self.say("pipx", "install and run work")
+        variables["HOME"] = str(commands)  # one without any settings
+        expect("this will not last", _call(*run, "install", "claude-code", "--dry-run", **variables))
+        return self.say("pipx", "install and run work, and `install` from `run` says that it will not last")
 
     def _with_uv(self, *arguments: str, **variables: str) -> str:
         assert self._uv is not None

@@ -30,6 +30,16 @@ def since_option(default: str | None) -> Callable[[F], F]:
     return click.option("--since", metavar="2h", default=default, help="Only what happened since: 10m, 2h, 7d, 4w.")
 
 
+def opened_index() -> Index:
+    """What has been recorded until now; closed when the command ends."""
+    from ..journal.index import Index
+
+    index = Index()
+    click.get_current_context().call_on_close(index.close)
+    index.update()
+    return index
+
+
 @click.group(invoke_without_command=True, short_help="What reached your hooks and what they did.")
 @click.option("-f", "--follow", is_flag=True, help="Go on as things happen; Ctrl-C ends it.")
 @click.option("-n", "last", metavar="N", type=int, default=50, show_default=True, help="How many at most; 0 for all.")
@@ -61,12 +71,11 @@ def log(
     """
     if context.invoked_subcommand is not None:
         return
-    from ..journal.index import Index, Wanted
+    from ..journal.index import Wanted
 
     canonical = spec_of(event).name if event else None
     wanted = Wanted(session, canonical, hook, decision, moment_since(since))
-    index = Index()
-    index.update()
+    index = opened_index()
     number = 0
     for seen, record in index.records(wanted, last=last or None):
         number = max(number, seen)
@@ -95,10 +104,9 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
     """Figures: runs, blocks, failures and times of each hook, and what hooks cost each session in waiting."""
     from ..journal import statistics
-    from ..journal.index import Index, Wanted
+    from ..journal.index import Wanted
 
-    index = Index()
-    index.update()
+    index = opened_index()
     wanted = Wanted(session=session, since=moment_since(since))
     budgets = {hook.name: hook.budget_ms for hook in catalog_here().hooks if hook.budget_ms is not None}
     hooks = [each for each in statistics.by_hook(index, wanted, budgets) if each.shadow or not shadow]

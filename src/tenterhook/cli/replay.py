@@ -9,7 +9,7 @@ import click
 
 from ..shown import one_line, visible
 from .loading import config_option, event_names, hook_names, json_option, session_ids
-from .log import moment_since, since_option
+from .log import moment_since, opened_index, since_option
 from .printing import print_json
 
 DIFFERENT = 1
@@ -46,16 +46,14 @@ def replay(
     if hook is not None and directory is not None:
         raise click.UsageError("--hook and --with exclude each other")
     from ..events import spec_of
-    from ..journal.index import Index, Wanted
+    from ..journal.index import Wanted
     from ..replaying import Candidate, folder_hooks
     from ..replaying import replay as play
 
     if directory is not None:
         folder_hooks(directory)  # says what is wrong with it, also where there is nothing to replay
-    index = Index()
-    index.update()
     wanted = Wanted(session=session, event=spec_of(event).name if event else None, since=moment_since(since))
-    records = [record for _, record in index.records(wanted) if record.get("type") == "verdict"]
+    records = [record for _, record in opened_index().records(wanted) if record.get("type") == "verdict"]
     replayed = play(records, Candidate(hook, directory, configs))
     if as_json:
         differences = [each._asdict() for each in replayed.differences]
