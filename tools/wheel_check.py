@@ -132,14 +132,16 @@ class Check:
         """`pipx install` gives people the command, and `pipx run` runs it for once."""
         if self._pipx is None:
             return self.say("pipx", f"skipped: pipx cannot be had: {self._why}")
-        home, commands = self._place / "pipx", self._place / "pipx-bin"
-        variables = {"PIPX_HOME": str(home), "PIPX_BIN_DIR": str(commands), "PIPX_MAN_DIR": str(home / "man")}
+        commands = self._place / "pipx-bin"
+        variables = {f"XDG_{kind}_HOME": str(self._place / f".{kind.lower()}") for kind in ("CACHE", "DATA", "STATE")}
+        variables["PIPX_BIN_DIR"] = str(commands)
+        variables["PIP_CACHE_DIR"] = _call(sys.executable, "-m", "pip", "cache", "dir").strip()
         _call(self._pipx, "install", str(self.wheel), **variables)
         expect(self.version, _call(str(commands / "tenterhook"), "--version"))
         run = (self._pipx, "run", "--spec", str(self.wheel), "tenterhook")
         expect(self.version, _call(*run, "--version", **variables))
         variables["HOME"] = str(commands)  # one without any settings
-        expect("this will not last", _call(*run, "install", "claude-code", "--dry-run", **variables))
+        expect("thrown away", _call(*run, "install", "claude-code", "--dry-run", **variables))
         return self.say("pipx", "install and run work, and `install` from `run` says that it will not last")
 
     def _with_uv(self, *arguments: str, **variables: str) -> str:
@@ -149,7 +151,9 @@ class Check:
 
 def _call(*command: str, **variables: str) -> str:
     """What a program says; it must end well. Our own settings do not reach it."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIPX_", "VIRTUAL_ENV"))
+    }
     ended = subprocess.run(
         command,
         cwd=ROOT,

@@ -8,7 +8,11 @@ import tempfile
 
 from .lines import BRIDGE
 
-_PASSING = ("/uv/archive-v", "/uv/environments-v", "/uv/builds-v", "/pipx/.cache/", "/build/", "/.tox/", "/.nox/")
+_PASSING = (
+    *("/uv/archive-v", "/uv/environments-v", "/uv/builds-v"),
+    *("/.cache/pipx/", "/pipx/.cache/"),  # what `pipx run` makes, today and before
+    *("/build/", "/.tox/", "/.nox/"),
+)
 
 
 def temporary() -> str | None:
