@@ -78,6 +78,15 @@ def test_other_versions_of_python_run_the_guards(version: str, project: Path) ->
         assert ended.returncode == 2, ended.stderr
 
 
+@pytest.mark.parametrize("name", ["block-dangerous-commands", "protect-hooks"])
+def test_a_guard_finds_its_parts_where_python_does_not_look_beside_a_script(name: str, project: Path) -> None:
+    event = {"tool_name": "Shell", "tool_input": {"command": "rm -rf ~/.claude/settings.json ~"}, "work_dir": "."}
+    script = [sys.executable, str(HOOKS / name / "scripts" / "run.py")]
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    ended = subprocess.run(script, input=json.dumps(event), capture_output=True, text=True, env=environment)
+    assert ended.returncode == 2, ended.stderr
+
+
 class TestPage:
     """docs/built-in-hooks.md says what is so."""
 

@@ -5,7 +5,9 @@ import json
 import os
 import sys
 
-import danger_words
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # PYTHONSAFEPATH leaves it out
+
+import danger_words  # only now it is found
 import dangers
 
 

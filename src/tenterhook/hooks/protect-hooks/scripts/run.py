@@ -7,7 +7,9 @@ import json
 import os
 import sys
 
-import shell_line
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # PYTHONSAFEPATH leaves it out
+
+import shell_line  # only now it is found
 import shell_programs
 from shell_effects import effects
 from shell_syntax import PATTERNS, UNKNOWN, decoded
