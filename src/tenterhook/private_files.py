@@ -9,6 +9,9 @@ import os
 
 from . import places
 
+_A_DAY = 86400  # seconds
+_KEPT = 30 * _A_DAY
+
 
 def read(file: str) -> bytes | None:
     """A file's content, if it and its directory are ours and nobody else may write there."""
@@ -65,3 +68,31 @@ def signature_of(found: os.stat_result) -> tuple[int, ...]:
 def is_fresh(files: list[tuple[str, tuple[int, ...] | None]]) -> bool:
     """Whether each file is as it was."""
     return all(signature(path) == known for path, known in files)
+
+
+def forget_old(directory: str) -> None:
+    """Remove what nobody has touched for a month; looked for once a day, however much there is."""
+    import time
+
+    looked, now = f"{directory}.looked", time.time()  # beside it
+    try:
+        if os.stat(looked).st_mtime > now - _A_DAY:
+            return
+    except OSError:  # never yet
+        pass
+    try:
+        with os.scandir(directory) as entries:
+            old = [each for each in entries if each.stat().st_mtime < now - _KEPT]
+        places.replace_file(looked, b"")
+    except OSError:
+        return
+    for each in old:
+        if each.is_dir(follow_symlinks=False):
+            import shutil
+
+            shutil.rmtree(each.path, ignore_errors=True)
+        else:
+            try:
+                os.unlink(each.path)
+            except OSError:  # somebody else did
+                pass

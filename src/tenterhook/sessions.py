@@ -9,7 +9,7 @@ import os
 import stat
 import time
 
-from . import light_json, places
+from . import light_json, places, private_files
 from .values import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from .locks import Lock
 
-_KEPT_SECONDS = 30 * 86400
 _A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 _MOST_STOPS = 200
@@ -61,7 +60,7 @@ class Session:
                     self._seen = changed
                 return None
         except FileNotFoundError:
-            _forget_old(os.path.dirname(self.directory))
+            private_files.forget_old(os.path.dirname(self.directory))
         except OSError as error:
             return self._unusable(error)
         try:
@@ -281,24 +280,3 @@ def _assignment(line: str) -> tuple[str | None, str, str | None]:
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]
     return name, value, None
-
-
-def _forget_old(directory: str) -> None:
-    """Remove sessions that nobody has touched for a month; looked for once a day, however many there are."""
-    looked = f"{directory}.looked"  # beside them
-    try:
-        if os.stat(looked).st_mtime_ns > time.time_ns() - _A_DAY:
-            return
-    except OSError:  # never yet
-        pass
-    try:
-        with os.scandir(directory) as entries:
-            old = [each.path for each in entries if each.stat().st_mtime < time.time() - _KEPT_SECONDS]
-        places.replace_file(looked, b"")
-    except OSError:
-        return
-    if old:
-        import shutil
-
-        for path in old:
-            shutil.rmtree(path, ignore_errors=True)

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support import array_hook, folder_hook, project_hooks, table_hook, tenterhook, until, user_hooks, write_config
+from support import array_hook, folder_hook, project_hooks, tenterhook, until, user_hooks, write_config
 from tenterhook import Event, Hook, dispatch, expressions, matching, places
-from tenterhook.catalog import index, layers, loading
+from tenterhook.catalog import index, loading
 from tenterhook.catalog.contents import Catalog
 from tenterhook.catalog.trust import Trust
 from tenterhook.errors import HookError
@@ -232,6 +232,7 @@ def root(home: Path, project: Path, config: Path) -> str:
     (user_hooks(home) / "far").symlink_to(elsewhere / "far")
     (user_hooks(home) / "dangling").mkdir()
     (user_hooks(home) / "dangling" / "HOOK.md").symlink_to(home / "not-yet.md")
+    (home / ".local/state/tenterhook").mkdir(parents=True)
     indexed(str(project), [str(config)])
     return str(project)
 
@@ -335,6 +336,10 @@ CHANGES: dict[str, Change] = {
     "the person's directory writable by others": lambda home, _: user_hooks(home).chmod(0o777),
     "a parent writable by others": lambda home, _: (home / ".config").chmod(0o777),
     "the home writable by others": lambda home, _: home.chmod(0o777),
+    "the state directory writable by others": lambda home, _: (home / ".local/state/tenterhook").chmod(0o777),
+    "a repository around the state directory": lambda home, _: (home / ".local" / ".git").mkdir(),
+    "a repository around the person's directory": lambda home, _: (home / ".config" / ".git").mkdir(),
+    "the project is no repository any more": lambda _, project: shutil.rmtree(project / ".git"),
     "a linked folder leads elsewhere": lambda home, _: retargeted(user_hooks(home) / "far", guard(home)),
     "what a link leads to is edited": lambda home, _: (home / "linked/far/HOOK.md").write_text("---\nname: far\n---\n"),
     "a parent of what a link leads to writable by others": lambda home, _: (home / "linked").chmod(0o777),
@@ -440,7 +445,8 @@ def test_every_project_and_every_list_of_files_has_its_own(home: Path, project: 
         assert [hook.source for hook in found.hooks] == configs
     for configs in lists:
         kept = index.read(str(project), configs)
-        assert kept is None or [hook.source for hook in index.catalog(kept).hooks] == configs
+        assert kept is not None
+        assert [hook.source for hook in index.catalog(kept).hooks] == configs
 
 
 # ---- who wrote it
@@ -558,7 +564,23 @@ def test_without_a_place_for_it_hooks_are_loaded_each_time(home: Path, project: 
         assert index.read(str(project)) is None
 
 
-def test_layers_are_looked_at_where_they_were_fixed(home: Path, project: Path) -> None:
-    config = write_config(home / "t.toml", table_hook("true"))
-    assert indexed(str(project), [str(config)])["root"] == str(project)
-    assert layers.layers(str(project))[1].directory == str(user_hooks(home))
+@pytest.mark.parametrize("kind", ["config", "state"])
+def test_each_place_that_install_wrote_down_has_its_own(
+    home: Path, project: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    monkeypatch.setitem(places.FIXED, "cache", str(home / "cache"))
+    assert [hook.name for hook in index.catalog(indexed(str(project), [])).hooks] == ["guard"]
+    (home / "elsewhere").mkdir()
+    monkeypatch.setitem(places.FIXED, kind, str(home / "elsewhere"))
+    assert index.read(str(project)) is None
+
+
+def test_a_commit_changes_nothing(home: Path, project: Path) -> None:
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    indexed(str(project), [])
+    (project / "code.py").write_text("x")
+    subprocess.run([*git, "add", "code.py"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "x"], check=True)
+    assert index.read(str(project)) is not None

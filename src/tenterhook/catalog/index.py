@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (5, __version__, sys.hexversion)
+_MADE_BY = (6, __version__, sys.hexversion)
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
@@ -101,12 +101,11 @@ def loaded(root: str, configs: Sequence[str], trust: Trust) -> Catalog:
     from ..model import Hook
 
     left_out = tuple(LeftOut(Hook(*hook), why) for hook, why in marshal.loads(found["left_out"]))  # noqa: S302  # as above
-    return catalog(found)._replace(
-        layers=tuple(here), left_out=left_out, trust=trust, refused_configs=tuple(found["refused_configs"])
-    )
+    known = catalog(found, trust=trust)
+    return known._replace(layers=tuple(here), left_out=left_out, refused_configs=tuple(found["refused_configs"]))
 
 
-def catalog(index: Index, event: str | None = None) -> Catalog:
+def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalog:
     """The hooks as they were loaded when the index was made. Trust is there as far as this event could ask for it."""
     from ..errors import Problem
     from ..model import Hook
@@ -114,9 +113,9 @@ def catalog(index: Index, event: str | None = None) -> Catalog:
 
     hooks = tuple(Hook(*values) for values in marshal.loads(index["hooks"]))  # noqa: S302  # as above
     problems = tuple(Problem(*values) for values in index["problems"])
-    trust: Any = None
     asking = [hook for hook in hooks if event in (None, hook.event) and hook.metadata]
-    if any(hook.layer == "project" for hook in hooks) or any(hook.metadata.get("runs_project_code") for hook in asking):
+    is_asked = any(hook.layer == "project" for hook in hooks)
+    if trust is None and (is_asked or any(hook.metadata.get("runs_project_code") for hook in asking)):
         from .trust import Trust
 
         trust = Trust(index["root"])
@@ -136,18 +135,21 @@ def load(
 
     from . import layers, loading
 
+    looked = time.time_ns()
     managed = managed or layers.MANAGED
     looks: dict[str, Look | None] = {}
     files = _files(root, configs, managed, looks)  # looked at before they are read: a change in between is seen later
     ways = _ways(root, configs, managed, looks)
     found = loading.load(root, configs, trust=trust, managed=managed, looks=looks)
     changed = max((known[1] for _, known in files if known), default=0)
-    if time.time_ns() - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
+    if looked - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
         try:
             made = _made(found, configs, files, ways, looks)
         except ValueError:  # something in a definition that cannot be kept
             return found
-        private_files.write(_file(root, configs, here), made)
+        file = _file(root, configs, here)
+        private_files.write(file, made)
+        private_files.forget_old(os.path.dirname(file))
     return found
 
 
@@ -256,9 +258,8 @@ def _files(
             else:
                 paths += seen.links
                 seen_so |= {path: private_files.signature_of(found) for path, found in seen.stats.items()}
-    paths += roots.identity_files(root)  # what trust in a project's settings is bound to
-    # a repository around a directory makes what is in it the project's
-    paths += [os.path.join(parent, ".git") for parent in _parents(places.config_home())]
+    # what trust in a project's settings is bound to; a repository's own directory changes with every commit
+    paths += [path for path in roots.identity_files(root) if not os.path.isdir(path)]
     others = {path: private_files.signature(path) for path in paths if path not in seen_so}
     return [*others.items(), *seen_so.items()]
 
@@ -269,9 +270,14 @@ def _ways(root: str, configs: Iterable[str], managed: str, looks: Mapping[str, L
 
     paths: list[str] = []
     links = [link for seen in looks.values() if seen for link in seen.links]
-    for path in (*(layer.directory for layer in layers.layers(root, managed)), *links, *configs, places.state()):
+    trusted = os.path.join(places.state(), "trust.json")
+    for path in (*(layer.directory for layer in layers.layers(root, managed)), *links, *configs, trusted):
         for way in (path, os.path.realpath(path)):
             paths += _parents(way)
+    # a repository around a directory makes what is in it the project's
+    kept = [os.path.join(place, "x") for place in (places.config_home(), places.state())]
+    around = [parent for place in kept for way in (place, os.path.realpath(place)) for parent in _parents(way)]
+    paths += [os.path.join(parent, ".git") for parent in (root, *around)]
     return [(path, _place(path)) for path in dict.fromkeys(paths)]
 
 
@@ -292,5 +298,6 @@ def _place(path: str) -> tuple[int, ...] | None:
 
 
 def _file(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
-    key = chr(0).join((root, *configs, *(word for layer in layers for word in layer)))
+    here = (places.config_home(), places.state())
+    key = chr(0).join((root, *here, *configs, *(word for layer in layers for word in layer)))
     return f"{places.cache()}/{'loaded' if layers else 'index'}/{places.file_name(key)}"
