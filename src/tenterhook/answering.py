@@ -54,7 +54,7 @@ def answer(
     if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
         from . import approving
 
-        approving.went_ahead(received.event, record["host"])
+        approving.is_over(received.event, record["host"])
     if presence.is_joined():
         from .joining import waking
 

@@ -152,10 +152,25 @@ def test_a_call_that_was_made_withdraws_its_question(home: Path, project: Path, 
     assert claude.answer(ended, command, cwd=str(home)) is None  # the call may have gone elsewhere
     assert claude.heard(asked) is None
     assert (hub.look(request)["state"], hub.look(open_one)["state"]) == ("withdrawn", "open")
-    assert hub.look(request)["withdrawn"]["approved"]
+    assert hub.look(request)["withdrawn"]["approved"] is (True if ended == "post-tool-call" else None)
     hub.answer(open_one, approved=True)
     assert claude.heard(still_asked) == ("allow", None)
     assert not (home / ".local/state/tenterhook/sessions/s-1/asked").exists()
+
+
+def test_of_two_equal_calls_only_one_was_made(home: Path, project: Path, hub: RealHub) -> None:
+    joined(hub)
+    claude, command = Claude(project), fresh()
+    first = claude.start("permission-request", command)
+    request = hub.waiting(command)
+    second = claude.start("permission-request", command)
+    until(lambda: len([each for each in hub.open_requests() if each["display"].get("command") == command]) == 2)
+    claude.answer("post-tool-call", command)
+    assert claude.heard(first) is None
+    assert hub.look(request)["state"] == "withdrawn"
+    (other,) = [each for each in hub.open_requests() if each["display"].get("command") == command]
+    hub.answer(other, approved=False)
+    assert claude.heard(second)[0] == "deny"
 
 
 def test_an_approval_for_the_session_answers_the_next_question(home: Path, project: Path, hub: RealHub) -> None:

@@ -141,6 +141,17 @@ def test_hooks_events_agents_and_sessions_are_known(home: Path, project: Path) -
     assert completed("log", "st") == ["stats"]
 
 
+@pytest.mark.parametrize(
+    "name", ["x;touch y", "$(touch y)", "`touch y`", "a b", "*", "--all", "x|sh", "x>y"]
+)
+def test_a_name_that_a_shell_would_read_more_into_is_not_offered(home: Path, project: Path, name: str) -> None:
+    folder_hook(project_hooks(project), "fine")
+    odd = folder_hook(project_hooks(project), "odd")
+    (odd / "HOOK.md").write_text((odd / "HOOK.md").read_text().replace("name: odd", f"name: '{name}'"))
+    odd.rename(odd.with_name(name))
+    assert completed("trust", "") == completed("show", "fi") == completed("test", "") == ["fine"]
+
+
 def test_a_session_of_the_agent_can_be_resumed_by_its_id(home: Path, project: Path) -> None:
     kept = home / ".local/state/tenterhook/agent"
     kept.mkdir(parents=True)

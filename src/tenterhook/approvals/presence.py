@@ -11,7 +11,7 @@ from .. import places
 
 MANAGED = "/etc/tenterhook/config.toml"
 EVENTS = ("pre-tool-call", "permission-request")
-AFTER = ("post-tool-call", "post-tool-call-failure")  # by then whoever was asked about the call has said yes
+AFTER = ("post-tool-call", "post-tool-call-failure")  # by then nobody need be asked about the call any more
 
 
 def person_file() -> str:

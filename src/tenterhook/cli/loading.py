@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from .. import places
 from ..catalog import loading, roots, trust
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..catalog.contents import Catalog
     from ..installing.agents import Agent
@@ -38,7 +39,12 @@ def catalog_here(configs: Sequence[str] = ()) -> Catalog:
 def hook_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion: the hooks in force here, those of files named before on the line among them."""
     hooks = catalog_here(context.params.get("configs") or ()).hooks
-    return sorted({hook.name for hook in hooks if hook.name.startswith(incomplete)})
+    return offered(sorted({hook.name for hook in hooks}), incomplete)
+
+
+def offered(names: Iterable[str], incomplete: str) -> list[str]:
+    """For shell completion: names that a shell takes as they stand: they are other people's, it might run others."""
+    return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"\w[\w.@+:-]*", name, re.ASCII)]
 
 
 def session_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -54,7 +60,7 @@ def ids_in(directory: str, incomplete: str, ending: str = "") -> list[str]:
     except OSError:  # none yet
         return []
     names = [name.removesuffix(ending) for _, name in sorted(found, reverse=True)]
-    return [name for name in names if name.startswith(incomplete) and "%" not in name]  # such a name is not the id
+    return offered(names, incomplete)
 
 
 def agents_named(names: Sequence[str]) -> list[Agent]:

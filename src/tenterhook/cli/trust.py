@@ -14,7 +14,7 @@ from ..catalog import fingerprints, settings
 from ..catalog.trust import fingerprint_of
 from ..errors import HookError
 from ..shown import one_line, visible
-from .loading import catalog_here
+from .loading import catalog_here, offered
 from .printing import print_problems, short_path
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
-    return [each.name for each in candidates(catalog_here()) if each.name.startswith(incomplete)]
+    return offered([each.name for each in candidates(catalog_here())], incomplete)
 
 
 @click.command(short_help="Let this project's hooks run, as they are now.")

@@ -8,14 +8,14 @@ import click
 
 from ..errors import HookError
 from ..shown import visible
-from .loading import catalog_here
+from .loading import catalog_here, offered
 from .trust import need_terminal, refuse_below_agent
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
     trust = catalog_here().trust
-    return [name for name in map(os.path.basename, trust.keys()) if name.startswith(incomplete)]
+    return offered(map(os.path.basename, trust.keys()), incomplete)
 
 
 @click.command(short_help="Take back the trust in this project's hooks.")

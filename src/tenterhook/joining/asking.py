@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -23,6 +24,14 @@ _SPARE = 5.0  # seconds that its answer may take on the way
 _GONE = 10.0  # seconds that a hub may be gone while it has our question
 _LOOK = 0.25  # seconds between two looks at who waits for us
 _OPEN = "open"
+
+
+class Outcome(Enum):
+    """What has become of a call that the hub is asked about."""
+
+    OPEN = "open"
+    MADE = "made"  # the agent's person has said yes to it
+    OVER = "over"
 
 
 class Question:
@@ -141,11 +150,11 @@ async def _in_thread(work: Callable[[], Answer | None]) -> Answer | None:
 
 
 def wait_for_answer(
-    membership: Membership, request: Request, process: str | None, until: float, went_ahead: Callable[[], bool]
+    membership: Membership, request: Request, process: str | None, until: float, outcome: Callable[[], Outcome]
 ) -> Answer | None:
     """The same for a process that an agent waits for: ended by a signal, or left alone, it takes the question back.
 
-    `went_ahead` says whether the agent has made the call meanwhile: its person has said yes to it.
+    `outcome` says what has become of the call meanwhile.
     """
     question = Question(membership, request, process)
     ended = threading.Event()
@@ -161,8 +170,8 @@ def wait_for_answer(
             if waiting.is_over():  # the agent has its answer from elsewhere
                 question.withdraw("agent")
                 return None
-            if went_ahead():
-                question.withdraw("terminal", True)
+            if (found := outcome()) is not Outcome.OPEN:
+                question.withdraw(*(("terminal", True) if found is Outcome.MADE else ("agent", None)))
                 return None
         return answers[0] or question.withdraw("nobody")
 
