@@ -1,4 +1,4 @@
-"""decide, ask, answer: whether one tool call may run. The one place where PROTOCOL 7 lives.
+"""decide, ask, answer: whether one tool call may run, as PROTOCOL 7 has it, in agents of our own.
 
 The engine never waits for people; whoever must have an answer comes here.
 """
