@@ -33,7 +33,7 @@ SIZES = (1024, 16 * 1024, 256 * 1024, 1024 * 1024, 4 * 1024 * 1024)
 DEFINITIONS = (1, 10, 30, 100, 300, 1000)
 _CAT = "cat >/dev/null"
 _OURS, _C = "Tenterhook", "C program"
-_NOTE = "medians, each with the middle half of all rounds"
+_NOTE = "medians, with the middle half of all rounds as a band"
 
 
 class Curve(NamedTuple):
@@ -77,7 +77,7 @@ def against_hooks(setting: Setting, counts: Sequence[int] = HOOKS) -> Curve:
             for name, worker in workers.items()
         }
         series = _series(turns, setting)
-    return Curve("bench-hooks", "An event, by the number of hooks", f"hooks `{_CAT}`, side by side", series, skipped)
+    return Curve("bench-hooks", "An event, by the number of hooks", f"hooks side by side, each {_CAT}", series, skipped)
 
 
 def _no_tools(setting: Setting) -> Path:
@@ -107,7 +107,7 @@ def against_payload(setting: Setting, sizes: Sequence[int] = SIZES) -> Curve:
                 turns[name, size] = _block(worker, 4, Case(1, _CAT))
         series = _series(turns, setting)
     return Curve(
-        "bench-payload", "An event, by the size of its payload", f"payload of one hook `{_CAT}`", series, skipped
+        "bench-payload", "An event, by the size of its payload", f"bytes for one hook, {_CAT}", series, skipped
     )
 
 
@@ -122,9 +122,9 @@ def against_definitions(setting: Setting, counts: Sequence[int] = DEFINITIONS) -
             for here in (alone, served):
                 here.begin(dispatching.READ)
             sent, sent_to_hub = (here.payload(dispatching.READ) for here in (alone, served))
-            turns["the bridge", count] = alone.block(alone.bridge, sent)
+            turns[_OURS, count] = alone.block(alone.bridge, sent)
             turns["python -I -S -c pass", count] = alone.block([alone.python, "-I", "-S", "-c", "pass"], sent)
-            turns["the bridge, with a hub", count] = served.block(served.bridge, sent_to_hub)
+            turns["Tenterhook with a hub", count] = served.block(served.bridge, sent_to_hub)
         series = _series(turns, setting)
     title = "An event that no hook is for, by the number of hooks defined"
     return Curve("bench-definitions", title, "hooks defined", series, is_log=False)

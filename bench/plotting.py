@@ -14,11 +14,11 @@ _LEFT, _TOP, _BOTTOM = 66, 78, 370
 _CHARACTER = 6.9  # pixels, of a name's; fonts differ, so there is room for a wide one
 _LINE = 17  # from one name to the next
 _PADDING = 16  # from the axes to the first and the last point
-_MOST_TICKS = 7
+_MOST_TICKS = 9
 _STYLE = """\
 text { font: 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; fill: #57606a }
 .heading { font-size: 16px; font-weight: 600; fill: #1f2328 } .name { font-size: 12.5px; fill: currentColor }
-.ours { font-weight: 700 } .value { font-weight: 400; fill: #57606a }
+.ours .name { font-weight: 700 } .name .value { font-weight: 400; fill: #57606a }
 .card { fill: #ffffff; stroke: #d0d7de } .grid { stroke: #e4e8ec } .axis { stroke: #8c959f }
 .line { fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linejoin: round }
 .ours .line { stroke-width: 2.75 }
@@ -26,7 +26,7 @@ text { font: 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue'
 .mark { fill: currentColor; stroke: #ffffff; stroke-width: 1 } .leader { stroke: currentColor; stroke-opacity: .5 }
 %s
 @media (prefers-color-scheme: dark) {
-text, .value { fill: #9aa4af } .heading { fill: #e6edf3 } .name { fill: currentColor }
+text, .name .value { fill: #9aa4af } .heading { fill: #e6edf3 } .name { fill: currentColor }
 .card { fill: #14181e; stroke: #3d444d } .grid { stroke: #262c34 } .axis { stroke: #6b7480 } .mark { stroke: #14181e }
 %s
 }"""
