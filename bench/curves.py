@@ -77,7 +77,9 @@ def against_hooks(setting: Setting, counts: Sequence[int] = HOOKS) -> Curve:
             for name, worker in workers.items()
         }
         series = _series(turns, setting)
-    return Curve("bench-hooks", "An event, by the number of hooks", f"hooks side by side, each {_CAT}", series, skipped)
+    return Curve(
+        "bench-hooks", "Time for an event, by the number of hooks", f"hooks side by side, each {_CAT}", series, skipped
+    )
 
 
 def _no_tools(setting: Setting) -> Path:
@@ -107,7 +109,7 @@ def against_payload(setting: Setting, sizes: Sequence[int] = SIZES) -> Curve:
                 turns[name, size] = _block(worker, 4, Case(1, _CAT))
         series = _series(turns, setting)
     return Curve(
-        "bench-payload", "An event, by the size of its payload", f"bytes for one hook, {_CAT}", series, skipped
+        "bench-payload", "Time for an event, by the size of its payload", f"bytes for one hook, {_CAT}", series, skipped
     )
 
 
@@ -126,7 +128,7 @@ def against_definitions(setting: Setting, counts: Sequence[int] = DEFINITIONS) -
             turns["python -I -S -c pass", count] = alone.block([alone.python, "-I", "-S", "-c", "pass"], sent)
             turns["Tenterhook with a hub", count] = served.block(served.bridge, sent_to_hub)
         series = _series(turns, setting)
-    title = "An event that no hook is for, by the number of hooks defined"
+    title = "Time for an event that no hook is for, by the number of hooks defined"
     return Curve("bench-definitions", title, "hooks defined", series, is_log=False)
 
 
@@ -148,7 +150,7 @@ def of_loading(setting: Setting, counts: Sequence[int] = DEFINITIONS) -> Curve:
         lines[stats].append(_point(count, [each.stats for each in loads]))
         lines["strictyaml"].append(_point(count, list(chain.from_iterable(found["strictyaml", count]))))
     series = tuple(Series(name, tuple(points)) for name, points in lines.items())
-    return Curve("bench-loading", "Loading, by the number of hook folders", "hook folders", series)
+    return Curve("bench-loading", "Time to load, by the number of hook folders", "hook folders", series)
 
 
 CURVES: tuple[Callable[[Setting], Curve], ...] = (against_hooks, against_payload, against_definitions, of_loading)
@@ -156,7 +158,7 @@ CURVES: tuple[Callable[[Setting], Curve], ...] = (against_hooks, against_payload
 
 def _series(turns: Mapping[tuple[str, int], Block], setting: Setting) -> tuple[Series, ...]:
     """All points, taking turns; a line for each name, in the order in which they first appear."""
-    found = take_turns(turns, max(2, setting.effort.blocks // 2))
+    found = take_turns(turns, max(2, setting.effort.blocks // 3))
     lines: dict[str, list[Point]] = {}
     for (name, x), blocks in found.items():
         lines.setdefault(name, []).append(_point(x, list(chain.from_iterable(blocks))))

@@ -14,7 +14,7 @@ _LEFT, _TOP, _BOTTOM = 66, 78, 370
 _CHARACTER = 6.9  # pixels, of a name's; fonts differ, so there is room for a wide one
 _LINE = 17  # from one name to the next
 _PADDING = 16  # from the axes to the first and the last point
-_MOST_TICKS = 9
+_MOST_TICKS = 10
 _STYLE = """\
 text { font: 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; fill: #57606a }
 .heading { font-size: 16px; font-weight: 600; fill: #1f2328 } .name { font-size: 12.5px; fill: currentColor }
