@@ -48,8 +48,9 @@ docs: $(DOCS_INSTALLED)
 reference: $(INSTALLED)
 	$(BIN)/python -m tools.reference
 
+# docs/performance.md anew: its table, with other engines from the package registries, and its plots.
 bench: $(INSTALLED)
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench --write
 
 # Instructions and ratios of the hot paths against bench/record.json; fails if they have become dearer.
 bench-check: $(INSTALLED)

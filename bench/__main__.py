@@ -1,4 +1,4 @@
-"""python -m bench: run everything, print the table."""
+"""python -m bench: run everything, print the table and what the plots show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from . import measuring, tables
+from . import curves, measuring, tables
 from .requests import WorkerEnded
 from .rows import Row
 
@@ -18,8 +18,10 @@ _COMMAND = "python -m bench --write"
 
 def main() -> int:
     options = _options()
+    effort = measuring.QUICK if options.quick else measuring.FULL
     try:
-        rows = _measure(measuring.QUICK if options.quick else measuring.FULL)
+        rows = _measure(effort)
+        drawn = curves.measured(effort)
     except WorkerEnded as error:
         sys.exit(f"bench: a contender ended early: {error}")
     text = "\n\n".join((tables.table(rows), *tables.reasons(rows), tables.machine()))
@@ -28,7 +30,9 @@ def main() -> int:
             tables.put(_PAGE, _COMMAND, text)
         except tables.NoPlace as error:
             sys.exit(f"bench: {error}")
-    print(json.dumps(tables.as_json(rows), indent=1) if options.json else f"\n{text}")
+        curves.write(drawn)
+    data = {**tables.as_json(rows), "curves": curves.as_json(drawn)}
+    print(json.dumps(data, indent=1) if options.json else f"\n{text}\n\n{curves.as_text(drawn)}")
     return 0
 
 
@@ -48,8 +52,8 @@ def _options() -> argparse.Namespace:
         prog="python -m bench", description="Measure Tenterhook against what it stands on."
     )
     parser.add_argument("--quick", action="store_true", help="a short run; its figures are rough")
-    parser.add_argument("--json", action="store_true", help="print data instead of a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    parser.add_argument("--json", action="store_true", help="print data instead of tables")
+    parser.add_argument("--write", action="store_true", help="put the table and the plots into docs/performance.md")
     return parser.parse_args()
 
 

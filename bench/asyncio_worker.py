@@ -1,19 +1,24 @@
-"""A worker that runs the same hooks as most agents do: `create_subprocess_shell`, `communicate`, `gather`."""
+"""A worker that runs the same hooks as most agents do: `create_subprocess_shell`, `communicate`, `gather`.
+
+The payload is ready, or made with `json.dumps` from a text of that size for each event.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from asyncio.subprocess import PIPE
 from time import perf_counter
 
-from .requests import Case, serve
+from .requests import Case, serve, text_of
 
 
-def main(work_dir: str, payload_size: str) -> None:
-    payload = b"x" * int(payload_size)
+def main(work_dir: str, payload_size: str, encoding: str = "") -> None:
+    ready = b"x" * int(payload_size)
+    event = {"text": text_of(int(payload_size) - len('{"text": ""}'))}
 
-    async def run(command: str) -> int | None:
+    async def run(command: str, payload: bytes) -> int | None:
         process = await asyncio.create_subprocess_shell(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=work_dir)
         await process.communicate(payload)
         return process.returncode
@@ -23,7 +28,8 @@ def main(work_dir: str, payload_size: str) -> None:
         took = []
         for _ in range(rounds):
             begun = perf_counter()
-            codes = await asyncio.gather(*map(run, commands))
+            payload = json.dumps(event).encode() if encoding else ready
+            codes = await asyncio.gather(*(run(command, payload) for command in commands))
             took.append(perf_counter() - begun)
         assert not any(codes), codes
         return took

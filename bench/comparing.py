@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Block = Callable[[], Sequence[float]]
 Blocks = list[list[float]]
+Name = TypeVar("Name")
 
 
 class Comparison(NamedTuple):
@@ -25,10 +26,10 @@ class Comparison(NamedTuple):
     over: tuple[float, float]  # by how much ours is more, at the median and at the 95th percentile
 
 
-def take_turns(contenders: Mapping[str, Block], blocks: int) -> dict[str, Blocks]:
+def take_turns(contenders: Mapping[Name, Block], blocks: int) -> dict[Name, Blocks]:
     """Let each run a block, then each again, so that noise meets all of them; the order moves on each time."""
     names = list(contenders)
-    found: dict[str, Blocks] = {name: [] for name in names}
+    found: dict[Name, Blocks] = {name: [] for name in names}
     for name in names:
         contenders[name]()  # to warm up
     for number in range(blocks):

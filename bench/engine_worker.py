@@ -14,14 +14,15 @@ from time import perf_counter
 
 from tenterhook import Engine, Event, Verdict
 
-from .requests import Case, serve
+from .requests import Case, serve, text_of
 
 MEBIBYTE = 1024 * 1024
 
 
-def main(work_dir: str, held_mebibytes: str = "0", journal: str = "") -> None:
+def main(work_dir: str, held_mebibytes: str = "0", journal: str = "", more_bytes: str = "0") -> None:
     os.chdir(work_dir)  # where an agent is, and where the C program starts its hooks
     held = bytearray(b"x") * (int(held_mebibytes) * MEBIBYTE)  # written to, so that every page is really there
+    more = text_of(int(more_bytes))
 
     @cache
     def engine_for(case: Case) -> Engine:
@@ -29,14 +30,14 @@ def main(work_dir: str, held_mebibytes: str = "0", journal: str = "") -> None:
         config.write_text("\n".join(map(array_hook, case.commands())))
         engine = Engine.load(project=work_dir, configs=[config] if case.hooks else [], journal=bool(journal))
         assert not engine.problems, engine.problems
-        check(engine.decide(tool_call(work_dir)), case)
+        check(engine.decide(tool_call(work_dir, more)), case)
         return engine
 
     def timed(rounds: int, case: Case) -> list[float]:
         engine = engine_for(case)
         took = []
         for _ in range(rounds):
-            event = tool_call(work_dir)
+            event = tool_call(work_dir, more)
             begun = perf_counter()
             verdict = engine.decide(event)
             took.append(perf_counter() - begun)
@@ -47,13 +48,13 @@ def main(work_dir: str, held_mebibytes: str = "0", journal: str = "") -> None:
     del held
 
 
-def tool_call(work_dir: str) -> Event:
+def tool_call(work_dir: str, more: str = "") -> Event:
     return Event(
         "pre-tool-call",
         session_id="s1",
         work_dir=work_dir,
         tool_name="Shell",
-        tool_input={"command": "git status --short && git diff --stat"},
+        tool_input={"command": "git status --short && git diff --stat" + more},
     )
 
 

@@ -22,8 +22,8 @@ HANDED_OVER = Target(1.10)
 def with_a_hub(setting: Setting) -> Iterator[Row]:
     """The same events, handed over to a hub on this machine."""
     here = with_hooks(setting, 30, "30-various-and-hub")
-    here.begin(READ)
-    with running_hub(here):
+    with running_hub(here):  # first: none is started below an agent, which we are after an event
+        here.begin(READ)
         for title, call in (("is for the tool", READ), ("finds its pattern", SHELL)):
             nothing = [here.python, "-I", "-S", "-c", "pass"]
             ways = {"pass": nothing, "bridge": here.bridge, "line": ["/bin/sh", "-c", here.line]}
@@ -34,8 +34,8 @@ def with_a_hub(setting: Setting) -> Iterator[Row]:
             yield Row(f"{what}: line", PASS, compare(found["line"], found["pass"]))
     here = with_guard(setting, "guard-and-hub")
     native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
-    here.begin(SHELL)
     with running_hub(here):
+        here.begin(SHELL)
         argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
         if not here.refuses(argv["line"], FORBIDDEN):
             raise WorkerEnded("the guard is not in force with a hub")

@@ -86,20 +86,24 @@ class Setting:
         pairs = os.fsdecode(environment.read_bytes()).split("\0")
         return dict(pair.split("=", 1) for pair in pairs if pair), payload.stat().st_size
 
-    def engine(self, home: Path | None = None, held_mebibytes: int = 0, *, journal: bool = False) -> Worker:
-        argv = self._module("engine_worker", self.work_dir, held_mebibytes, "journal" if journal else "")
+    def engine(
+        self, home: Path | None = None, held_mebibytes: int = 0, *, journal: bool = False, more_bytes: int = 0
+    ) -> Worker:
+        argv = self._module("engine_worker", self.work_dir, held_mebibytes, "journal" if journal else "", more_bytes)
         return Worker(argv, homes.clean_environment(home or self.home), _ROOT)
 
-    def asyncio(self) -> Worker:
-        return Worker(self._module("asyncio_worker", self.work_dir, self.payload_size), self.environment, _ROOT)
+    def asyncio(self, more_bytes: int = 0, *, encoding: bool = False) -> Worker:
+        size = self.payload_size + more_bytes
+        argv = self._module("asyncio_worker", self.work_dir, size, "json" if encoding else "")
+        return Worker(argv, self.environment, _ROOT)
 
     def strictyaml(self, home: Path) -> Worker:
         return Worker(self._module("strictyaml_worker"), homes.clean_environment(home), _ROOT)
 
-    def c_program(self) -> Worker:
+    def c_program(self, more_bytes: int = 0) -> Worker:
         """Raises `NoCompiler`."""
         program = spawn_program(self.directory)
-        return Worker([program, str(self.payload_size)], self.environment, self.work_dir)
+        return Worker([program, str(self.payload_size + more_bytes)], self.environment, self.work_dir)
 
     def folders(self, count: int) -> Path:
         """A home with so many hook folders, made when first asked for."""

@@ -5,6 +5,7 @@ All contenders speak this, the C program too, so that a bench can let them take 
 
 from __future__ import annotations
 
+import json
 import select
 import subprocess
 import sys
@@ -27,6 +28,13 @@ class Case(NamedTuple):
 
     def commands(self) -> list[str]:
         return [f"{self.command} #{number}" for number in range(1, self.hooks + 1)]
+
+
+def text_of(size: int) -> str:
+    """Lines of a file, which are so many bytes long in JSON."""
+    line = 'print("one of the lines of a file")\n'
+    lines, rest = divmod(size, len(json.dumps(line)) - len('""'))
+    return line * lines + "x" * rest
 
 
 class WorkerEnded(Exception):

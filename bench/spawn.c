@@ -1,7 +1,7 @@
 /* The least a hook can cost: spawn N shells side by side, read both outputs to their end, wait for each.
  *
  * Reads requests "<rounds> <hooks> <command>" from stdin, answers each with a line of microseconds, one per round.
- * The only argument is the size of the payload, which is in the pipe before the shell is there.
+ * The only argument is the size of the payload; what a pipe holds of it is there before the shell is, the rest follows.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,10 +17,11 @@
 
 #define MOST_HOOKS 64
 #define LONGEST_LINE 1024
+#define PIPE 65536
 
 extern char **environ;
 
-static char payload[65536];
+static char *payload;
 static size_t payload_size;
 
 static void check(int failed, const char *what) {
@@ -36,11 +37,23 @@ static double microseconds(void) {
     return now.tv_sec * 1e6 + now.tv_nsec * 1e-3;
 }
 
-static pid_t spawn(char *command, struct pollfd outputs[2]) {
+/* Write what the pipe takes, and close it after the last byte. */
+static void feed(struct pollfd *input, size_t *sent) {
+    ssize_t taken = write(input->fd, payload + *sent, payload_size - *sent);
+    check(taken < 0, "write");
+    *sent += taken;
+    if (*sent < payload_size) return;
+    close(input->fd);
+    input->fd = -1; /* poll passes over it */
+}
+
+static pid_t spawn(char *command, struct pollfd outputs[2], struct pollfd *input, size_t *sent) {
     int in[2], out[2], err[2];
     check(pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC), "pipe2");
-    check(write(in[1], payload, payload_size) != (ssize_t)payload_size, "write");
-    close(in[1]);
+    if (payload_size > PIPE) check(fcntl(in[1], F_SETFL, O_NONBLOCK) < 0, "fcntl");
+    *input = (struct pollfd){.fd = in[1], .events = POLLOUT};
+    *sent = 0;
+    feed(input, sent);
 
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -66,18 +79,21 @@ static pid_t spawn(char *command, struct pollfd outputs[2]) {
 }
 
 static void run(int hooks, char commands[][LONGEST_LINE]) {
-    static char output[65536];
+    static char output[PIPE];
     pid_t pids[MOST_HOOKS];
-    struct pollfd outputs[2 * MOST_HOOKS];
-    int status, open = 2 * hooks;
-    for (int i = 0; i < hooks; i++) pids[i] = spawn(commands[i], outputs + 2 * i);
+    struct pollfd pipes[3 * MOST_HOOKS], *inputs = pipes + 2 * hooks; /* two outputs of each, then all inputs */
+    size_t sent[MOST_HOOKS];
+    int status, open = 2 * hooks, watched = payload_size > PIPE ? 3 * hooks : 2 * hooks;
+    for (int i = 0; i < hooks; i++) pids[i] = spawn(commands[i], pipes + 2 * i, inputs + i, sent + i);
     while (open > 0) {
-        poll(outputs, 2 * hooks, -1);
+        poll(pipes, watched, -1);
+        for (int i = 0; i < hooks && watched > 2 * hooks; i++)
+            if (inputs[i].fd >= 0 && inputs[i].revents) feed(inputs + i, sent + i);
         for (int i = 0; i < 2 * hooks; i++) {
-            if (outputs[i].fd < 0 || !outputs[i].revents) continue;
-            if (read(outputs[i].fd, output, sizeof output) > 0) continue;
-            close(outputs[i].fd);
-            outputs[i].fd = -1; /* poll passes over it */
+            if (pipes[i].fd < 0 || !pipes[i].revents) continue;
+            if (read(pipes[i].fd, output, sizeof output) > 0) continue;
+            close(pipes[i].fd);
+            pipes[i].fd = -1;
             open--;
         }
     }
@@ -90,7 +106,8 @@ static void run(int hooks, char commands[][LONGEST_LINE]) {
 int main(int count, char **arguments) {
     static char line[LONGEST_LINE], commands[MOST_HOOKS][LONGEST_LINE];
     payload_size = count > 1 ? strtoul(arguments[1], NULL, 10) : 0;
-    if (payload_size > sizeof payload) return 1;
+    payload = malloc(payload_size + 1);
+    check(payload == NULL, "malloc");
     memset(payload, 'x', payload_size);
     while (fgets(line, sizeof line, stdin)) {
         int rounds, hooks, start;
