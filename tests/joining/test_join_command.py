@@ -133,9 +133,9 @@ def test_a_hub_that_is_not_there_is_not_joined(home: Path, bad_hub: BadHubs) -> 
 def test_agents_that_are_guarded_are_wired_on_the_spot(home: Path, project: Path, hub: RealHub) -> None:
     assert cli.run(["install", "claude-code"]) == 0
     ended = join(hub)
-    assert "wired in Claude Code: PreToolUse, PermissionRequest" in ended.stdout
+    assert "wired in Claude Code: PreToolUse, " in ended.stdout
     settings = json.loads((home / ".claude/settings.json").read_text())
-    assert {"PreToolUse", "PermissionRequest"} <= set(settings["hooks"])
+    assert {"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"} <= set(settings["hooks"])
     assert "wired" not in join(hub).stdout
 
 
