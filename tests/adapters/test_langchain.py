@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -17,7 +19,7 @@ from pydantic import SecretStr
 
 from adapters.stages import note
 from adapters.test_frameworks import saying
-from tenterhook import Engine, Event, Verdict
+from tenterhook import Answer, Engine, Event, Request, Verdict
 from tenterhook.adapters.langchain import HooksMiddleware
 from tenterhook.live.model import MODEL, Call, ScriptedModel, Turn
 
@@ -182,3 +184,37 @@ def test_streamed_runs_end_after_hooks_have_sent_them_back(project: Path, client
     with ScriptedModel([Turn(text=text) for text in ("one", "two", "three", "four")]) as model:
         states = list(agent(model, client, HooksMiddleware(engine)).stream(asked("go"), stream_mode="values"))
     assert states[-1]["messages"][-1].text == "four"
+
+
+class Torn:
+    """A surface that says no to one call once another is asked about too, and about that one nothing."""
+
+    def __init__(self) -> None:
+        self.both = threading.Barrier(2)
+        self.waited = 0.0
+
+    async def ask(self, request: Request) -> Answer | None:
+        await asyncio.to_thread(self.both.wait, 20)
+        if request.call.tool_input["name"] == "refused":
+            return Answer(False, "person", reason="I say no.", ends_turn=True)
+        begun = time.monotonic()
+        try:
+            await asyncio.sleep(30)
+        finally:
+            self.waited = time.monotonic() - begun
+        return None
+
+
+def test_a_plain_no_in_one_thread_withdraws_the_question_in_another(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+    engine.on("pre-tool-call")(saying(decision="ask"))
+    surface = Torn()
+    both = Turn(calls=(Call("note", {"name": "refused"}), Call("note", {"name": "waiting"})))
+    with ScriptedModel([both, Turn(text="never said")]) as model:
+        result = agent(model, client, HooksMiddleware(engine, surfaces=[surface])).invoke(asked("go"))
+        model.settle()
+        assert len(model.requests) == 1
+    assert 0 < surface.waited < 20
+    said = [message.text for message in result["messages"][-3:]]
+    assert said == ["I say no.", "Not run: the user refused another call and ended the turn", "I say no."]
+    assert not list(project.glob("*"))
