@@ -78,7 +78,7 @@ class Life:
     ) -> None:
         """`mode` says which tools are asked about where hooks do not decide, `surfaces` are who is asked.
 
-        `max_steps` are the requests after which a turn ends by itself, where the framework has no limit of its own.
+        `max_steps` are the requests after which a turn ends by itself; a limit given to the framework comes before it.
         `told` hears of every verdict, `answered` of every answer, `say` of what a person should read, `keep` of what
         belongs in the session but not in the model's context.
         """
