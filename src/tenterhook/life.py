@@ -6,6 +6,7 @@ An adapter is a subclass that knows when something happens in its framework; wha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,8 +52,9 @@ class Turn:
     def reject(self, reason: str) -> None:
         """A person's plain no: the turn ends, and nobody is asked about its other calls."""
         self.stop_reason, self.answer = "tool_rejected", reason
-        for task in self.asking:
-            task.cancel()
+        for task in list(self.asking):
+            with contextlib.suppress(RuntimeError):  # it has its answer, and its thread's loop is closed
+                task.get_loop().call_soon_threadsafe(task.cancel)
 
 
 class Life:
@@ -76,7 +78,7 @@ class Life:
     ) -> None:
         """`mode` says which tools are asked about where hooks do not decide, `surfaces` are who is asked.
 
-        `max_steps` are the requests after which a turn ends by itself, where the framework has no limit of its own.
+        `max_steps` are the requests after which a turn ends by itself; a limit given to the framework comes before it.
         `told` hears of every verdict, `answered` of every answer, `say` of what a person should read, `keep` of what
         belongs in the session but not in the model's context.
         """
@@ -185,10 +187,10 @@ class Life:
 
     def is_cut_off(self) -> bool:
         """Whether a turn must not go on: a person has ended it, or it has taken all its steps."""
-        if self.max_steps is not None and self.turn.steps >= self.max_steps:
-            self.turn.stop_reason = "max_steps"
-            self.turn.answer = f"Stopped after {self.turn.steps} steps"
-        return self.turn.stop_reason != "no_tool_calls"
+        turn = self.turn
+        if turn.stop_reason == "no_tool_calls" and self.max_steps is not None and turn.steps >= self.max_steps:
+            turn.stop_reason, turn.answer = "max_steps", f"Stopped after {turn.steps} steps"
+        return turn.stop_reason != "no_tool_calls"
 
     def take_waiting(self) -> list[str]:
         """What the model is told with its next request; a subagent's is told nothing of it."""
@@ -204,21 +206,24 @@ class Life:
 
     async def permit(self, call: Call) -> Permit:
         """Ask the gate, unless a person has ended the turn, be it meanwhile."""
-        self.turn.heard.add(call.tool_use_id)
+        turn = self.turn
+        turn.heard.add(call.tool_use_id)
         after_no = Permit(False, call, "terminal", "Not run: the user refused another call and ended the turn")
-        if self.turn.stop_reason == "tool_rejected":
-            return after_no
         task = asyncio.create_task(self.gate.permit(call))
-        self.turn.asking.add(task)
+        turn.asking.add(task)
+        if turn.stop_reason == "tool_rejected":  # seen only now, as another thread's no may come at any time
+            task.cancel()
         try:
             permit = await task
         except asyncio.CancelledError:
             current = asyncio.current_task()
-            if self.turn.stop_reason == "tool_rejected" and not (current and current.cancelling()):
+            if turn.stop_reason == "tool_rejected" and not (current and current.cancelling()):
                 return after_no
             raise
         finally:
-            self.turn.asking.discard(task)
+            turn.asking.discard(task)
+        if permit.allowed and turn.stop_reason == "tool_rejected":
+            return after_no
         return permit._replace(context=tuple(telling.hook_context("pre-tool-call", text) for text in permit.context))
 
     async def refused(self, permit: Permit) -> tuple[str, list[str]]:
@@ -286,11 +291,7 @@ class Life:
 
 
 def _about(subagent: Subagent) -> dict[str, Any]:
-    return {
-        "subagent_name": subagent.name,
-        "subagent_type": subagent.kind,
-        "task_description": subagent.description,
-    }
+    return {"subagent_name": subagent.name, "subagent_type": subagent.kind, "task_description": subagent.description}
 
 
 def _tool(call: Call) -> dict[str, Any]:

@@ -191,6 +191,19 @@ def test_hooks_send_an_agent_back_three_times_and_not_once_more(stage: Stage, pr
     assert played.names[-2:] == ["post-agent-turn-stop", "post-agent-turn"]
 
 
+@pytest.mark.parametrize(
+    "stage", [each for each in QUICK if each is not stages.OPENAI_AGENTS], ids=lambda each: each.name
+)
+def test_an_agent_that_has_taken_its_steps_is_not_sent_back(stage: Stage, project: Path) -> None:
+    engine = Engine()
+    engine.on("pre-agent-turn-stop")(saying(decision="deny", reason="Look again."))
+    played = play(stage, engine, *(Turn(text=text) for text in ("one", "two", "three", "four")), max_steps=2)
+    assert played.answer == "Stopped after 2 steps"
+    assert played.requests == 2
+    reasons = [event.fields["stop_reason"] for event in played.events("pre-agent-turn-stop")]
+    assert reasons == ["no_tool_calls", "no_tool_calls", "max_steps"]
+
+
 @everywhere
 def test_events_are_complete_and_in_order(stage: Stage, project: Path) -> None:
     engine = Engine()

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 from pydantic import SecretStr
 
 from adapters.stages import note
 from adapters.test_frameworks import saying
-from tenterhook import Engine, Event, Verdict
+from tenterhook import Answer, Engine, Event, Request, Verdict
+from tenterhook.adapters import langchain
 from tenterhook.adapters.langchain import HooksMiddleware
 from tenterhook.live.model import MODEL, Call, ScriptedModel, Turn
 
@@ -182,3 +186,100 @@ def test_streamed_runs_end_after_hooks_have_sent_them_back(project: Path, client
     with ScriptedModel([Turn(text=text) for text in ("one", "two", "three", "four")]) as model:
         states = list(agent(model, client, HooksMiddleware(engine)).stream(asked("go"), stream_mode="values"))
     assert states[-1]["messages"][-1].text == "four"
+
+
+class Torn:
+    """A surface that says no to one call once another is asked about too, and about that one nothing."""
+
+    def __init__(self) -> None:
+        self.both = threading.Barrier(2)
+        self.waited = 0.0
+
+    async def ask(self, request: Request) -> Answer | None:
+        await asyncio.to_thread(self.both.wait, 20)
+        if request.call.tool_input["name"] == "refused":
+            return Answer(False, "person", reason="I say no.", ends_turn=True)
+        begun = time.monotonic()
+        try:
+            await asyncio.sleep(30)
+        finally:
+            self.waited = time.monotonic() - begun
+        return None
+
+
+def test_a_plain_no_in_one_thread_withdraws_the_question_in_another(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+    engine.on("pre-tool-call")(saying(decision="ask"))
+    surface = Torn()
+    both = Turn(calls=(Call("note", {"name": "refused"}), Call("note", {"name": "waiting"})))
+    with ScriptedModel([both, Turn(text="never said")]) as model:
+        result = agent(model, client, HooksMiddleware(engine, surfaces=[surface])).invoke(asked("go"))
+        model.settle()
+        assert len(model.requests) == 1
+    assert 0 < surface.waited < 20
+    said = [message.text for message in result["messages"][-3:]]
+    assert said == ["I say no.", "Not run: the user refused another call and ended the turn", "I say no."]
+    assert not list(project.glob("*"))
+
+
+def test_a_run_keeps_its_turn_however_many_others_have_begun(project: Path, client: httpx.Client) -> None:
+    heard = Heard()
+    hooks = HooksMiddleware(Engine(), max_steps=2, told=heard)
+
+    def others(name: str) -> str:
+        """Begin many runs that never say that they have ended."""
+        for number in range(100):
+            hooks.before_agent({"messages": [HumanMessage(f"other {number}")]}, Runtime())
+        return "begun"
+
+    turn = Turn(calls=(Call("others", {"name": "x"}),))
+    with ScriptedModel([turn, turn, Turn(text="never said")]) as model:
+        result = agent(model, client, hooks, tool=others).invoke(asked("the first"))
+    assert result["messages"][-1].text == "Stopped after 2 steps"
+    assert heard.events[-1].canonical == "post-agent-turn"
+    assert heard.events[-1].fields["prompt"] == "the first"
+
+
+def test_a_run_that_goes_on_in_another_process_begins_a_turn_of_its_own(project: Path, client: httpx.Client) -> None:
+    def confirmed(name: str) -> str:
+        """Ask first."""
+        return f"{interrupt('sure?')} {name}"
+
+    kept = InMemorySaver()
+    turns = [Turn(calls=(Call("confirmed", {"name": "x"}),)), Turn(text="another"), Turn(text="done")]
+    with ScriptedModel(turns) as model:
+        agent(model, client, HooksMiddleware(Engine()), tool=confirmed, checkpointer=kept).invoke(asked("go"), THREAD)
+        hooks = HooksMiddleware(Engine())
+        later = agent(model, client, hooks, tool=confirmed, checkpointer=kept)
+        later.invoke(asked("hi"), {"configurable": {"thread_id": "another"}})
+        hooks.turn.reject("No more of that.")  # which is over, and not the turn that goes on
+        assert later.invoke(Command(resume="yes"), THREAD)["messages"][-1].text == "done"
+        assert results(model) == ["yes x"]
+    assert not hooks._turns
+
+
+def test_turns_of_runs_that_never_said_that_they_ended_are_forgotten(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = HooksMiddleware(Engine())
+    state: Any = {"messages": [HumanMessage("go")]}
+    first = hooks.before_agent(state, Runtime())["tenterhook_turn"]
+    second = hooks.before_agent(state, Runtime())["tenterhook_turn"]
+    assert list(hooks._turns) == [first, second]
+    monkeypatch.setattr(langchain, "_REMEMBERED", -1.0)
+    third = hooks.before_agent(state, Runtime())["tenterhook_turn"]
+    assert list(hooks._turns) == [third]
+
+
+def test_instructions_in_blocks_stay_blocks(project: Path, client: httpx.Client) -> None:
+    engine = Engine()
+    engine.on("pre-session")(saying(additional_context="HOUSE-RULE"))
+    hooks = HooksMiddleware(engine)
+    asyncio.run(hooks.begin())
+    own = {"type": "text", "text": "Be brief."}
+    with ScriptedModel([Turn(text="done")]) as model:
+        agent(model, client, hooks, system_prompt=SystemMessage([own])).invoke(asked("go"))
+        model.settle()
+        first, second = model.requests[0].body["messages"][0]["content"]
+    assert first == own
+    assert "HOUSE-RULE" in second["text"]

@@ -14,6 +14,7 @@ from agents import (
     OpenAIResponsesModel,
     RunConfig,
     Runner,
+    RunState,
     SQLiteSession,
     function_tool,
     handoff,
@@ -24,6 +25,7 @@ from adapters.stages import note, openai_client
 from adapters.test_frameworks import Person, saying
 from tenterhook import Engine, Event, Verdict
 from tenterhook.adapters.openai_agents import HooksRunner
+from tenterhook.errors import HookError
 from tenterhook.live.model import MODEL, Call, ScriptedModel, Turn
 
 if TYPE_CHECKING:
@@ -207,5 +209,86 @@ def test_a_question_of_the_sdk_interrupts_and_the_turn_goes_on_with_its_state(pr
     answer, _ = scripted([NOTE, Turn(text="done")], work)
     assert answer == "done"
     assert (project / "made").exists()
-    assert seen.count("pre-agent-turn") == 1
+    assert seen.count("pre-agent-turn") == seen.count("pre-tool-call") == 1
     assert seen[-1] == "post-agent-turn"
+
+
+@pytest.mark.parametrize("way", ["agent", "handed over", "handoff"])
+def test_a_state_that_was_read_from_elsewhere_goes_on_with_hooks(way: str, project: Path) -> None:
+    async def work(model: Any) -> Any:
+        second: Agent[Any] = Agent("second", tools=[function_tool(note, needs_approval=True)], model=model)
+        first: Agent[Any] = Agent("first", handoffs=[handoff(second) if way == "handoff" else second], model=model)
+        agent = second if way == "agent" else first
+        result = await HooksRunner(Engine()).run(agent, "go", run_config=QUIET)
+        state = result.to_state()
+        state.approve(result.interruptions[0])
+        kept = state.to_json()
+        hooks = HooksRunner(guarded())
+        with pytest.raises(HookError, match=r"not guarded \(read it with RunState.from_json\(hooks.guard"):
+            await hooks.run(agent, await RunState.from_json(agent, kept), run_config=QUIET)
+        read = await RunState.from_json(hooks.guard(agent), kept)
+        return (await hooks.run(agent, read, run_config=QUIET)).final_output
+
+    handing_over = [] if way == "agent" else [Turn(calls=(Call("transfer_to_second", {}),))]
+    answer, model = scripted([*handing_over, NOTE, Turn(text="done")], work)
+    assert answer == "done"
+    assert model.tool_results()[-1] == "Not that."
+    assert not (project / "made").exists()
+
+
+def test_a_turn_that_was_interrupted_is_the_one_that_a_person_ends(project: Path) -> None:
+    engine = Engine()
+    engine.on("pre-tool-call")(saying(decision="ask"))
+    engine.on("pre-agent-turn-stop")(saying(decision="deny", reason="Go on."))
+
+    async def work(model: Any) -> Any:
+        hooks = HooksRunner(engine, surfaces=[Person(False, ends_turn=True)])
+        agent: Agent[Any] = Agent("noter", tools=[function_tool(note, needs_approval=True)], model=model)
+        result = await hooks.run(agent, "go", run_config=QUIET)
+        state = result.to_state()
+        state.approve(result.interruptions[0])
+        return (await hooks.run(agent, state, run_config=QUIET)).final_output
+
+    answer, model = scripted([NOTE, Turn(text="never said")], work)
+    assert answer == "I say no."
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize(("most", "requests"), [(4, 4), (2, 2)], ids=["some left", "none left"])
+def test_an_agent_that_is_sent_back_has_the_steps_that_are_left(most: int, requests: int, project: Path) -> None:
+    engine = Engine()
+    engine.on("pre-agent-turn-stop")(saying(decision="deny", reason="Go on."))
+
+    async def work(model: Any) -> Any:
+        agent: Agent[Any] = Agent("noter", tools=[function_tool(note)], model=model)
+        with pytest.raises(MaxTurnsExceeded):
+            await HooksRunner(engine, max_steps=most).run(agent, "go", run_config=QUIET)
+
+    _, model = scripted([NOTE, Turn(text="done"), *[NOTE] * 4], work)
+    assert len(model.requests) == requests
+
+
+@pytest.mark.parametrize("own", [None, "", "  Be brief.\n"], ids=["none", "empty", "some"])
+def test_instructions_are_left_alone_where_there_is_nothing_to_add(own: str | None, project: Path) -> None:
+    async def work(model: Any) -> Any:
+        agent: Agent[Any] = Agent("noter", instructions=own, model=model)
+        await Runner.run(agent, "go", run_config=QUIET)
+        await HooksRunner(Engine()).run(agent, "go", run_config=QUIET)
+
+    _, model = scripted([Turn(text="done"), Turn(text="done")], work)
+    without, with_hooks = (request.body.get("instructions", "not sent") for request in model.requests)
+    assert with_hooks == without
+
+
+@pytest.mark.parametrize("is_guarded", [True, False], ids=["guarded", "plain"])
+def test_calls_of_an_agent_that_is_a_tool_pass_the_hooks_if_it_is_guarded(is_guarded: bool, project: Path) -> None:
+    async def work(model: Any) -> Any:
+        hooks = HooksRunner(guarded())
+        inner: Agent[Any] = Agent("inner", tools=[function_tool(note)], model=model)
+        tool = (hooks.guard(inner) if is_guarded else inner).as_tool("ask_inner", "Asks.")
+        return await hooks.run(Agent("outer", tools=[tool], model=model), "go", run_config=QUIET)
+
+    turns = [Turn(calls=(Call("ask_inner", {"input": "note it"}),)), NOTE, Turn(text="noted"), Turn(text="done")]
+    result, _ = scripted(turns, work)
+    assert result.final_output == "done"
+    assert (project / "made").exists() == (not is_guarded)

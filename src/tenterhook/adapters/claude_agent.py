@@ -11,6 +11,7 @@ the other.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from uuid import uuid4
 
 from ..approvals.requests import LASTS
 from ..errors import BadEvent
+from ..gate import Permit
 from ..hosts import wire
 from ..hosts.claude_code import CODEC
 from ..life import Life, Turn
@@ -54,6 +56,9 @@ EVENTS = {
     "pre-context-compact": "`PreCompact`",
     "notification": "`Notification`",
 }
+_SPARE = 900.0  # seconds for the hooks before a question, and again for those that hear how it ended
+_WITHIN = LASTS + _SPARE  # must end before Claude Code gives up on us, as it then lets the call run
+_PERMITTING = ("PreToolUse", "PermissionRequest")
 
 
 class HooksCallbacks(Life):
@@ -65,9 +70,10 @@ class HooksCallbacks(Life):
         self.mark()
         hooks = dict(given.hooks or {})
         for event in _ANSWERS:
-            hooks[event] = [HookMatcher(hooks=[self._answer], timeout=LASTS), *hooks.get(event, [])]
+            hooks[event] = [HookMatcher(hooks=[self._answer], timeout=_WITHIN + _SPARE), *hooks.get(event, [])]
         named = given.session_id or given.resume or given.continue_conversation
-        return replace(given, hooks=hooks, session_id=given.session_id if named else self.session_id)
+        session_id = given.session_id if named else self.session_id
+        return replace(given, hooks=hooks, session_id=session_id, max_turns=given.max_turns or self.max_steps)
 
     @staticmethod
     def fresh_session_id() -> str:
@@ -80,13 +86,25 @@ class HooksCallbacks(Life):
         return {}
 
     def _life(self, payload: dict[str, Any]) -> HooksCallbacks:
-        key = str(payload.get("session_id", "")), str(payload.get("agent_id") or "")
+        key = _whose(payload)
         life = self._lives.get(key)
         if life is None:
-            name = str(payload.get("agent_type") or "")
-            life = self._lives[key] = self.for_subagent(name, "", key[1]) if key[1] else copy.copy(self)
-            life.session_id, life.turn = key[0] or self.session_id, Turn()
+            life = self._lives[key] = self._begun(payload, *key)
+        if payload["hook_event_name"] == "UserPromptSubmit":
+            life.waiting += self.take_waiting()  # what was put here for the next run
         life.work_dir = payload.get("cwd") or life.work_dir
+        return life
+
+    def _begun(self, payload: dict[str, Any], session_id: str, agent_id: str) -> HooksCallbacks:
+        """A session of its own, or a subagent of one, whose texts go with the session's next request."""
+        if agent_id:
+            session = self._life({**payload, "agent_id": None})
+            life = session.for_subagent(str(payload.get("agent_type") or ""), "", agent_id)
+        else:
+            life = copy.copy(self)
+            life.session_id = session_id or self.session_id
+            life.context, life.waiting = list(self.context), []
+        life.turn = Turn()
         return life
 
     async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
@@ -96,19 +114,34 @@ class HooksCallbacks(Life):
         try:
             received = CODEC.read_event(payload, native)
             verdict = await _ANSWERS[native](life, received)
-        except BadEvent as error:  # what hooks cannot be told of does not run
+        except Exception as error:
+            if native not in _PERMITTING and not isinstance(error, BadEvent):
+                raise
             received = wire.Received(life._event(CODEC.events[native], {}), native, {})
-            verdict = _deny(received, str(error))
-        told, _ = wire.said(CODEC.manners, received, verdict)
+            verdict = _deny(
+                received, str(error) or type(error).__name__
+            )  # an error is no answer, and the call would run
+        if native == "SubagentStop" and not verdict.denied:
+            self._lives.pop(_whose(payload), None)
+        return life._body(received, verdict)
+
+    def _body(self, received: wire.Received, verdict: Verdict) -> dict[str, Any]:
+        """The verdict as Claude Code is told it."""
+        told, lost = wire.said(CODEC.manners, received, verdict)
+        for what in lost:
+            self.say(f"tenterhook: Claude Code could not be told at {received.native}: {what}")
         said = CODEC.body(told)
         body: dict[str, Any] = said if isinstance(said, dict) else {}
-        if native == "PreToolUse" and life.turn.stop_reason == "tool_rejected":
-            body |= {"continue_": False, "stopReason": life.turn.answer}  # as the SDK spells it
+        if received.native == "PreToolUse" and self.turn.stop_reason == "tool_rejected":
+            body |= {"continue_": False, "stopReason": self.turn.answer}  # as the SDK spells it
         return body
 
     async def _tool_asked(self, received: wire.Received) -> Verdict:
         wanted = self._call(received)
-        permit = await self.permit(wanted)
+        try:
+            permit = await asyncio.wait_for(self.permit(wanted), _WITHIN)
+        except TimeoutError:
+            permit = Permit(False, wanted, "nobody", "Nobody answered in time")
         if not permit.allowed:
             reason, more = await self.refused(permit)
             return _deny(received, reason)._replace(additional_context=(*permit.context, *more))
@@ -167,6 +200,11 @@ _ANSWERS: dict[HookEvent, Callable[[HooksCallbacks, wire.Received], Awaitable[Ve
     "PreCompact": HooksCallbacks._told_of,
     "Notification": HooksCallbacks._told_of,
 }
+
+
+def _whose(payload: dict[str, Any]) -> tuple[str, str]:
+    """A session, and its subagent if it is one's."""
+    return str(payload.get("session_id", "")), str(payload.get("agent_id") or "")
 
 
 def _deny(received: wire.Received, reason: str) -> Verdict:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeVar
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from langchain.agents.middleware.types import ModelRequest, ToolCallRequest
-    from langchain_core.messages import AnyMessage
+    from langchain_core.messages import AnyMessage, BaseMessage
     from langgraph.runtime import Runtime
     from langgraph.types import Command
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     Result = ToolMessage | Command[Any]
 
 T = TypeVar("T")
+M = TypeVar("M", bound="BaseMessage")
 
 EVENTS = {
     "pre-session": "you, with `begin`",
@@ -54,7 +56,7 @@ EVENTS = {
     **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
     **dict.fromkeys(("pre-subagent", "post-subagent"), "the middleware of `for_subagent`"),
 }
-_MOST_TURNS = 64  # that are remembered; runs that fail never say so
+_REMEMBERED = 6 * 3600.0  # seconds that a run's turn is kept at least; runs that fail never say so
 
 
 class HooksState(AgentState[Any]):
@@ -68,6 +70,7 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
 
     state_schema = HooksState
     tools = ()
+    _since = 0.0  # when its turn began
 
     @cached_property
     def _turns(self) -> dict[str, HooksMiddleware]:
@@ -78,11 +81,8 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any]:
-        life = self.for_turn()
         turn_id = os.urandom(8).hex()
-        self._turns[turn_id] = life
-        for old in list(self._turns)[:-_MOST_TURNS]:
-            del self._turns[old]
+        life = self._begun(turn_id)
         context = await life.begin_turn(_prompt(state["messages"]), turn_id)
         if life.turn.refusal is None:
             return {"tenterhook_turn": turn_id, "messages": _heard([*life.take_waiting(), *context])}
@@ -162,13 +162,24 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
 
     def _life(self, state: Any) -> HooksMiddleware:
         """The life of the turn that a state is in; one that came from elsewhere begins here."""
-        return self._turns.get(state.get("tenterhook_turn", "")) or self
+        turn_id = state.get("tenterhook_turn", "")
+        return self._turns.get(turn_id) or self._begun(turn_id)
+
+    def _begun(self, turn_id: str) -> HooksMiddleware:
+        now = time.monotonic()
+        for old, life in list(self._turns.items()):
+            if now - life._since > _REMEMBERED:
+                self._turns.pop(old, None)
+        life = self.for_turn()
+        life._since = now
+        return self._turns.setdefault(turn_id, life)
 
     def _instructed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         if not self.context:
             return request
-        given = [request.system_message.text] if request.system_message is not None else []
-        return request.override(system_message=SystemMessage("\n\n".join([*given, *self.context])))
+        given = request.system_message
+        told = SystemMessage("\n\n".join(self.context)) if given is None else _with(given, self.context)
+        return request.override(system_message=told)
 
     async def _permitted(self, request: ToolCallRequest) -> tuple[HooksMiddleware, Permit]:
         life, call = self._life(request.state), request.tool_call
@@ -205,8 +216,8 @@ def _changed(request: ToolCallRequest, permit: Permit) -> ToolCallRequest:
     return request.override(tool_call={**request.tool_call, "args": permit.call.tool_input})
 
 
-def _with(message: ToolMessage, texts: Sequence[str]) -> ToolMessage:
-    """A tool's result with what hooks say beside it."""
+def _with(message: M, texts: Sequence[str]) -> M:
+    """A message with what hooks say beside it."""
     if not texts:
         return message
     if isinstance(message.content, str):

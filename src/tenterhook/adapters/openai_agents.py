@@ -4,7 +4,8 @@
 
 `run` stands in the place of `Runner.run` and is a turn. Function tools and MCP tools are guarded, in agents that are
 handed over to as well. Not given: compaction and background work, which the SDK has none of; calls of tools that run at
-OpenAI, of computers, shells and patch editors, and handoffs, which are no calls of ours to stop.
+OpenAI, of computers, shells and patch editors, and handoffs, which are no calls of ours to stop. An agent that is a
+tool is one call: its own calls pass no hook, unless it is `hooks.guard(agent).as_tool(…)`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 import copy
 import json
 import os
+import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..errors import HookError
 from ..life import Life
 from ..telling import said_text
 
@@ -32,6 +35,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from agents import TResponseInputItem
     from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
@@ -63,8 +67,8 @@ class HooksRunner(Life):
 
         Where hooks send the agent back, the result is that of the last run, with all of them in its `to_input_list()`.
         """
-        life = self.for_turn()
-        if not isinstance(prompt, RunState):  # which goes on where a turn was interrupted
+        life = self._going_on(prompt) if isinstance(prompt, RunState) else self.for_turn()
+        if not isinstance(prompt, RunState):
             context = await life.begin_turn(_prompt_text(prompt), os.urandom(8).hex())
             if life.turn.refusal is not None:
                 return _refused(agent, prompt, life.turn.refusal, how.get("context"))
@@ -85,8 +89,19 @@ class HooksRunner(Life):
         """A copy of an agent whose tools pass the hooks, for those who run it otherwise than with `run`."""
         return self._guarded(agent, {})
 
+    def _going_on(self, state: RunState[Any]) -> Self:
+        """The turn that was interrupted; a state that was read from elsewhere begins one."""
+        of = getattr(state._current_agent, "_hooks", None)
+        if of is None:
+            remedy = "read it with RunState.from_json(hooks.guard(agent), …)"
+            raise HookError("this state was read with an agent that is not guarded", remedy)
+        life = self.for_turn()
+        life.turn = self.turn = of.turn  # as its tools do
+        return life
+
     async def _until_it_may_stop(self, agent: Agent[Any], prompt: Any, how: dict[str, Any]) -> RunResult:
         how = {"max_turns": self.max_steps, **how} if self.max_steps is not None else dict(how)
+        left = how.get("max_turns")
         how["run_config"] = self._configured(how.get("run_config"))
         while True:
             result = await Runner.run(self.guard(agent), prompt, **how)
@@ -95,6 +110,8 @@ class HooksRunner(Life):
             told = await self.stop(said_text(result.final_output))
             if not told:
                 return result
+            if left is not None:
+                left = how["max_turns"] = max(left - len(result.raw_responses), 0)
             agent, prompt = result.last_agent, _messages(told)
             if how.get("previous_response_id") or how.get("auto_previous_response_id"):
                 how["previous_response_id"] = result.last_response_id
@@ -107,7 +124,9 @@ class HooksRunner(Life):
 
         async def with_context(data: CallModelData[Any]) -> ModelInputData:
             self.turn.steps += 1
-            data.model_data.instructions = "\n\n".join([data.model_data.instructions or "", *self.context]).strip()
+            if self.context:
+                own = data.model_data.instructions
+                data.model_data.instructions = "\n\n".join([*([own] if own else []), *self.context])
             return await _filtered(inner, data)
 
         return replace(config, call_model_input_filter=with_context)
@@ -123,8 +142,8 @@ class HooksRunner(Life):
             return [self._guarded_tool(tool) for tool in await type(agent).get_all_tools(of, run_context)]
 
         # a class, as the SDK makes copies of its own, and that method, as `tools` lacks those of MCP servers
-        kind = type(type(agent).__name__, (type(agent),), {"get_all_tools": get_all_tools, "_unguarded": agent})
-        guarded.__class__ = kind
+        own = {"get_all_tools": get_all_tools, "_unguarded": agent, "_hooks": self}
+        guarded.__class__ = type(type(agent).__name__, (type(agent),), own)
         guarded.handoffs = [self._guarded_handoff(each, done) for each in agent.handoffs]
         if self.gate.surfaces:  # only a person's no ends a turn
             guarded.tool_use_behavior = self._ending(agent)
@@ -142,6 +161,8 @@ class HooksRunner(Life):
             return self._guarded(to, done) if isinstance(to, Agent) else to
 
         guarded.on_invoke_handoff = on_invoke_handoff
+        if handoff._agent_ref is not None and isinstance(to := handoff._agent_ref(), Agent):
+            guarded._agent_ref = weakref.ref(self._guarded(to, done))  # where a state looks for the agent it was in
         return guarded
 
     def _guarded_tool(self, tool: Tool) -> Tool:

@@ -84,7 +84,11 @@ class HooksCapability(Life, AbstractCapability[Any]):
                 result = End(FinalResult(self.turn.answer))
         if isinstance(result, End):
             self.turn.answer = said_text(result.data.output)
-            _add(ctx, await self.stop(self.turn.answer))
+            told = await self.stop(self.turn.answer)
+            if told and self.is_cut_off():
+                result = End(FinalResult(self.turn.answer))
+                told = await self.stop(self.turn.answer)
+            _add(ctx, told)
         return result
 
     async def wrap_tool_execute(
