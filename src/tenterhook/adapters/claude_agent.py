@@ -114,16 +114,16 @@ class HooksCallbacks(Life):
         try:
             received = CODEC.read_event(payload, native)
             verdict = await _ANSWERS[native](life, received)
-        except Exception as error:
+            body = life._body(received, verdict)
+        except Exception as error:  # which is no answer to Claude Code: the call would run
             if native not in _PERMITTING and not isinstance(error, BadEvent):
                 raise
             received = wire.Received(life._event(CODEC.events[native], {}), native, {})
-            verdict = _deny(
-                received, str(error) or type(error).__name__
-            )  # an error is no answer, and the call would run
+            verdict = _deny(received, str(error) or type(error).__name__)
+            body = life._body(received, verdict)
         if native == "SubagentStop" and not verdict.denied:
             self._lives.pop(_whose(payload), None)
-        return life._body(received, verdict)
+        return body
 
     def _body(self, received: wire.Received, verdict: Verdict) -> dict[str, Any]:
         """The verdict as Claude Code is told it."""
