@@ -18,7 +18,7 @@ from .catalog.trust import Trust
 from .engine import Engine
 from .errors import HookError
 from .events import STOPS
-from .journal.records import meaning
+from .journal.records import CANARY, meaning
 from .journal.redaction import MARK
 from .model import Event
 
@@ -215,6 +215,12 @@ def _difference(kind: str, hook: str | None, record: dict[str, Any], before: str
     about = given.get("command") or given.get("file_path") if isinstance(given, dict) else None
     about = str(about or fields.get("prompt") or record.get("tool_name") or "")
     return Difference(kind, hook, record["event"], record["time"], record["session_id"], before, after, about)
+
+
+def is_replayed(record: dict[str, Any]) -> bool:
+    """Whether a record is of an event that hooks could be asked about again: not those of `doctor --live`."""
+    is_canary = any(run.get("hook") == CANARY for run in record.get("runs", ()))
+    return record.get("type") == "verdict" and not is_canary
 
 
 def _slower(records: Sequence[dict[str, Any]], verdicts: Sequence[Verdict]) -> Iterator[Difference]:

@@ -167,7 +167,7 @@ class TestWiring:
         assert tenterhook("install", "claude-code").returncode == 0
         assert "PreToolUse" not in self.events(home)
         ended = tenterhook("add", GUARD, "session-logger-end")
-        assert "Claude Code leads to it now" in ended.stdout
+        assert "Claude Code calls it from now on" in ended.stdout
         assert {"PreToolUse", "SessionEnd"} <= self.events(home)
         # a guard that must not be missing closes the line
         assert json.loads((home / ".local/state/tenterhook/installed/claude-code.json").read_text())["closed"]

@@ -215,7 +215,7 @@ def test_doctor_finds_by_trying_that_a_guard_holds_in_every_mode(name: str, guar
     guarded.guard()
     guarded.install()
     status, said = guarded.doctor("--live")
-    assert said.count("blocked, and the model was told why") == len(LIVE[name].modes), said
+    assert said.count("was refused by a hook, and the model was told why") == len(LIVE[name].modes), said
     assert status == 0, said
 
 

@@ -141,9 +141,7 @@ def test_hooks_events_agents_and_sessions_are_known(home: Path, project: Path) -
     assert completed("log", "st") == ["stats"]
 
 
-@pytest.mark.parametrize(
-    "name", ["x;touch y", "$(touch y)", "`touch y`", "a b", "*", "--all", "x|sh", "x>y"]
-)
+@pytest.mark.parametrize("name", ["x;touch y", "$(touch y)", "`touch y`", "a b", "*", "--all", "x|sh", "x>y"])
 def test_a_name_that_a_shell_would_read_more_into_is_not_offered(home: Path, project: Path, name: str) -> None:
     folder_hook(project_hooks(project), "fine")
     folder_hook(project_hooks(project), name)

@@ -47,6 +47,18 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f".{module}", __package__), attribute)
         return command
 
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As usual, with what was meant where there is no such command."""
+        if arguments and not arguments[0].startswith("-") and arguments[0] not in _COMMANDS:
+            from difflib import get_close_matches
+
+            close = get_close_matches(arguments[0], _COMMANDS, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            context.fail(f"No such command '{arguments[0]}'.{hint}")
+        return super().resolve_command(context, arguments)
+
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names alone: what each command does would have to be loaded, and somebody waits."""
         from click.shell_completion import CompletionItem

@@ -86,7 +86,11 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     for each in added:
         _print(each, catalog)
     for agent in wired:
-        click.echo(f"{HOSTS[agent].title} leads to it now; restart it if it is running")
+        click.echo(f"{HOSTS[agent].title} calls it from now on; restart it if it is running")
+    if wired and wiring.must_close(each.hook for each in added):
+        click.echo(
+            "        if Tenterhook cannot answer there, calls are refused; to change that: tenterhook install --open"
+        )
     if untrusted:
         click.echo(f"next    tenterhook trust {' '.join(untrusted)}   it runs once you have trusted it")
     if unguarded:

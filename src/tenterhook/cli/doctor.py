@@ -47,7 +47,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
         click.echo(click.style("hooks", bold=True))
         _print(hooks)
     results: list[dict[str, object]] = []
-    untried = 0
+    untried, unshown = 0, False
     broken = any(finding.level is Level.BAD for finding in hooks)
     for agent in named or _present():
         projects = [None, *(record["root"] for record in records.all_records() if _is_for(record, agent, catalog.root))]
@@ -65,7 +65,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
         broken = broken or any(finding.level is Level.BAD for finding in findings)
         untried += sum(each.held is None for each in runs)
         broken = broken or any(each.held is False for each in runs)
-        broken = broken or (bool(runs) and all(each.held is None for each in runs))  # nothing was shown
+        unshown = unshown or (bool(runs) and all(each.held is None for each in runs))
         results.append(
             {
                 "agent": agent.name,
@@ -76,7 +76,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
         )
     if as_json:
         everything = {"hooks": [finding.as_json() for finding in hooks], "agents": results}
-        print_json({"schema": 1, "holds": not broken, **everything})
+        print_json({"schema": 1, "holds": not (broken or unshown), **everything})
     elif not results:
         click.echo("no agent was found on this machine")
     elif not broken and not any(_is_guarded(result) for result in results):
@@ -86,8 +86,10 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
             click.echo("no hook is in force: nothing is held")
             return 0
         held = "every guard would hold" if not untried else "no guard failed; what is untried was not shown to hold"
+        if unshown:
+            held = click.style("not tried: whether guards hold was not shown", fg="yellow")
         click.echo(click.style("a guard would not hold", fg="red") if broken else held)
-    return 1 if broken else 0
+    return 1 if broken or unshown else 0
 
 
 def _is_guarded(result: dict[str, object]) -> bool:

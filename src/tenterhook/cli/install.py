@@ -34,7 +34,14 @@ if TYPE_CHECKING:
     default=None,
     help="If Tenterhook cannot answer: refuse tool calls, or go on. Default: as before, else open.",
 )
-@click.option("--config", "configs", multiple=True, metavar="FILE", help="Hooks of this file are in force there too.")
+@click.option(
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="Hooks of this file are in force there too.",
+)
 @click.option("--no-config", "forget_configs", is_flag=True, help="Forget the files named with --config before.")
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
 @json_option

@@ -13,6 +13,7 @@ from ..authoring import folders, templates
 from ..catalog import layers, roots
 from ..errors import HookError
 from ..events import spec_of
+from ..formats import entry_points
 from ..installing import changes, records, wiring
 from ..installing.agents import AGENTS
 from ..shown import visible
@@ -98,7 +99,9 @@ def _say_what_next(name: str, folder: str) -> int:
         if each.hook.name == name:
             click.echo(f"no longer in force: {short_path(each.hook.folder or each.hook.source)}: {visible(each.why)}")
     once = " --trust-project" if hook.layer == "project" else ""
-    steps = [(f"tenterhook test {shown}{once}", "tries its cases; with --watch, after each change")]
+    script = entry_points.entry_point(folder)[0] or folder
+    steps = [(f"$EDITOR {short_path(script)}", "say why, and what to do instead: the model is told just that")]
+    steps += [(f"tenterhook test {shown}{once}", "tries its cases; with --watch, after each change")]
     if hook.layer == "project":
         steps.append((f"tenterhook trust {shown}", "lets it run, as it is then; it does not before"))
     else:

@@ -47,13 +47,13 @@ def replay(
         raise click.UsageError("--hook and --with exclude each other")
     from ..events import spec_of
     from ..journal.index import Wanted
-    from ..replaying import Candidate, folder_hooks
+    from ..replaying import Candidate, folder_hooks, is_replayed
     from ..replaying import replay as play
 
     if directory is not None:
         folder_hooks(directory)  # says what is wrong with it, also where there is nothing to replay
     wanted = Wanted(session=session, event=spec_of(event).name if event else None, since=moment_since(since))
-    records = [record for _, record in opened_index().records(wanted) if record.get("type") == "verdict"]
+    records = [record for _, record in opened_index().records(wanted) if is_replayed(record)]
     replayed = play(records, Candidate(hook, directory, configs))
     if as_json:
         differences = [each._asdict() for each in replayed.differences]

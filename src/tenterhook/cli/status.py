@@ -9,7 +9,7 @@ import click
 from ..doctor import checks
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
-from ..installing import wiring
+from ..installing import records, wiring
 from ..installing.agents import AGENTS
 from ..shown import visible
 from .loading import catalog_here
@@ -30,7 +30,8 @@ def print_status() -> int:
     present = [agent for agent in AGENTS.values() if agent.is_present()]
     unguarded: list[str] = []
     doubtful: list[str] = []
-    click.echo(f"{click.style('hooks', bold=True)}   {len(running)} in force in {short_path(catalog.root)}")
+    nowhere = "" if any(records.all_records()) or not running else "; no agent calls them yet"
+    click.echo(f"{click.style('hooks', bold=True)}   {len(running)} in force in {short_path(catalog.root)}{nowhere}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
     problems = [*catalog.problems, *wiring.problems(catalog.hooks)]

@@ -36,7 +36,12 @@ REFUSED_CONFIG = 1
 
 @click.command(short_help="Fire an event at your hooks and see the verdict.")
 @click.argument("event", metavar="EVENT", shell_complete=event_names)
-@click.option("--payload", metavar="FILE|-", help="A JSON object with the event's fields; - reads it from stdin.")
+@click.option(
+    "--payload",
+    metavar="FILE|-",
+    type=click.Path(allow_dash=True),
+    help="A JSON object with the event's fields; - reads it from stdin.",
+)
 @click.option("--tool", metavar="NAME", help="The tool's name.")
 @click.option("--input", "tool_input", metavar="JSON", help="The tool's input, a JSON object.")
 @click.option("--prompt", metavar="TEXT", help="The prompt's text.")

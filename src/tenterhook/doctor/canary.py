@@ -17,6 +17,7 @@ from .. import places
 from ..catalog import index
 from ..catalog.trust import Trust
 from ..errors import HookError
+from ..journal.records import CANARY
 from ..live import trial
 from ..live.agents import LIVE
 
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
     from ..installing.agents import Agent
 
-_HOOK = """---
-name: tenterhook-canary
+_HOOK = f"""---
+name: {CANARY}
 description: Forbids one harmless command, to see whether guards hold.
 trigger: pre-tool-call
 matcher:
   tool: Shell
-  pattern: {token}
+  pattern: {{token}}
 ---
 """
 _SCRIPT = """#!/bin/sh
@@ -92,7 +93,7 @@ def _try(agent: Agent, program: Path, mode: str, scratch: Path, timeout: float) 
     if side.exists():
         return Tried(mode, False, "the forbidden command ran", came.seconds)
     if any(f"{token} is forbidden" in result for result in came.tool_results):
-        return Tried(mode, True, "blocked, and the model was told why", came.seconds)
+        return Tried(mode, True, f"`touch {token}` was refused by a hook, and the model was told why", came.seconds)
     if any("Tenterhook could not answer" in result or "Tenterhook is gone" in result for result in came.tool_results):
         return Tried(mode, True, "blocked because Tenterhook could not answer, as was chosen", came.seconds)
     if came.tool_results:
@@ -107,12 +108,12 @@ def _forget_state() -> None:
     """Remove the folders that hooks get for files of their own."""
     folder = os.path.join(places.state(), "hooks")
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        if name.startswith("tenterhook-canary"):
+        if name.startswith(CANARY):
             shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
 
 
 def _make_project(project: Path, token: str) -> Path:
-    hook = project.resolve() / ".agents" / "hooks" / "tenterhook-canary"
+    hook = project.resolve() / ".agents" / "hooks" / CANARY
     (hook / "scripts").mkdir(parents=True)
     (hook / "HOOK.md").write_text(_HOOK.format(token=token))
     script = hook / "scripts" / "run.sh"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..model import Event, Run, Verdict
 
 SCHEMA = 1
+CANARY = "tenterhook-canary"  # the hook of `doctor --live`: what it does is recorded, and counts for nobody
 _LONGEST_OUTPUT = 2000  # characters of each stream of a hook
 _LONGEST_LOGGED = 4096  # the same of an asynchronous one
 _SPARE = 8192  # characters beyond, so that no secret is cut where it would no longer be known

@@ -6,6 +6,8 @@ import math
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .records import CANARY
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -53,7 +55,8 @@ def by_hook(index: Index, wanted: Wanted, budgets: Mapping[str, float] | None = 
     """The figures of every hook that had something to do, by name."""
     rows: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for row in index.runs(wanted):
-        rows.setdefault((row[0], row[1]), []).append(row)
+        if row[0] != CANARY:
+            rows.setdefault((row[0], row[1]), []).append(row)
     times = [row[8] for group in rows.values() for row in group]
     span = (wanted.since or min(times, default=0.0), max(time.time(), max(times, default=0.0)))
     return [_figures(group, span, budgets or {}) for _, group in sorted(rows.items())]
