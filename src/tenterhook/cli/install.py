@@ -68,6 +68,12 @@ def install(
     agents = _chosen(names)
     root = None if for_user else roots.project_root(os.getcwd())
     catalog = catalog_here(configs)
+    for agent in agents:
+        own = {os.path.realpath(agent.settings(each)) for each in (None, root if agent.project_file else None)}
+        if twice := next((config for config in configs if os.path.realpath(config) in own), None):
+            raise HookError(
+                f"{agent.title} runs the hooks of {twice} itself", "name it for other agents, or convert it"
+            )
     if catalog.refused_configs:
         raise HookError(f"{catalog.refused_configs[0]} cannot be used", "tenterhook check says what is wrong with it")
     files = [os.path.abspath(config) for config in configs]

@@ -100,7 +100,9 @@ def _try(agent: Agent, program: Path, mode: str, scratch: Path, timeout: float) 
         said = came.tool_results[0].strip().splitlines() or [""]
         return Tried(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", came.seconds)
     said = (came.stderr.strip() or came.stdout.strip()).splitlines()
-    why = "it took too long" if came.timed_out else said[-1][:160] if said else f"exit status {came.exit_code}"
+    said = [line.strip() for line in said if "rror" in line] or said[-1:]
+    ended = f"it ended with status {came.exit_code}" + (f": {said[0][:160]}" if said else "")
+    why = "it took too long" if came.timed_out else ended
     return Tried(mode, None, f"the agent made no tool call: {why}", came.seconds)
 
 
