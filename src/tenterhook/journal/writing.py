@@ -98,19 +98,30 @@ def append(place: str, record: Mapping[str, Any]) -> None:
 def _append(place: str, text: str) -> None:
     body = text.encode("utf-8", "replace")
     with _HERE.lock:
-        opened = _opened(place)
-        if not _locked(opened.lock):  # somebody does not let go of it: a segment of our own, so that nothing is lost
-            name = os.path.join(place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
-            _write_line(name, _header(0, START), START)
-            _write_line(name, body, head_of(name) or START)
-            return
         try:
-            opened.append(body)
-        finally:
-            try:
-                os.lockf(opened.lock, os.F_ULOCK, 0)
-            except OSError:  # a file system without locks
-                pass
+            _append_to(_opened(place), body)
+        except _Gone:
+            _OPENED.pop(place).close()
+            _append_to(_opened(place), body)
+
+
+class _Gone(Exception):
+    """Somebody has removed the journal that we have open."""
+
+
+def _append_to(opened: _Opened, body: bytes) -> None:
+    if not _locked(opened.lock):  # somebody does not let go of it: a segment of our own, so that nothing is lost
+        name = os.path.join(opened.place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
+        _write_line(name, _header(0, START), START)
+        _write_line(name, body, head_of(name) or START)
+        return
+    try:
+        opened.append(body)
+    finally:
+        try:
+            os.lockf(opened.lock, os.F_ULOCK, 0)
+        except OSError:  # a file system without locks
+            pass
 
 
 def trouble(place: str) -> None:
@@ -142,6 +153,7 @@ class _Opened:
         """Write a line; the lock is held."""
         size = self._current()
         if size is None:
+            self._check()
             self._find_segment()
             size = self._current()
             assert size is not None
@@ -157,11 +169,17 @@ class _Opened:
         if not found.st_nlink or found.st_size > _LARGEST_SEGMENT:
             return None
         if found.st_size != self._size:  # somebody else has written
+            self._check()
             head = _head(self._segment, found.st_size)
             if head is None:
                 return None
             self._size, self._head = found.st_size, head
         return found.st_size
+
+    def _check(self) -> None:
+        """Raise `_Gone` if others would not see our lock."""
+        if not os.fstat(self.lock).st_nlink:
+            raise _Gone
 
     def _find_segment(self) -> None:
         """The newest segment, or a new one if it is full, ends in the middle of a line, or there is none."""
@@ -190,13 +208,9 @@ _OPENED: dict[str, _Opened] = {}
 
 
 def _opened(place: str) -> _Opened:
-    """The journal of a directory, opened anew if that was removed."""
     known = _OPENED.get(place)
     if known is not None:
-        if os.fstat(known.lock).st_nlink:
-            return known
-        del _OPENED[place]
-        known.close()
+        return known
     while len(_OPENED) >= _MOST_OPEN:
         _OPENED.pop(next(iter(_OPENED))).close()
     _OPENED[place] = _Opened(place)
