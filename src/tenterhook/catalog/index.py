@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (6, __version__, sys.hexversion)
+_MADE_BY = (7, __version__, sys.hexversion)
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
@@ -47,6 +47,8 @@ def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ())
     try:
         index: Index = marshal.loads(data)  # noqa: S302  # nobody but this account can have written it
         if (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
+            return None
+        if index["made_for"] != (places.config_home(), places.state()):  # they share a cache, and nothing else
             return None
         fresh = private_files.is_fresh(index["definitions"]) and all(
             _place(path) == known for path, known in index["places"]
@@ -180,6 +182,7 @@ def _made(
     return marshal.dumps(
         {
             "made_by": _MADE_BY,
+            "made_for": (places.config_home(), places.state()),
             "root": found.root,
             "configs": list(configs),
             "definitions": [(path, known) for path, known in files if path not in scripts],
@@ -298,6 +301,5 @@ def _place(path: str) -> tuple[int, ...] | None:
 
 
 def _file(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
-    here = (places.config_home(), places.state())
-    key = chr(0).join((root, *here, *configs, *(word for layer in layers for word in layer)))
+    key = chr(0).join((root, *configs, *(word for layer in layers for word in layer)))
     return f"{places.cache()}/{'loaded' if layers else 'index'}/{places.file_name(key)}"
