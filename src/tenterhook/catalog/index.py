@@ -99,7 +99,11 @@ def loaded(root: str, configs: Sequence[str], trust: Trust) -> Catalog:
     here = layers.layers(root)
     found = read(root, configs, here)
     if found is None:
-        return load(root, configs, trust=trust, here=here)
+        mark = f"{_file(root, configs, here)}.loaded"
+        if os.path.exists(mark):
+            return load(root, configs, trust=trust, here=here)
+        private_files.write(mark, b"")  # what is loaded just once need not be kept
+        return loading.load(root, configs, trust=trust)
     from ..model import Hook
 
     left_out = tuple(LeftOut(Hook(*hook), why) for hook, why in marshal.loads(found["left_out"]))  # noqa: S302  # as above
@@ -216,9 +220,8 @@ def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
 
 
 def _plain(hook: Hook) -> tuple[Any, ...]:
-    if not hook.metadata:
-        return tuple(hook._replace(metadata={}))
-    return tuple(hook._replace(metadata=light_json.loads(light_json.dumps(dict(hook.metadata), default=str))))
+    metadata = light_json.loads(light_json.dumps(dict(hook.metadata), default=str)) if hook.metadata else {}
+    return tuple(metadata if value is hook.metadata else value for value in hook)
 
 
 def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
