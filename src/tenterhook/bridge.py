@@ -27,5 +27,5 @@ if __name__ == "__main__":
         with open(source, encoding="utf-8") as file:
             return compile(file.read(), source, "exec")
 
-    begun = (package, code_of, not_kept)
-    exec(code_of("starting"), {"__name__": "starting", "begun": begun})  # type: ignore[no-untyped-call]  # noqa: S102
+    starting = code_of("starting")  # type: ignore[no-untyped-call]  # see there
+    exec(starting, {"__name__": "starting", "begun": (package, code_of, not_kept)})  # noqa: S102  # it stands beside us

@@ -9,7 +9,7 @@ import sys
 
 def everything_sent():  # type: ignore[no-untyped-def]  # annotations would cost each start a little
     """What stdin holds, however long the agent takes; but not for ever."""
-    from _signal import alarm  # type: ignore[import-not-found]
+    from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
 
     alarm(600)
     pieces = []
@@ -18,7 +18,7 @@ def everything_sent():  # type: ignore[no-untyped-def]  # annotations would cost
     return b"".join(pieces)
 
 
-def ask_hub(path, arguments, sent):  # type: ignore[no-untyped-def]
+def ask_hub(path, arguments, sent):  # type: ignore[no-untyped-def]  # as above
     """Its answer: an exit status and two outputs; None if it does not answer for us."""
     try:
         from _socket import AF_UNIX, SO_PEERCRED, SOL_SOCKET, socket
@@ -49,7 +49,7 @@ def ask_hub(path, arguments, sent):  # type: ignore[no-untyped-def]
         return None
 
 
-def end_with(answer):  # type: ignore[no-untyped-def]
+def end_with(answer):  # type: ignore[no-untyped-def]  # as above
     """Say it, and end."""
     for descriptor in (1, 2):
         left = answer[descriptor]

@@ -20,8 +20,8 @@ import ctypes
 import gc
 import json  # noqa: F401  # for the scripts, as the next ones
 import os
-import pathlib  # noqa: F401
-import re  # noqa: F401
+import pathlib  # noqa: F401  # for scripts
+import re  # noqa: F401  # for scripts
 import resource
 import signal
 import site

@@ -56,7 +56,8 @@ def _open_bundle(package: str) -> None:
         if file.read(4) == MAGIC_NUMBER:
             length = int(file.read(8))
             code, entries = loads(file.read(length))  # noqa: S302  # it stands beside the `.pyc` files
-            exec(code, {"__name__": "bundle", "opened": (file.fileno(), 12 + length, entries), "file": file})  # noqa: S102
+            opened = (file.fileno(), 12 + length, entries)
+            exec(code, {"__name__": "bundle", "opened": opened, "file": file})  # noqa: S102  # bundle.py
     except Exception:  # noqa: BLE001, S110  # there is none, or it is broken: modules are found one by one
         pass
 

@@ -186,7 +186,7 @@ class Turn:
             runs.append(run)
         tell = None
         if self.event.canonical == "permission-request":  # any denial wins, at once
-            tell = lambda place, ended: self._denies(runs[numbers[place]], ended)  # noqa: E731
+            tell = lambda place, ended: self._denies(runs[numbers[place]], ended)  # noqa: E731  # or None
         for number, ended in zip(numbers, running.run_stage(pending, self.cancel, tell), strict=True):
             runs[number] = self._ran(runs[number], ended)
         if before is not None:

@@ -839,7 +839,7 @@ class _Walk:
         if name == "whoami":
             return self.values("USER", state)[0]
         if name == "mktemp":
-            return "/tmp/" + UNKNOWN  # noqa: S108
+            return "/tmp/" + UNKNOWN  # noqa: S108  # what a program would make there
         if name == "printenv":
             return self.values(first, state)[0] if first else UNKNOWN
         if name == "dirname":
