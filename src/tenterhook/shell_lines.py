@@ -60,10 +60,15 @@ def refusal(shell: str, *arguments: str) -> str | None:
 
 
 def parse(line: bytes) -> Node:
-    """The syntax tree; what the shell would refuse is in it as ERROR nodes."""
+    """The syntax tree; what the shell would refuse is in it as ERROR nodes.
+
+    The grammar's scanner looks characters up in a table of 256: far beyond that, where emoji are, it may crash. A line
+    with such a character is given as one that cannot be parsed.
+    """
     from tree_sitter import Parser
 
-    return Parser(_bash()).parse(line).root_node
+    is_safe = all(byte < 0xF0 for byte in line)
+    return Parser(_bash()).parse(line if is_safe else b"(").root_node
 
 
 def programs(text: str) -> list[str]:

@@ -219,7 +219,10 @@ class Terminal(Session):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.child.close(force=True)
+        try:
+            self.child.close(force=True)
+        except pexpect.ExceptionPexpect:  # it was killed, and takes its time on a busy machine
+            self.child.wait()
 
     def say(self, text: str) -> None:
         """Type a line."""

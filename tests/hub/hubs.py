@@ -119,7 +119,7 @@ class Hub:
             self.process.terminate()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        status = self.process.wait(30)
+        status = self.process.wait(90)
         self.log.close()
         return status
 
