@@ -487,3 +487,12 @@ def test_a_dry_run_with_rules_that_cannot_be_read_says_so(home: Path, project: P
     ended = tenterhook("trigger", "permission-request", "--tool", "Shell", "--input", "{}", "--dry-run")
     assert ended.returncode == 1
     assert "never" in ended.stderr
+
+
+@pytest.mark.parametrize("character", ["\U0001f680", "\U000e0041", "\U0010fffd"])
+def test_a_line_that_the_grammar_would_crash_on_is_not_parsed(character: str) -> None:
+    from tenterhook import shell_lines
+
+    line = f"echo {character} | {{ $( `"
+    assert all(shell_lines.parse(f"{line}{character * number}".encode()).has_error for number in range(200))
+    assert not shell_lines.parse(b"echo plain").has_error
