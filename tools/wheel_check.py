@@ -35,9 +35,14 @@ def build(target: Path) -> Path:
 
 
 def check_contents(wheel: Path) -> int:
-    """The wheel holds each file of the package as git has it, its licence, and nothing else; return how many."""
+    """The wheel holds each file of the package as git has it, its licence, and nothing else; return how many.
+
+    A link is there as the file that it leads to.
+    """
     listed = _call("git", "ls-files", "-s", "src/tenterhook")
-    expected = {line.partition("\tsrc/")[2]: int(line.split()[0], 8) & 0o777 for line in listed.splitlines()}
+    modes = {line.partition("\t")[2]: int(line.split()[0], 8) & 0o777 for line in listed.splitlines()}
+    target = {name: str((ROOT / name).resolve().relative_to(ROOT.resolve())) for name in modes}
+    expected = {name.removeprefix("src/"): modes[target[name]] for name in modes}
     with zipfile.ZipFile(wheel) as archive:
         held = {each.filename: each.external_attr >> 16 & 0o777 for each in archive.infolist()}
     about = {name.partition(".dist-info/")[2] for name in held if ".dist-info/" in name}
