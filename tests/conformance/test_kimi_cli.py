@@ -26,7 +26,7 @@ def test_every_failure_on_the_page_is_explained_and_nothing_else() -> None:
     assert all(rows[failed].endswith(f" | {why} |") for failed, why in notes.items())
 
 
-@pytest.mark.agents
+@pytest.mark.thorough
 @pytest.mark.timeout(1500)
 def test_the_page_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", pwd.getpwuid(os.getuid()).pw_dir)  # where a newer Python may be
