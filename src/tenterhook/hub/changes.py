@@ -193,9 +193,13 @@ class Feed:
     async def stop(self) -> None:
         """Follow no longer."""
         self._database.told = _nothing
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for _ in range(5):  # a connection that is just failing may swallow it
+            pending = [task for task in self._tasks if not task.done()]
+            if not pending:
+                return
+            for task in pending:
+                task.cancel()
+            await asyncio.wait(pending, timeout=1.0)
 
 
 def _nothing() -> None:
