@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import callers, places
 from .approvals import presence, rule_files
 from .approvals import rules as rules_
-from .approvals.requests import Answer, Call, Request, content_hash, fresh_id
+from .approvals.requests import Answer, Call, Request, fresh_id
 from .errors import HookError
 from .model import Action
 from .sessions import Session
 
 if TYPE_CHECKING:
     from .hosts.wire import Manners
-    from .joining.asking import Outcome
     from .joining.membership import Membership
     from .journal.writing import Journal
     from .model import Event, Verdict
@@ -80,18 +79,11 @@ def settled(
 
 
 def is_over(event: Event, agent: str) -> None:
-    """A call has ended: whoever still asks the hub about it need not. If it was made, its person has said yes."""
-    name = _asked_about(_call(event, event.tool_input, agent))
-    directory = presence.asked_about(event.session_id)
-    try:
-        marks = sorted(os.listdir(directory), key=lambda each: os.stat(os.path.join(directory, each)).st_mtime_ns)
-        mark = next(os.path.join(directory, each) for each in marks if each.startswith(name))
-        if event.canonical == "post-tool-call":
-            _unmark(mark)
-        else:  # it has failed, or it was refused
-            places.replace_file(mark, b"over")
-    except (OSError, StopIteration):  # nobody asks about this call any more
-        pass
+    """A call has ended: whoever still asks the hub about it need not."""
+    from .approvals.marks import Outcome, tell
+
+    outcome = Outcome.MADE if event.canonical == "post-tool-call" else Outcome.OVER
+    tell(_call(event, event.tool_input, agent), outcome)
 
 
 def in_force(joined: Membership | None) -> list[rules_.Rule]:
@@ -185,54 +177,22 @@ def _is_open(asking: Asking, rule: rules_.Rule | None, verdict: Verdict) -> bool
 
 
 def _ask_hub(joined: Membership, asking: Asking, why: str | None, until: float, journal: Journal) -> Answer | None:
-    from .joining.asking import Outcome, wait_for_answer
+    from .approvals.marks import Mark
+    from .joining.asking import wait_for_answer
 
     begun = time.monotonic()
     expires = time.time() + until - begun
     request = Request(fresh_id(), asking.call, why, expires_at=expires, is_forced=asking.is_forced)
     agent = callers.agent()
-    mark = os.path.join(presence.asked_about(asking.call.session_id), f"{_asked_about(asking.call)}.{request.id}")
-    is_marked = asking.is_request and _mark(mark)
-    try:
-        answer = wait_for_answer(joined, request, agent, until, lambda: _outcome(mark) if is_marked else Outcome.OPEN)
-    finally:
-        if is_marked:
-            _unmark(mark)
+    if asking.is_request:
+        with Mark(asking.call, request.id) as mark:
+            answer = wait_for_answer(joined, request, agent, until, mark.outcome)
+    else:  # the agent waits for us, and nobody else answers it
+        answer = wait_for_answer(joined, request, agent, until)
     if answer is not None and answer.approved and answer.scope == "session" and agent is not None:
         Session(asking.call.session_id).grant(agent, asking.call.grant)
     journal.add_approval(request, answer, (time.monotonic() - begun) * 1000)
     return answer
-
-
-def _asked_about(call: Call) -> str:
-    """How the mark of a question begins. The directory is no part of it: a call may change that."""
-    return content_hash(call.tool_name, call.tool_input, "")
-
-
-def _outcome(mark: str) -> Outcome:
-    from .joining.asking import Outcome
-
-    try:
-        return Outcome.OVER if os.stat(mark).st_size else Outcome.OPEN
-    except OSError:
-        return Outcome.MADE
-
-
-def _mark(file: str) -> bool:
-    try:
-        places.make_private(os.path.dirname(file))
-        places.replace_file(file, b"")
-    except OSError:  # no place for it: that the agent went ahead will not be noticed
-        return False
-    return True
-
-
-def _unmark(file: str) -> None:
-    try:
-        os.unlink(file)
-        os.rmdir(os.path.dirname(file))
-    except OSError:  # nobody asks about this call, or somebody about another
-        pass
 
 
 def _with(answer: Answer, verdict: Verdict, asking: Asking) -> Verdict:

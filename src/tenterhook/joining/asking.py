@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .. import callers, processes
+from ..approvals.marks import Outcome
 from ..approvals.requests import LASTS, Answer
 from .calling_hub import CONNECT, HubAway, Line, Refused
 
@@ -24,14 +24,6 @@ _SPARE = 5.0  # seconds that its answer may take on the way
 _GONE = 10.0  # seconds that a hub may be gone while it has our question
 _LOOK = 0.25  # seconds between two looks at who waits for us
 _OPEN = "open"
-
-
-class Outcome(Enum):
-    """What has become of a call that the hub is asked about."""
-
-    OPEN = "open"
-    MADE = "made"  # the agent's person has said yes to it
-    OVER = "over"
 
 
 class Question:
@@ -150,7 +142,11 @@ async def _in_thread(work: Callable[[], Answer | None]) -> Answer | None:
 
 
 def wait_for_answer(
-    membership: Membership, request: Request, process: str | None, until: float, outcome: Callable[[], Outcome]
+    membership: Membership,
+    request: Request,
+    process: str | None,
+    until: float,
+    outcome: Callable[[], Outcome] = lambda: Outcome.OPEN,
 ) -> Answer | None:
     """The same for a process that an agent waits for: ended by a signal, or left alone, it takes the question back.
 

@@ -218,15 +218,15 @@ def _opened(place: str) -> _Opened:
 
 
 def _locked(descriptor: int) -> bool:
-    pause, waited = 0.0002, 0.0
+    pause, until = 0.0002, None
     while True:
         try:
             os.lockf(descriptor, os.F_TLOCK, 0)
         except (BlockingIOError, PermissionError):
-            if waited >= _LONGEST_WAIT:
+            until = until or time.monotonic() + _LONGEST_WAIT
+            if time.monotonic() >= until:
                 return False
             time.sleep(pause)
-            waited += pause
             pause = min(pause * 2, 0.01)
         except OSError:  # a file system without locks: as good as it gets there
             return True
