@@ -640,3 +640,12 @@ def test_an_agent_is_told_nothing_of_what_a_hook_in_shadow_mode_says(home: Path,
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     assert [each["runs"][0]["meaning"] for each in journals.log_json()] == ["would_block"] * 2
     assert not json.loads(record.read_text())["closed"]  # it is no guard that must hold, not yet
+
+
+def test_what_doctor_tries_is_in_the_log_and_counts_for_nobody(home: Path, project: Path) -> None:
+    canary = journals.record(1, decision="deny", runs=[journals.run("tenterhook-canary", "blocked", decision="deny")])
+    journals.write(journals.folder(home), canary, journals.record(2, runs=[journals.run("guard")]))
+    assert len(journals.log_json()) == 2
+    assert [each["hook"] for each in journals.stats_json()["hooks"]] == ["guard"]
+    replayed = json.loads(tenterhook("replay", "--since", "10000d", "--json").stdout)
+    assert replayed["events"] == 1

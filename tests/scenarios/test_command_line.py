@@ -521,3 +521,40 @@ def test_output_that_nobody_reads_is_no_error(blocker: Path, project: Path) -> N
         f"{sys.executable} -m tenterhook list --json | true", shell=True, capture_output=True, text=True
     )
     assert ended.stderr == ""
+
+
+def test_a_command_that_is_misspelt_is_guessed() -> None:
+    ended = tenterhook("instal")
+    assert (ended.returncode, ended.stdout) == (64, "")
+    assert "No such command 'instal'. Did you mean 'install'?" in ended.stderr
+    assert "Did you mean" not in tenterhook("xyzzy").stderr
+
+
+def test_an_agents_own_file_is_not_named_for_that_agent(home: Path) -> None:
+    settings = home / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
+    before = settings.read_bytes()
+    ended = tenterhook("install", "gemini", "--config", str(settings))
+    assert ended.returncode == 1
+    assert "Gemini CLI runs the hooks of" in ended.stderr
+    assert settings.read_bytes() == before
+    assert tenterhook("install", "claude-code", "--config", str(settings)).returncode == 0
+
+
+def test_hooks_that_no_agent_calls_yet_are_said_to_be_so(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    assert "1 in force in . ; no agent calls them yet".replace(" ;", ";") in tenterhook().stdout.replace(
+        str(project), "."
+    )
+    assert tenterhook("install", "claude-code").returncode == 0
+    assert "no agent calls them yet" not in tenterhook().stdout
+
+
+def test_a_live_run_that_cannot_be_made_is_no_guard_that_fails(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    assert tenterhook("install", "claude-code").returncode == 0
+    ended = tenterhook("doctor", "claude-code", "--live", env={**os.environ, "PATH": "/usr/bin:/bin"})
+    assert ended.returncode == 1
+    assert "not tried: whether guards hold was not shown" in ended.stdout
+    assert "a guard would not hold" not in ended.stdout
