@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenterhook import handing_over
+from tenterhook import starting
 
 from . import homes
 from .comparing import Blocks, Comparison, compare
@@ -85,7 +85,7 @@ class Hub:
         until = time.monotonic() + _PATIENCE
         while True:
             begun = time.perf_counter()
-            answer = handing_over.ask_hub(str(self._socket), self._arguments, sent)  # type: ignore[no-untyped-call]
+            answer = starting.ask_hub(str(self._socket), self._arguments, sent)
             took = time.perf_counter() - begun
             if answer is not None:
                 break

@@ -62,7 +62,7 @@ LAYERS = {
     "into agents, and between formats": {"adapters", "converting", "installing", "live"},
     "their questions": {"approving", "inbox"},
     "their answers": {"answering", "dispatch", "doctor"},
-    "the line in their settings": {"bridge", "handing_over", "starting"},
+    "the line in their settings": {"bridge", "starting"},
     "for a whole machine": {"serving"},
     "what people type": {"cli"},
     "the start": {"__main__"},

@@ -159,7 +159,7 @@ def test_a_hub_of_another_version_or_another_home_does_not_answer(
 
     with serving() as server:
         assert answered_by(server)
-    other = "from tenterhook import handing_over; handing_over.__file__ = '/bin/sh'"
+    other = "from tenterhook import starting; starting.__file__ = '/bin/sh'"
     with subprocess.Popen([sys.executable, "-c", other + SERVE], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         server.stdout.readline()

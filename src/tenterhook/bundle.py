@@ -1,7 +1,8 @@
 """Our compiled modules in one file: importing them one by one is a good part of what an agent waits for.
 
 The file stands in `__pycache__` and is as good as the files there: a module counts while its source has the time and
-size that were written down with it. [bridge.py](bridge.py) runs this module's code out of the file itself.
+size that were written down with it. starting.py comes first, for bridge.py to run; then this module, and where all
+others stand; then their code.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from marshal import dumps, loads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import FileIO
     from types import ModuleType
     from typing import Any, NamedTuple
 
@@ -28,11 +30,14 @@ if TYPE_CHECKING:
         size: int
 
 
+_FIRST = "tenterhook.starting"
+
+
 class Bundle:
     """A finder and loader of modules."""
 
-    def __init__(self, descriptor: int, start: int, entries: dict[str, Entry]) -> None:
-        self._descriptor = descriptor
+    def __init__(self, file: FileIO, start: int, entries: dict[str, Entry]) -> None:
+        self._file = file
         self._start = start
         self._entries = entries
         self.is_stale = False
@@ -48,7 +53,7 @@ class Bundle:
             found = os.stat(source)
             if found.st_mtime_ns != time or found.st_size != size:
                 raise ValueError
-            code = loads(os.pread(self._descriptor, length, self._start + start))  # noqa: S302  # as in any `.pyc`
+            code = loads(os.pread(self._file.fileno(), length, self._start + start))  # noqa: S302  # as in any `.pyc`
         except (OSError, ValueError, EOFError, TypeError):
             self.is_stale = True
             return None
@@ -69,31 +74,37 @@ class Bundle:
 
 
 def keep() -> None:
-    """Write the file if it is not there or a module had to be found elsewhere; without a place for it, do without."""
+    """Write the file if it is not there or a module had to be found elsewhere."""
     if getattr(sys.meta_path[0], "is_stale", True):
-        try:
-            _write(os.path.dirname(os.path.abspath(__file__)))
-        except OSError:
-            pass
+        write()
+
+
+def write() -> None:
+    """Write the file; without a place for it, do without."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    try:
+        _write(package)
+    except OSError:
+        pass
 
 
 def _write(package: str) -> None:
-    # the interpreter's number, the length of the head, the head, the codes
     from . import places
 
-    codes = []
+    codes: dict[str, bytes] = {}
     entries: dict[str, tuple[int, int, str, int, int]] = {}
     start = 0
     for name, source in _sources(package):
         found = os.stat(source)
-        code = dumps(SourceFileLoader(name, source).get_code(name))
-        entries[name] = (start, len(code), source, found.st_mtime_ns, found.st_size)
-        codes.append(code)
-        start += len(code)
-    own = SourceFileLoader("bundle", f"{package}/bundle.py").get_code("bundle")
-    head = dumps((own, entries))
+        codes[name] = dumps(SourceFileLoader(name, source).get_code(name))
+        entries[name] = (start, len(codes[name]), source, found.st_mtime_ns, found.st_size)
+        start += len(codes[name])
+    first = codes[_FIRST]
+    index = dumps((SourceFileLoader("bundle", f"{package}/bundle.py").get_code("bundle"), entries))
+    made_from = entries[_FIRST][3:]
+    head = b"%b%20d%20d%8d%b%8d%b" % (MAGIC_NUMBER, *made_from, len(first), first, len(index), index)
     file = f"{package}/__pycache__/{sys.implementation.cache_tag}.bundle"
-    places.replace_file(file, b"%b%8d%b" % (MAGIC_NUMBER, len(head), head) + b"".join(codes))
+    places.replace_file(file, head + b"".join(codes.values()))
 
 
 def _sources(package: str) -> Iterator[tuple[str, str]]:

@@ -12,13 +12,14 @@ from _thread import _local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping
+    from collections.abc import Callable, Mapping, MutableMapping
 
 
 class _Current(_local):
     """Whom this thread answers for, if not for its own process."""
 
     pid: int | None = None
+    make_ready: Callable[[], None]  # called before hooks run for them
     environ: Mapping[bytes, bytes] | None = None
 
 
@@ -62,19 +63,22 @@ def is_attended() -> bool:
 
 
 # What decides which code a program runs, before the program does.
-_STEERING = frozenset(("BASH_ENV", "ENV", "NODE_OPTIONS", "PERL5OPT", "PERL5LIB", "PERLLIB", "RUBYOPT", "RUBYLIB"))
-_STEERING_KINDS = ("LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "GIT_")
+_STEERING = frozenset(
+    (b"BASH_ENV", b"ENV", b"NODE_OPTIONS", b"PERL5OPT", b"PERL5LIB", b"PERLLIB", b"RUBYOPT", b"RUBYLIB")
+)
+_STEERING_KINDS = (b"LD_", b"DYLD_", b"PYTHON", b"BASH_FUNC_", b"GIT_")
 
 
-def is_steering(name: str) -> bool:
+def is_steering(name: bytes) -> bool:
     return name in _STEERING or name.startswith(_STEERING_KINDS)
 
 
-def steady(environ: MutableMapping[str, str], recorded: Mapping[str, str]) -> None:
+def steady(environ: MutableMapping[bytes, bytes], recorded: Mapping[str, str]) -> None:
     """Take what steers programs from the record: agents let a repository set variables, and hooks inherit them."""
     for name in [name for name in environ if is_steering(name)]:
         del environ[name]
-    path = environ.get("PATH", "")
-    environ.update(recorded)
-    if path and path != recorded.get("PATH"):
-        environ["PATH"] = f"{recorded['PATH']}:{path}" if recorded.get("PATH") else path
+    given, own = environ.get(b"PATH"), os.fsencode(recorded.get("PATH", ""))
+    for known, value in recorded.items():
+        environ[os.fsencode(known)] = os.fsencode(value)
+    if given and given != own:
+        environ[b"PATH"] = b"%b:%b" % (own, given) if own else given

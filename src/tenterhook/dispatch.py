@@ -124,9 +124,11 @@ def _refusal(native: str, record: dict[str, Any], why: str) -> Answer:
 
 def _load(record: dict[str, Any]) -> None:
     """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
-    if callers.CURRENT.pid is None:  # whoever answers for others has done that
-        callers.steady(os.environ, record.get("steering", {}))
+    if callers.CURRENT.pid is None:
+        callers.steady(os.environb, record.get("steering", {}))
         sys.path += [path for path in record["path"] if path not in sys.path]
+    else:
+        callers.CURRENT.make_ready()
 
 
 def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:

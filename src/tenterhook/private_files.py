@@ -9,12 +9,27 @@ import os
 
 from . import places
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
 _A_DAY = 86400  # seconds
 _KEPT = 30 * _A_DAY
+
+_MOST_PARSED = 16  # files
+_PARSED: dict[str, tuple[tuple[int, ...], Any]] = {}
 
 
 def read(file: str) -> bytes | None:
     """A file's content, if it and its directory are ours and nobody else may write there."""
+    return parsed(file, bytes)
+
+
+def parsed(file: str, parse: Callable[[bytes], T]) -> T | None:
+    """What such a file holds, parsed once for as long as it stays as it is."""
     try:
         if not _is_private(os.lstat(os.path.dirname(file)), 0o040000):
             return None
@@ -25,16 +40,23 @@ def read(file: str) -> bytes | None:
         found = os.fstat(descriptor)
         if not _is_private(found, 0o100000):
             return None
+        known = _PARSED.get(file)
+        if known is not None and known[0] == signature_of(found):
+            return known[1]  # type: ignore[no-any-return]  # a file is parsed in one way only
         data = b""
         while piece := os.read(descriptor, found.st_size + 1 - len(data)):
             data += piece
             if len(data) > found.st_size:
                 return None
-        return data
+        value = parse(data)
     except OSError:
         return None
     finally:
         os.close(descriptor)
+    if len(_PARSED) >= _MOST_PARSED:
+        _PARSED.clear()
+    _PARSED[file] = (signature_of(found), value)
+    return value
 
 
 def _is_private(found: os.stat_result, kind: int) -> bool:

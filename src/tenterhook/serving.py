@@ -1,6 +1,6 @@
 """Events of the agents on this machine, answered by a process that has everything loaded.
 
-The line in an agent's settings (bridge.py, handing_over.py) looks for the socket beside what `install` wrote down.
+The line in an agent's settings (bridge.py, starting.py) looks for the socket beside what `install` wrote down.
 What is said here is what it would have found out by itself: the same code decides, with that process's variables and
 ancestors. Whatever goes wrong here is no answer, and it goes on alone.
 """
@@ -13,13 +13,9 @@ import socket
 import struct
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from . import callers, dispatch, handing_over, places, warming
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from . import bundle, callers, dispatch, places, starting, warming
 
 _AT_ONCE = 64
 _SIGN_OF_LIFE = 0.5  # seconds
@@ -33,7 +29,7 @@ class Request(NamedTuple):
 
     pid: int
     arguments: list[str]
-    environ: dict[bytes, bytes]
+    variables: list[bytes]  # as `NAME=value`
     sent: bytes
 
 
@@ -47,7 +43,7 @@ class Server:
         self._places["cache"] = places.cache()
         self._waiting: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="tenterhook-event")
+        self._threads = self._listening = 0
         self._listener: socket.socket | None = None
         self._own = 0  # the socket that is ours, by its number
 
@@ -67,7 +63,9 @@ class Server:
         os.rename(temporary, self._path)
         self._listener, self._own = listener, os.stat(self._path).st_ino
         places.FIXED.update(self._places)
-        threading.Thread(target=self._accept, name="tenterhook-events", daemon=True).start()
+        bundle.write()  # who is answered here never does
+        with self._lock:
+            self._listen()
         threading.Thread(target=self._tell, name="tenterhook-signs-of-life", daemon=True).start()
 
     def stop(self) -> None:
@@ -80,7 +78,6 @@ class Server:
                 pass
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
-        self._pool.shutdown(wait=False, cancel_futures=True)
         warming.INTERPRETERS.end()
 
     def __enter__(self) -> Server:
@@ -94,6 +91,12 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def _listen(self) -> None:
+        """Have one more thread that serves whoever comes."""
+        self._threads += 1
+        self._listening += 1
+        threading.Thread(target=self._accept, name=f"tenterhook-events-{self._threads}", daemon=True).start()
+
     def _accept(self) -> None:
         assert self._listener is not None
         while True:
@@ -101,12 +104,14 @@ class Server:
                 connection, _ = self._listener.accept()
             except OSError:  # stopped
                 return
-            if len(self._waiting) >= _AT_ONCE:  # they go on alone, which is quicker than waiting here
-                connection.close()
-                continue
             with self._lock:
                 self._waiting.add(connection)
-            self._pool.submit(self._serve, connection)
+                self._listening -= 1
+                if not self._listening and self._threads < _AT_ONCE:  # beyond that they go on alone
+                    self._listen()
+            self._serve(connection)
+            with self._lock:
+                self._listening += 1
 
     def _tell(self) -> None:
         """Tell those who wait, now and then, that we are there."""
@@ -122,7 +127,7 @@ class Server:
     def _serve(self, connection: socket.socket) -> None:
         try:
             request = _received(connection)
-            answer = self._answer(request) if request is not None else None
+            answer = self._answer(request, connection) if request is not None else None
             with self._lock:  # no sign of life within an answer
                 self._waiting.discard(connection)
             if answer is not None:
@@ -135,7 +140,7 @@ class Server:
                 self._waiting.discard(connection)
             connection.close()
 
-    def _answer(self, request: Request) -> bytes | None:
+    def _answer(self, request: Request, connection: socket.socket) -> bytes | None:
         version, *arguments = request.arguments
         given = dict(zip(arguments[::2], arguments[1::2], strict=True))
         if version != self._version or given.keys() - {"--host", "--event", "--record"}:
@@ -146,8 +151,14 @@ class Server:
             return None
         record["event"] = event
         deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1
-        callers.CURRENT.pid = request.pid
-        callers.CURRENT.environ = _steadied(request.environ, record)
+
+        def make_ready() -> None:
+            connection.send(b".")  # whoever no longer waits goes on alone, and no hook runs twice
+            environ = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
+            callers.steady(environ, record.get("steering", {}))
+            callers.CURRENT.environ = environ
+
+        callers.CURRENT.pid, callers.CURRENT.make_ready = request.pid, make_ready
         answer = dispatch.answered(event, record, request.sent, deadline)
         if answer is None:
             return b"0\0\0\0end\n"
@@ -159,13 +170,7 @@ class Server:
 
 def _version() -> str:
     """What tells one state of the program from another: an upgrade writes every file anew."""
-    return str(os.stat(handing_over.__file__).st_mtime_ns)
-
-
-def _steadied(environ: dict[bytes, bytes], record: dict[str, Any]) -> dict[bytes, bytes]:
-    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
-    callers.steady(variables, record.get("steering", {}))
-    return {os.fsencode(name): os.fsencode(value) for name, value in variables.items()}
+    return str(os.stat(starting.__file__).st_mtime_ns)
 
 
 def _received(connection: socket.socket) -> Request | None:
@@ -174,7 +179,6 @@ def _received(connection: socket.socket) -> Request | None:
     if uid != os.getuid():
         return None
     connection.settimeout(_PATIENCE)
-    connection.send(b".")
     data = connection.recv(1 << 16)
     while b"\n" not in data and len(data) < 64:
         data += connection.recv(1 << 16) or b"\n"
@@ -190,7 +194,6 @@ def _received(connection: socket.socket) -> Request | None:
         pieces.append(piece)
         left -= len(piece)
     whole = b"".join(pieces)
-    words: Sequence[bytes] = whole[:said].split(b"\0")
+    words = whole[:said].split(b"\0")
     end = words.index(b"")
-    environ = dict(word.split(b"=", 1) for word in words[end + 1 :] if b"=" in word)
-    return Request(pid, [os.fsdecode(word) for word in words[:end]], environ, whole[said:])
+    return Request(pid, [os.fsdecode(word) for word in words[:end]], words[end + 1 :], whole[said:])

@@ -1,7 +1,9 @@
-"""The start of the bridge: a hub on this machine is asked first (handing_over.py), else dispatch.py answers.
+"""The start of the bridge: a hub on this machine, which has everything loaded, is asked first; else dispatch answers.
 
 The hub's socket stands beside the record. Exit status 10 is a block, which the line's shell turns into 2: an
 interpreter that cannot begin exits with 2 as well, and that is no block.
+
+This runs without the package, and with what is built into the interpreter.
 """
 
 from __future__ import annotations
@@ -12,55 +14,109 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import CodeType
-    from typing import Any, NoReturn
+    from io import FileIO
+    from types import ModuleType
+    from typing import NoReturn
 
 
-def start(package: str, code_of: Callable[[str], CodeType], not_kept: Sequence[str]) -> NoReturn:
-    """Answer the event on stdin. `code_of` gives a module of this package, compiled; had to compile: `not_kept`."""
+def start(package: str, kept: FileIO | None) -> NoReturn:
+    """Answer the event on stdin. `kept` is our modules in one file, open where their index begins."""
     gc.disable()  # nothing here lives long enough to be worth a look
-    sent = _answered_by_hub(package, code_of)
-    sys.path.append(package.rpartition("/")[0])  # behind the standard library
-    _open_bundle(package)
-    if not_kept and hasattr(sys.meta_path[0], "is_stale"):
-        sys.meta_path[0].is_stale = True  # whoever makes it anew has everything compiled
+    sent = _answered_by_hub()
+    if kept is not None:
+        sys.path.append(package[: -len("/tenterhook")])  # behind the standard library
+        _find_modules_in(kept)
     from tenterhook.dispatch import main
 
     main(sys.argv[1:], block=10, sent=sent)
 
 
-def _answered_by_hub(package: str, code_of: Callable[[str], CodeType]) -> bytes | None:
-    """End with a hub's answer; where there is none, what stdin held, if it was read."""
-    state, _, name = sys.argv[-1].rpartition("/installed/")
-    try:
-        posix.stat(f"{state}/hub.sock" if name else "")  # mostly there is none, and that is all it costs
-    except OSError:
-        return None
-    hub: dict[str, Any] = {"__name__": "handing_over", "__file__": f"{package}/handing_over.py"}
-    exec(code_of("handing_over"), hub)  # noqa: S102  # it stands beside us
-    sent: bytes = hub["everything_sent"]()
-    answer = hub["ask_hub"](f"{state}/hub.sock", sys.argv[1:], sent)
-    if answer:
-        hub["end_with"](answer)
-    return sent
-
-
-def _open_bundle(package: str) -> None:
-    """Have our modules found in one file, if it is there (bundle.py)."""
-    from _frozen_importlib_external import MAGIC_NUMBER
+def _find_modules_in(kept: FileIO) -> None:
     from marshal import loads
 
     try:
-        file = open(f"{package}/__pycache__/{sys.implementation.cache_tag}.bundle", "rb", 0)  # noqa: SIM115  # stays open
-        if file.read(4) == MAGIC_NUMBER:
-            length = int(file.read(8))
-            code, entries = loads(file.read(length))  # noqa: S302  # it stands beside the `.pyc` files
-            opened = (file.fileno(), 12 + length, entries)
-            exec(code, {"__name__": "bundle", "opened": opened, "file": file})  # noqa: S102  # bundle.py
-    except Exception:  # noqa: BLE001, S110  # there is none, or it is broken: modules are found one by one
+        code, entries = loads(kept.read(int(kept.read(8))))  # noqa: S302  # it stands beside the `.pyc` files
+        exec(code, {"__name__": "bundle", "opened": (kept, kept.tell(), entries)})  # noqa: S102  # bundle.py
+    except Exception:  # noqa: BLE001, S110  # it is broken: modules are found one by one
         pass
 
 
-if __name__ == "starting":  # in the bridge
-    start(*globals()["begun"])
+def _answered_by_hub() -> bytes | None:
+    """End with a hub's answer; where there is none, what stdin held, if it was read."""
+    state, _, name = sys.argv[-1].rpartition("/installed/")
+    if not name:
+        return None
+    try:
+        posix.stat(f"{state}/hub.sock")  # mostly there is none, and that is all it costs
+    except OSError:
+        return None
+    sent = _everything_sent()
+    answer = ask_hub(f"{state}/hub.sock", sys.argv[1:], sent)
+    if answer is None:
+        return sent
+    status, output, trouble = answer
+    _write(1, output)
+    _write(2, trouble)
+    posix._exit(status)
+
+
+def _everything_sent() -> bytes:
+    """What stdin holds, however long the agent takes; but not for ever."""
+    from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
+
+    alarm(600)
+    pieces = []
+    while piece := posix.read(0, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
+    """Its answer: an exit status and two outputs; None if it does not answer for us."""
+    try:
+        sockets = _sockets()
+        hub = sockets.socket(sockets.AF_UNIX)
+        hub.settimeout(0.02)
+        if len(path) > 100:  # too long for a socket: by way of its directory
+            path = f"/proc/self/fd/{posix.open(path[:-9], posix.O_RDONLY)}/hub.sock"
+        hub.connect(path)
+        credentials = hub.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
+        if int.from_bytes(credentials[4:8], sys.byteorder) != posix.getuid():
+            return None
+        version = str(posix.stat(__file__).st_mtime_ns).encode()
+        words = (version, *map(str.encode, arguments), b"", *(b"%b=%b" % each for each in posix.environ.items()))
+        said = b"\0".join(words)
+        message = memoryview(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
+        while message:
+            message = message[hub.send(message) :]
+        heard = hub.recv(65536)
+        hub.settimeout(1)  # from now on it tells twice a second that it is there
+        while heard and not heard.endswith(b"\0end\n"):
+            piece = hub.recv(65536)
+            if not piece:
+                return None
+            heard += piece
+        status, output, trouble, _ = heard.lstrip(b".").split(b"\0")
+        return int(status), output, trouble
+    except (OSError, ValueError, ImportError, AttributeError):
+        return None
+
+
+def _sockets() -> ModuleType:
+    """`_socket`, taken from where it mostly is: Python would look through its whole library first."""
+    from _frozen_importlib import ModuleSpec
+    from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
+
+    file = f"{sys.path[-1]}/_socket{EXTENSION_SUFFIXES[0]}"
+    loader = ExtensionFileLoader("_socket", file)
+    try:
+        module = loader.create_module(ModuleSpec("_socket", loader, origin=file))
+        loader.exec_module(module)
+    except ImportError:
+        import _socket as module
+    return module
+
+
+def _write(descriptor: int, left: bytes) -> None:
+    while left:
+        left = left[posix.write(descriptor, left) :]

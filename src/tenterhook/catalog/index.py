@@ -41,12 +41,9 @@ def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ())
 
     Without `layers` it is the one of `install`, which knows where everything is, whatever the environment says.
     """
-    data = private_files.read(_file(root, configs, layers))
-    if data is None:
-        return None
-    try:
-        index: Index = marshal.loads(data)  # noqa: S302  # nobody but this account can have written it
-        if (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
+    try:  # nobody but this account can have written it
+        index: Index | None = private_files.parsed(_file(root, configs, layers), marshal.loads)
+        if index is None or (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
             return None
         if index["made_for"] != (places.config_home(), places.state()):  # they share a cache, and nothing else
             return None

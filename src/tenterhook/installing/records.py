@@ -68,7 +68,9 @@ def made(
         "cache": places.cache(),
         "agent_home": agent.home(),
         "environment": _environment(agent),
-        "steering": {name: value for name, value in os.environ.items() if name == "PATH" or is_steering(name)},
+        "steering": {
+            name: value for name, value in os.environ.items() if name == "PATH" or is_steering(os.fsencode(name))
+        },
         "configs": list(configs),
         "closed": closed,
         "timeouts": {event: agent.seconds(event) for event in events},
