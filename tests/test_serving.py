@@ -115,12 +115,16 @@ def test_a_hook_that_calls_us_finds_its_circle_by_way_of_the_hub(home: Path, pro
     assert len((project / "times").read_text().split()) < 8
 
 
-def test_a_hub_that_is_stuck_is_not_waited_for(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", GUARD)
+def test_a_hub_that_is_stuck_is_not_waited_for_and_no_hook_runs_twice(home: Path, project: Path) -> None:
+    script = 'echo x >> "$TENTERHOOK_WORK_DIR/times"; echo "not this" >&2; exit 2'
+    folder_hook(user_hooks(home), "guard", script)
     install("claude-code")
     with serving() as server:
         server.send_signal(signal.SIGSTOP)
-        assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
+        assert b"not this" in ask("claude-code", payload("claude-code", project)).stdout
+        server.send_signal(signal.SIGCONT)  # it finds what it was sent, and that nobody waits for it
+        assert b"not this" in ask("claude-code", payload("claude-code", project)).stdout
+    assert (project / "times").read_text().split() == ["x", "x"]
 
 
 def test_a_hub_that_gets_stuck_or_is_killed_while_it_answers_is_left(home: Path, project: Path) -> None:
