@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hooks.lines import NAMES
 from support import tenterhook, user_hooks
 
-if TYPE_CHECKING:
-    from pathlib import Path
+
+@pytest.fixture(autouse=True)
+def python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks start with the interpreter that runs the tests, and not with a slower wrapper of one."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
 
 def tried(name: str) -> tuple[int, dict[str, Any]]:
