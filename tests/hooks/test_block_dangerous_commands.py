@@ -83,21 +83,6 @@ class TestTelling:
     def hook(self, home: Path, project: Path) -> Path:
         return added(home, NAME)
 
-    def test_a_refusal_names_the_part_the_reason_the_rule_and_another_way(self) -> None:
-        verdict = shell("npm test && sudo rm -rf / && echo done")
-        assert verdict["decision"] == "deny"
-        reason = verdict["reason"]
-        assert "`sudo rm -rf /`" in reason
-        assert "the root of the file system" in reason
-        assert "[delete-system]" in reason
-        assert "Instead: " in reason
-        assert "npm test" not in reason
-
-    def test_what_may_be_wanted_is_asked_about(self) -> None:
-        verdict = shell("git fetch && git reset --hard origin/main")
-        assert verdict["decision"] == "ask"
-        assert "`git reset --hard origin/main`" in verdict["reason"]
-
     def test_a_refusal_outranks_a_question(self) -> None:
         assert shell("git reset --hard; rm -rf /")["decision"] == "deny"
 
@@ -107,17 +92,9 @@ class TestTelling:
         assert "if $NO_SUCH_DIRECTORY is not set" in verdict["reason"]
         assert "${NO_SUCH_DIRECTORY:?}" in verdict["reason"]
 
-    def test_a_line_that_cannot_be_read_is_asked_about(self) -> None:
-        verdict = shell('echo "unfinished; rm -rf build')
-        assert verdict["decision"] == "ask"
-        assert "cannot be read" in verdict["reason"]
-
     @pytest.mark.parametrize("tool", ["Shell", "Bash", "run_shell_command", "exec_command", "local_shell"])
     def test_the_tool_is_found_under_all_its_names(self, tool: str) -> None:
         assert shell("rm -rf ~", tool=tool)["decision"] == "deny"
-
-    def test_other_tools_are_left_alone(self) -> None:
-        assert shell("rm -rf ~", tool="ReadFile")["runs"] == []
 
     def test_rules_can_be_taken_out(self, home: Path) -> None:
         override(home, NAME, metadata={"allow": ["discard-work"]})

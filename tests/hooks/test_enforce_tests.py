@@ -1,4 +1,4 @@
-"""`enforce-tests`: code that was changed has tests, and they pass where they may be run."""
+"""`enforce-tests` beyond its cases: whole sessions, and tests that pass where they may be run."""
 
 from __future__ import annotations
 
@@ -35,35 +35,11 @@ def stop(**fields: Any) -> dict[str, Any]:
 class TestExistence:
     """By default nothing of the project is run."""
 
-    def test_nothing_changed_nothing_said(self) -> None:
-        verdict = stop()
-        assert (verdict["decision"], verdict["runs"][0]["outcome"]) == ("none", "ok")
-
-    def test_changed_code_without_tests_sends_the_agent_back(self, repository: Path) -> None:
-        (repository / "app.py").write_text("def two():\n    return 3\n")
-        (repository / "new.ts").write_text("export const x = 1\n")
-        verdict = stop()
-        assert verdict["decision"] == "deny"
-        assert "app.py, new.ts" in verdict["reason"]
-        assert "no tests" in verdict["reason"]
-
-    def test_it_says_so_once(self, repository: Path) -> None:
-        (repository / "app.py").write_text("")
-        assert stop(stop_hook_active=True)["decision"] == "none"
-
-    @pytest.mark.parametrize("test", ["tests/test_app.py", "app_test.go", "src/app.spec.ts", "test_app.py"])
+    @pytest.mark.parametrize("test", ["app_test.go", "src/app.spec.ts", "test_app.py"])
     def test_any_test_will_do(self, repository: Path, test: str) -> None:
         (repository / "app.py").write_text("")
         (repository / test).parent.mkdir(exist_ok=True, parents=True)
         (repository / test).write_text("")
-        assert stop()["decision"] == "none"
-
-    def test_tests_inside_rust_code_count(self, repository: Path) -> None:
-        (repository / "lib.rs").write_text("#[test]\nfn works() {}\n")
-        assert stop()["decision"] == "none"
-
-    def test_documents_and_others_code_do_not_count_as_code(self, repository: Path) -> None:
-        (repository / "README.md").write_text("x")
         assert stop()["decision"] == "none"
 
     def test_what_was_committed_in_this_session_counts(self, repository: Path) -> None:

@@ -1,13 +1,12 @@
-"""`session-logger`, `session-logger-end`, `notify` and `global-agents-md`."""
+"""`session-logger`, `session-logger-end`, `notify` and `global-agents-md`: what their cases cannot say."""
 
 from __future__ import annotations
 
 import json
 import os
 import pty
-import stat
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,34 +18,7 @@ if TYPE_CHECKING:
 
 
 class TestSessionLogger:
-    """A line for every beginning and every end."""
-
-    def logged(self, home: Path, name: str) -> list[dict[str, Any]]:
-        log = home / ".local" / "state" / "tenterhook" / "hooks" / name / "sessions.jsonl"
-        assert stat.S_IMODE(log.stat().st_mode) == 0o600
-        return [json.loads(line) for line in log.read_text().splitlines()]
-
-    def test_beginnings_and_ends_are_written_down(self, home: Path, project: Path) -> None:
-        added(home, "session-logger")
-        added(home, "session-logger-end")
-        agent = {"agent": {"name": "claude-code"}}
-        decide("pre-session", session_id="s1", model="kimi", source="startup", context=agent)
-        decide("pre-session", session_id="s2", source="resume")
-        decide("post-session", session_id="s1", duration_seconds=12.5, total_steps=3, exit_reason="user_exit")
-        first, second = self.logged(home, "session-logger")
-        assert first.pop("time")
-        assert first == {
-            "event": "start",
-            "session_id": "s1",
-            "work_dir": str(project),
-            "agent": "claude-code",
-            "source": "startup",
-            "model": "kimi",
-        }
-        assert (second["session_id"], second["source"]) == ("s2", "resume")
-        (end,) = self.logged(home, "session-logger-end")
-        assert (end["event"], end["duration_seconds"], end["total_steps"]) == ("end", 12.5, 3)
-        assert end["exit_reason"] == "user_exit"
+    """With a setting."""
 
     def test_both_can_write_to_one_file(self, home: Path, project: Path) -> None:
         for name in ("session-logger", "session-logger-end"):
@@ -58,16 +30,6 @@ class TestSessionLogger:
         decide("post-session", session_id="s1")
         events = [json.loads(line)["event"] for line in (home / "all.jsonl").read_text().splitlines()]
         assert events == ["start", "end"]
-
-    def test_a_log_that_grew_too_large_is_begun_anew(self, home: Path, project: Path) -> None:
-        added(home, "session-logger")
-        decide("pre-session", session_id="s1")
-        log = home / ".local" / "state" / "tenterhook" / "hooks" / "session-logger" / "sessions.jsonl"
-        with log.open("a") as file:
-            file.truncate(9 * 1024 * 1024)
-        decide("pre-session", session_id="s2")
-        assert log.stat().st_size < 1000
-        assert (log.parent / "sessions.jsonl.1").exists()
 
 
 class TestNotify:
@@ -87,13 +49,6 @@ class TestNotify:
         (tools / name).write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{said}.new" && /bin/mv "{said}.new" "{said}"\n')
         (tools / name).chmod(0o755)
         return said
-
-    def test_a_desktop_shows_it(self, tools: Path) -> None:
-        said = self.recorder(tools, "notify-send")
-        verdict = decide("notification", title="Task\x1b[31m completed", body="-it passes", notification_type="x")
-        assert verdict["decision"] == "none"
-        until(said.exists)
-        assert said.read_text() == "--app-name=Tenterhook\n--\nTask [31m completed\nit passes\n"
 
     def test_a_mac_shows_it_and_no_text_becomes_code(self, tools: Path) -> None:
         said = self.recorder(tools, "osascript")
@@ -152,29 +107,11 @@ class TestGlobalAgentsMd:
     def hook(self, home: Path, project: Path) -> Path:
         return added(home, "global-agents-md")
 
-    def context(self) -> list[str]:
-        context: list[str] = decide("pre-session")["additional_context"]
-        return context
-
-    def test_without_a_file_nothing_is_said(self) -> None:
-        assert self.context() == []
-
-    def test_the_first_file_is_given_to_the_agent(self, home: Path) -> None:
-        (home / ".agents").mkdir()
-        (home / ".agents" / "AGENTS.md").write_text("Speak plainly — always.\n")
-        (text,) = self.context()
-        assert text.endswith("AGENTS.md:\n\nSpeak plainly — always.")
-        (home / ".config" / "agents" / "AGENTS.md").write_text("Use tabs.")
-        (text,) = self.context()
-        assert text.endswith("Use tabs.")
-
-    def test_a_long_file_is_cut_and_that_is_said(self, home: Path) -> None:
+    def test_how_much_is_sent_can_be_set(self, home: Path) -> None:
         (home / ".config" / "agents" / "AGENTS.md").write_text("x" * 40_000)
-        (text,) = self.context()
-        assert len(text) < 34_000
-        assert "(cut after 32768 bytes" in text
         override(home, "global-agents-md", metadata={"longest": 50_000})
-        assert "cut after" not in self.context()[0]
+        (text,) = decide("pre-session")["additional_context"]
+        assert text.endswith("x" * 40_000)
 
     def test_a_project_cannot_pose_as_the_person(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (project / "agents").mkdir()

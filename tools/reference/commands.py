@@ -54,7 +54,8 @@ def _command(context: click.Context) -> Iterator[str]:
     yield f"```text\n{context.command_path} {pieces}\n```\n\n"
     for paragraph in inspect.cleandoc(context.command.help or "").split("\n\n"):
         if paragraph.startswith("\b\n"):
-            yield f"```sh\n{paragraph.removeprefix(chr(8)).strip()}\n```\n\n"
+            kept = paragraph.removeprefix("\b").strip()
+            yield f"```{'sh' if kept.startswith('tenterhook ') else 'text'}\n{kept}\n```\n\n"
         else:
             yield prose(paragraph) + "\n\n"
     options = [each for each in context.command.params if isinstance(each, click.Option)]

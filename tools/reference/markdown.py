@@ -32,5 +32,6 @@ def prose(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital, if it begins with a letter, and a full stop."""
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    """With a capital, unless it begins with a file's name, and a full stop."""
+    first = text[:1] if "." in text.partition(" ")[0] else text[:1].upper()
+    return f"{first}{text[1:].rstrip('.')}."
