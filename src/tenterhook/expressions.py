@@ -64,8 +64,13 @@ _SURELY = rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*"
 
 def check(dialect: str, expression: str) -> None:
     """Raise `BadExpression` if it is none. Compiles it only where a look does not tell: most are never searched."""
-    if len(expression) > _LOOKED_AT or not re.fullmatch(_SURELY, expression):
+    if len(expression) > _LOOKED_AT or not _surely()(expression):
         search(dialect, expression)
+
+
+@remembered(maxsize=1)
+def _surely() -> Callable[[str], re.Match[str] | None]:
+    return re.compile(_SURELY).fullmatch
 
 
 _LOOKED_AT = 200

@@ -81,15 +81,9 @@ def check(
     """
     values: dict[str, Any] = {}
     problems: list[Problem] = []
-    known = {field.key: field for field in fields}
-    for key in raw:
-        if key not in known:
-            from difflib import get_close_matches
-
-            close = get_close_matches(str(key), known, n=1)
-            remedy = f"did you mean '{close[0]}'?" if close else f"remove it; the keys are {', '.join(known)}"
-            problems.append(Problem(extra, file, line_of(str(key)), str(key), f"unknown key '{key}'", remedy))
+    left = len(raw)
     for field in fields:
+        left -= field.key in raw
         value = raw.get(field.key)
         if value is None:
             if field.required:
@@ -103,7 +97,24 @@ def check(
             message, remedy = wrong
             problems.append(Problem("bad-value", file, line_of(field.key), field.key, message, remedy))
         values[field.key] = value
+    if left:
+        problems[:0] = _unknown(fields, raw, file, line_of, extra)
     return values, problems
+
+
+def _unknown(
+    fields: Sequence[Field], raw: Mapping[str, Any], file: str, line_of: Callable[[str], int | None], code: str
+) -> list[Problem]:
+    from difflib import get_close_matches
+
+    known = [field.key for field in fields]
+    problems = []
+    for key in raw:
+        if key not in known:
+            close = get_close_matches(str(key), known, n=1)
+            remedy = f"did you mean '{close[0]}'?" if close else f"remove it; the keys are {', '.join(known)}"
+            problems.append(Problem(code, file, line_of(str(key)), str(key), f"unknown key '{key}'", remedy))
+    return problems
 
 
 def _wrong(field: Field, value: Any) -> tuple[str, str] | None:

@@ -20,7 +20,7 @@ _LINE = re.compile(
     r'|"(?P<double>[ !#-\[\]-~]*)"))?'
 ).fullmatch
 _WORDS = {"true": True, "false": False}
-_OTHER_MEANING = re.compile(r"(?i:yes|no|on|off|true|false|null|y|n)").fullmatch
+_OTHER_MEANING = frozenset(("yes", "no", "on", "off", "true", "false", "null", "y", "n"))  # in either case
 
 
 def read(lines: list[str]) -> dict[str, Any] | None:
@@ -40,12 +40,12 @@ def read(lines: list[str]) -> dict[str, Any] | None:
             return None
         else:
             table = inner
-        if key in table or _OTHER_MEANING(key):
+        if key in table or key in _OTHER_MEANING:
             return None
         value: Any = int(number) if number is not None else text or single
         if value is None:
             value = double if double is not None else single
-        if text is not None and _OTHER_MEANING(text):
+        if text is not None and text.lower() in _OTHER_MEANING:
             if text not in _WORDS:
                 return None
             value = _WORDS[text]
