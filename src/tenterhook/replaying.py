@@ -154,6 +154,8 @@ class _Replay:
                 yield _difference(OTHERWISE, None, record, "another input", "modified input")
         for name, run in now.items():
             before = str(runs[name].get("meaning")) if name in runs else "no_decision"
+            if before == "not_run" and record["decision"] != "deny":  # it was not trusted; nothing else kept it back
+                before = "no_decision"
             after = meaning(run.outcome, run.decision.action)
             if before == after or "not_run" in (before, after):
                 continue

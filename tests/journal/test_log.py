@@ -649,3 +649,12 @@ def test_what_doctor_tries_is_in_the_log_and_counts_for_nobody(home: Path, proje
     assert [each["hook"] for each in journals.stats_json()["hooks"]] == ["guard"]
     replayed = json.loads(tenterhook("replay", "--since", "10000d", "--json").stdout)
     assert replayed["events"] == 1
+
+
+def test_a_replay_tells_what_a_hook_that_was_not_trusted_would_block(home: Path, tmp_path: Path) -> None:
+    kept_back = journals.record(1, runs=[journals.run("guard", "not_run")])
+    denied = journals.record(2, decision="deny", runs=[journals.run("guard", "not_run")])  # by another
+    journals.write(journals.folder(home), kept_back, denied)
+    guard = folder_hook(tmp_path, "guard", "exit 2")
+    replayed = tenterhook("replay", "--with", str(guard), "--since", "10000d", "--json")
+    assert [each["kind"] for each in json.loads(replayed.stdout)["differences"]] == ["newly blocked"]
