@@ -160,6 +160,7 @@ class TestTrigger:
             ["trigger", "pre-tool-call", "--input", "{"],
             ["trigger", "pre-tool-call", "--payload", "no-json"],
             ["trigger", "Stop", "--cwd", "/no/such/directory"],
+            ["trigger", "Stop", "--agent", "nobody"],
             ["no-such-command"],
             ["list", "--event", "no-such-event"],
             ["trust", "--yes"],
@@ -176,6 +177,13 @@ class TestTrigger:
 
     def test_an_unknown_event_is_told_what_it_may_have_meant(self, project: Path) -> None:
         assert "'pre-tool-call'" in tenterhook("trigger", "pre-tool-cal").stderr
+
+    def test_an_unknown_agent_is_told_what_it_may_have_meant(self, project: Path) -> None:
+        ended = tenterhook("trigger", "pre-tool-call", "--agent", "claude", "--dry-run")
+        assert ended.returncode == 64
+        assert "did you mean claude-code? One of: agent, " in ended.stderr
+        for name in ("agent", "claude-code", "codex"):
+            assert tenterhook("trigger", "pre-tool-call", "--agent", name, "--dry-run").returncode == 0
 
     def test_debug_says_what_happens_on_stderr(self, project: Path) -> None:
         config = write_config(

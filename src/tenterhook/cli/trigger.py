@@ -21,7 +21,7 @@ from ..model import Event, Verdict
 from ..running import Cancel
 from ..sessions import Session, fresh_id
 from ..shown import visible
-from .loading import agent_names, config_option, event_names, json_option, session_ids
+from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
 
 if TYPE_CHECKING:
@@ -58,8 +58,9 @@ REFUSED_CONFIG = 1
     metavar="NAME",
     default="agent",
     show_default=True,
-    shell_complete=agent_names,
-    help="Whose call it is, for --dry-run.",
+    callback=caller,
+    shell_complete=caller_names,
+    help="Whose call it is, for --dry-run: agent is the bundled one.",
 )
 @click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
 @click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
