@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,27 @@ def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
         place = short_path(problem.file) + (f":{problem.line}" if problem.line else "")
         click.echo(f"{coloured(problem.severity)} {place} [{problem.code}] {visible(problem.message)}", err=err)
         click.echo(f"    {visible(problem.remedy)}", err=err)
+
+
+def print_diff(diff: str) -> None:
+    """A change of a file; on a terminal without the middle of lines that are longer than it is wide."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    lines = [visible(line) for line in diff.removesuffix("\n").split("\n")]
+    for line in lines:
+        shown = line if width is None else _without_middle(line, width)
+        click.echo(click.style(shown, fg={"+": "green", "-": "red"}.get(line[:1])))
+    if width is not None and any(len(line) > width for line in lines):
+        click.echo(click.style(f"({_LEFT_OUT}: the middle of a long line; --dry-run | cat shows it)", dim=True))
+
+
+_LEFT_OUT = "…"
+
+
+def _without_middle(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    kept = max(width - len(_LEFT_OUT), 2)
+    return line[: kept - kept // 2] + _LEFT_OUT + line[-(kept // 2) :]
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
