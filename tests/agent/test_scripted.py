@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any
@@ -114,6 +115,25 @@ def test_a_model_that_nobody_knows_is_said(project: Path, model: str) -> None:
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert "--model" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai:gpt-5", "OPENAI_API_KEY"),
+        ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+        ("ollama:qwen3", "OLLAMA_BASE_URL"),
+    ],
+)
+def test_a_model_without_its_key_names_the_variable_and_the_way_without_one(
+    project: Path, model: str, variable: str
+) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != variable}
+    ended = tenterhook("agent", "go", "--model", model, stdin=subprocess.DEVNULL, env=environment)
+    assert ended.returncode == 1
+    assert f"{model} needs {variable}" in ended.stderr
+    assert f"export {variable}=" in ended.stderr
+    assert "--model scripted:FILE" in ended.stderr
 
 
 def test_the_script_may_be_named_in_the_settings(play: Play) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import array_hook, folder_hook, project_hooks, tenterhook, user_hooks
+from tenterhook.doctor import shown_to_hold
 from tenterhook.hosts import HOSTS
+from tenterhook.installing.agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -291,6 +293,23 @@ class TestAlone:
         text = tenterhook().stdout
         assert text.count("guarded  SessionStart, PreToolUse") >= 3
         assert "tenterhook doctor --live" in text.splitlines()[-1]
+
+    def test_then_with_looking_once_all_were_tried_and_held(self, guarded: Path) -> None:
+        first, *others = AGENTS.values()
+        for agent in others:
+            shown_to_hold.keep(agent, held=True)
+        assert f"tenterhook doctor {first.name} --live" in tenterhook().stdout.splitlines()[-1]
+        shown_to_hold.keep(first, held=True)
+        assert "tenterhook log" in tenterhook().stdout.splitlines()[-1]
+
+    def test_with_trying_again_after_a_failure_or_a_change(self, guarded: Path) -> None:
+        for agent in AGENTS.values():
+            shown_to_hold.keep(agent, held=True)
+        shown_to_hold.keep(AGENTS["codex"], held=False)
+        assert "tenterhook doctor codex --live" in tenterhook().stdout.splitlines()[-1]
+        shown_to_hold.keep(AGENTS["codex"], held=True)
+        settings_with(guarded / ".qwen" / "settings.json", model={"name": "other"})
+        assert "tenterhook doctor qwen --live" in tenterhook().stdout.splitlines()[-1]
 
     def test_it_tells_of_what_is_wrong_first(self, guarded: Path, project: Path) -> None:
         (user_hooks(guarded) / "broken").mkdir()

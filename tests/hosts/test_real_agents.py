@@ -217,6 +217,7 @@ def test_doctor_finds_by_trying_that_a_guard_holds_in_every_mode(name: str, guar
     status, said = guarded.doctor("--live")
     assert said.count("was refused by a hook, and the model was told why") == len(LIVE[name].modes), said
     assert status == 0, said
+    assert (guarded.home / f".local/state/tenterhook/live/{name}.json").exists()  # and `tenterhook` alone knows it
 
 
 def says(**answer: Any) -> str:

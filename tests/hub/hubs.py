@@ -89,9 +89,9 @@ class Hub:
         return self._clients.enter_context(client)
 
     def token(self, name: str = "machine", **more: str) -> str:
-        """A new token."""
+        """A new token, whose name is nobody else's."""
         assert self.admin is not None
-        made = self.admin.post("/tokens", json={"name": name, **more})
+        made = self.admin.post("/tokens", json={"name": f"{name} {uuid.uuid4().hex[:12]}", **more})
         assert made.status_code == 201, made.text
         token: str = made.json()["token"]
         return token

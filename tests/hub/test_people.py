@@ -155,6 +155,21 @@ def test_a_revoked_token_is_worth_nothing(hub: Hub) -> None:
     assert hub.admin.delete(f"/tokens/{made['id']}").status_code == 404
 
 
+def test_two_tokens_that_could_not_be_told_apart_are_refused(hub: Hub) -> None:
+    assert hub.command("token", "add", "twice").returncode == 0
+    again = hub.command("token", "add", "twice")
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "there is a token twice already" in again.stderr
+    assert "revoke that one first" in again.stderr
+    assert hub.admin is not None
+    refused = hub.admin.post("/tokens", json={"name": "twice"})
+    assert refused.status_code == 422
+    assert "there is a token twice already" in refused.text
+    (made,) = [each for each in hub.admin.get("/tokens").json()["tokens"] if each["name"] == "twice"]
+    assert hub.command("token", "revoke", str(made["id"])).returncode == 0
+    assert hub.command("token", "add", "twice").returncode == 0
+
+
 def test_people_and_tokens_are_looked_after_on_the_command_line(hub: Hub) -> None:
     added = hub.command("person", "add", "ilse", "--admin", "--password-stdin", input=f"{PASSWORD}\n")
     assert added.returncode == 0, added.stderr

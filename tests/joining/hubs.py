@@ -10,6 +10,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from support import until
@@ -60,7 +61,9 @@ class RealHub:
                 return error.code, json.loads(error.read() or b"{}")
 
     def agent_token(self) -> str:
-        return str(self.api("POST", "/tokens", {"name": MACHINE, "kind": "agent"})[1]["token"])
+        return str(
+            self.api("POST", "/tokens", {"name": f"{MACHINE} {uuid.uuid4().hex[:12]}", "kind": "agent"})[1]["token"]
+        )
 
     def open_requests(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.api("GET", "/inbox")[1]["requests"]

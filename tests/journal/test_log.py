@@ -106,8 +106,38 @@ def test_not_run_failed_timed_out_allowed_no_decision_and_blocked_stay_different
     assert (ended["type"], ended["hook"], ended["meaning"], ended["exit_code"]) == ("async", "later", "failed", 3)
     shown = tenterhook("log").stdout
     for hook, meaning in MEANINGS.items():
-        assert any(line.split()[:2] == [hook, meaning] for line in shown.splitlines()), hook
+        assert any(line.split()[0] == hook and word(meaning) in line for line in shown.splitlines()), hook
     assert "later (async) failed" in shown
+
+
+def word(meaning: str) -> str:
+    return f" {meaning.replace('_', ' ')}  "
+
+
+@pytest.mark.usefixtures("outcomes")
+def test_trigger_has_the_same_words_for_what_a_hook_did() -> None:
+    shown = tenterhook("trigger", "pre-tool-call", "--tool", "Shell").stdout
+    for hook, meaning in MEANINGS.items():
+        assert any(line.split()[1:2] == [hook] and word(meaning) in f"{line}  " for line in shown.splitlines()), hook
+
+
+def test_a_long_reason_is_shown_once_and_its_lines_are_moved_in(home: Path, project: Path) -> None:
+    reason = "do not do this " * 30 + "\nask somebody"
+    folder_hook(user_hooks(home), "a-guard", f"cat >&2 <<'END'\n{reason}\nEND\nexit 2")
+    ended = tenterhook("trigger", "pre-tool-call", "--tool", "Shell")
+    for shown in (ended.stdout, tenterhook("log").stdout):
+        assert shown.count("do not do this " * 30) == 1
+        assert shown.count("\n      ask somebody") == 1
+        assert "a-guard                      blocked" in shown
+
+
+def test_a_reason_that_was_not_the_first_is_shown_beside_its_hook(project: Path) -> None:
+    text = array_hook("echo first >&2; exit 2") + array_hook("echo second >&2; exit 2")
+    write_config(project / "config.toml", text)
+    ended = tenterhook("trigger", "PreToolUse", "--tool", "Bash", "--config", "config.toml")
+    for shown in (ended.stdout, tenterhook("log").stdout):
+        assert (shown.count("first"), shown.count("second")) == (1, 1)
+        assert next(line for line in shown.splitlines() if "second" in line).split()[-1] == "second"
 
 
 @pytest.mark.usefixtures("outcomes")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import pexpect
 import pytest
 
 from support import (
@@ -160,6 +162,7 @@ class TestTrigger:
             ["trigger", "pre-tool-call", "--input", "{"],
             ["trigger", "pre-tool-call", "--payload", "no-json"],
             ["trigger", "Stop", "--cwd", "/no/such/directory"],
+            ["trigger", "Stop", "--agent", "nobody"],
             ["no-such-command"],
             ["list", "--event", "no-such-event"],
             ["trust", "--yes"],
@@ -176,6 +179,13 @@ class TestTrigger:
 
     def test_an_unknown_event_is_told_what_it_may_have_meant(self, project: Path) -> None:
         assert "'pre-tool-call'" in tenterhook("trigger", "pre-tool-cal").stderr
+
+    def test_an_unknown_agent_is_told_what_it_may_have_meant(self, project: Path) -> None:
+        ended = tenterhook("trigger", "pre-tool-call", "--agent", "claude", "--dry-run")
+        assert ended.returncode == 64
+        assert "did you mean claude-code? One of: agent, " in ended.stderr
+        for name in ("agent", "claude-code", "codex"):
+            assert tenterhook("trigger", "pre-tool-call", "--agent", name, "--dry-run").returncode == 0
 
     def test_debug_says_what_happens_on_stderr(self, project: Path) -> None:
         config = write_config(
@@ -558,3 +568,36 @@ def test_a_live_run_that_cannot_be_made_is_no_guard_that_fails(home: Path, proje
     assert ended.returncode == 1
     assert "not tried: whether guards hold was not shown" in ended.stdout
     assert "a guard would not hold" not in ended.stdout
+
+
+def on_terminal(*arguments: str, width: int) -> str:
+    """What a command prints on a terminal, without its colours."""
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "tenterhook", *arguments],
+        env=environment,
+        dimensions=(40, width),
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    return re.sub(r"\x1b\[[0-9;]*m", "", child.before or "").replace("\r\n", "\n")
+
+
+def test_on_a_terminal_a_change_is_shown_without_the_middle_of_long_lines(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    whole = tenterhook("install", "claude-code", "--dry-run").stdout
+    assert max(map(len, whole.splitlines())) > 200
+    told = json.loads(tenterhook("install", "claude-code", "--dry-run", "--json").stdout)
+    assert told["installed"][0]["changes"][0] in whole
+    assert "long line" not in whole
+    for more in (["--dry-run"], [], ["--dry-run"]):  # the last has nothing to change
+        shown = on_terminal("install", "claude-code", *more, width=100)
+        diff = shown[: shown.find("Claude Code:")].splitlines()
+        assert all(len(line) <= 100 for line in diff)
+        assert ("(…: the middle of a long line; --dry-run | cat shows it)" in diff) == any(
+            line.startswith("+") for line in diff
+        )
+    assert tenterhook("install", "claude-code", "--dry-run").stdout == "Claude Code: nothing would change\n"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..converting import sources
+    from ..converting.carrying import Conversion
     from ..converting.findings import Loss, Note
 
 LOSSY = 3
@@ -47,38 +48,17 @@ def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_
     tenterhook convert ~/.kimi/config.toml --to folder --out ~/.config/agents/hooks
     tenterhook convert .agents/hooks --to claude --out new-settings.json
     """
-    from ..converting import carrying, documents, placing, sources
+    from ..converting import carrying, sources
 
     found = sources.read(paths)
     if found.errors or not found.hooks:
         return _refuse(found, as_json)
     target = targets.target_for(name, out)
     made = carrying.convert(found.hooks, target)
-    losses, notes = (*found.losses, *made.losses), [*found.notes, *made.notes]
-    read = [*paths, *(hook.source for hook in found.hooks)]
-    text: str | None = None
-    written: list[str] = []
-    if not target.is_document:
-        written = placing.place_folders(made, out or ".", force=force, sources=read)
-    else:
-        text = documents.text_of(made, toml=bool(out) and name == "codex" and str(out).endswith(".toml"))
-        if out is not None and made.hooks:
-            written = [placing.place_file(text, out, force=force, sources=read)]
-            notes += placing.misread(written[0], target)
+    text, written, misread = _write(made, out, force=force, read=[*paths, *(hook.source for hook in found.hooks)])
+    losses, notes = (*found.losses, *made.losses), (*found.notes, *made.notes, *misread)
     if as_json:
-        print_json(
-            {
-                "schema": 1,
-                "to": name,
-                "hooks": len(made.hooks),
-                "lossless": not losses,
-                "losses": [loss.as_json() for loss in losses],
-                "notes": [note._asdict() for note in notes],
-                "problems": [problem.as_json() for problem in found.problems],
-                "written": written,
-                "output": text if out is None else None,
-            }
-        )
+        _print_json(found, made, losses, notes, written, text if out is None else None)
         return LOSSY if losses else 0
     if text is not None and out is None:
         click.echo(text, nl=False)
@@ -90,6 +70,44 @@ def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_
     if not made.hooks and (out is not None or text is None):
         click.echo("nothing was written: no hook is left", err=True)
     return LOSSY if losses else 0
+
+
+def _write(
+    made: Conversion, out: str | None, *, force: bool, read: Sequence[str]
+) -> tuple[str | None, list[str], list[Note]]:
+    """Put it in its place: the text of a file, where something was written, and what to say of its name."""
+    from ..converting import documents, placing
+
+    if not made.target.is_document:
+        return None, placing.place_folders(made, out or ".", force=force, sources=read), []
+    text = documents.text_of(made, toml=made.target.name == "codex" and str(out).endswith(".toml"))
+    if out is None or not made.hooks:
+        return text, [], []
+    written = placing.place_file(text, out, force=force, sources=read)
+    return text, [written], placing.misread(written, made.target)
+
+
+def _print_json(
+    found: sources.Sources,
+    made: Conversion,
+    losses: Sequence[Loss],
+    notes: Sequence[Note],
+    written: list[str],
+    output: str | None,
+) -> None:
+    print_json(
+        {
+            "schema": 1,
+            "to": made.target.name,
+            "hooks": len(made.hooks),
+            "lossless": not losses,
+            "losses": [loss.as_json() for loss in losses],
+            "notes": [note._asdict() for note in notes],
+            "problems": [problem.as_json() for problem in found.problems],
+            "written": written,
+            "output": output,
+        }
+    )
 
 
 def _refuse(found: sources.Sources, as_json: bool) -> int:

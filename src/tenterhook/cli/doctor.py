@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ..doctor import checks
+from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Finding, Level
 from ..installing import records
 from ..installing.agents import AGENTS
@@ -17,6 +17,7 @@ from .printing import print_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..catalog.contents import Catalog
     from ..doctor.canary import Tried
     from ..installing.agents import Agent
 
@@ -46,55 +47,93 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     if not as_json:
         click.echo(click.style("hooks", bold=True))
         _print(hooks)
-    results: list[dict[str, object]] = []
-    untried, unshown = 0, False
-    broken = any(finding.level is Level.BAD for finding in hooks)
+    looks = []
     for agent in named or _present():
-        projects = [None, *(record["root"] for record in records.all_records() if _is_for(record, agent, catalog.root))]
-        if records.read(records.file(agent, None)) is None and len(projects) > 1:
-            projects = projects[1:]
-        findings = [each for project in projects for each in checks.agent_findings(agent, catalog, project)]
-        is_known = bool(names) or records.read(records.file(agent, projects[0])) is not None
-        if not is_known:  # found on the machine, never asked for
-            findings = [Finding(Level.NOTE, "not guarded", f"tenterhook install {agent.name}")]
-        version = agent.version()
+        look = _look(agent, catalog, is_asked_for=bool(names))
         if not as_json:
-            click.echo(f"{click.style(agent.title, bold=True)} {version or '(program not found)'}")
-            _print(findings)
-        runs = _live(agent, projects[0], timeout, as_json=as_json) if live and is_known else []
-        broken = broken or any(finding.level is Level.BAD for finding in findings)
-        untried += sum(each.held is None for each in runs)
-        broken = broken or any(each.held is False for each in runs)
-        unshown = unshown or (bool(runs) and all(each.held is None for each in runs))
-        results.append(
-            {
-                "agent": agent.name,
-                "version": version,
-                "findings": [finding.as_json() for finding in findings],
-                "live": [each._asdict() for each in runs],
-            }
-        )
+            _print_look(look)
+        if live and look.is_known:
+            look = look._replace(live=_live(agent, look.project, timeout, as_json=as_json))
+        looks.append(look)
+    broken = _is_bad(hooks) or any(look.is_broken for look in looks)
+    unshown = any(look.is_unshown for look in looks)
     if as_json:
-        everything = {"hooks": [finding.as_json() for finding in hooks], "agents": results}
+        everything = {"hooks": [finding.as_json() for finding in hooks], "agents": [look.as_json() for look in looks]}
         print_json({"schema": 1, "holds": not (broken or unshown), **everything})
-    elif not results:
-        click.echo("no agent was found on this machine")
-    elif not broken and not any(_is_guarded(result) for result in results):
-        click.echo("no agent is guarded yet: tenterhook install")
+    elif looks and not catalog.hooks and (broken or any(look.is_guarded for look in looks)):
+        click.echo("no hook is in force: nothing is held")
+        return 0
     else:
-        if not any(catalog.hooks):
-            click.echo("no hook is in force: nothing is held")
-            return 0
-        held = "every guard would hold" if not untried else "no guard failed; what is untried was not shown to hold"
-        if unshown:
-            held = click.style("not tried: whether guards hold was not shown", fg="yellow")
-        click.echo(click.style("a guard would not hold", fg="red") if broken else held)
+        click.echo(_summary(looks, broken=broken, unshown=unshown))
     return 1 if broken or unshown else 0
 
 
-def _is_guarded(result: dict[str, object]) -> bool:
-    findings = result["findings"]
-    return isinstance(findings, list) and any(finding["level"] == "ok" for finding in findings)
+class _Look(NamedTuple):
+    """What was found about one agent, and how its live runs ended."""
+
+    agent: Agent
+    version: str | None
+    project: str | None  # of the installation that was looked at first
+    is_known: bool
+    findings: Sequence[Finding]
+    live: Sequence[Tried] = ()
+
+    @property
+    def is_broken(self) -> bool:
+        return _is_bad(self.findings) or any(each.held is False for each in self.live)
+
+    @property
+    def is_unshown(self) -> bool:
+        """Whether there were runs, and none showed anything."""
+        return bool(self.live) and all(each.held is None for each in self.live)
+
+    @property
+    def is_guarded(self) -> bool:
+        return any(finding.level is Level.OK for finding in self.findings)
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "agent": self.agent.name,
+            "version": self.version,
+            "findings": [finding.as_json() for finding in self.findings],
+            "live": [each._asdict() for each in self.live],
+        }
+
+
+def _look(agent: Agent, catalog: Catalog, *, is_asked_for: bool) -> _Look:
+    """Look at every installation in an agent; at one that was never asked for, no further than that it is there."""
+    projects = [None, *(record["root"] for record in records.all_records() if _is_for(record, agent, catalog.root))]
+    if records.read(records.file(agent, None)) is None and len(projects) > 1:
+        projects = projects[1:]
+    findings = [each for project in projects for each in checks.agent_findings(agent, catalog, project)]
+    is_known = is_asked_for or records.read(records.file(agent, projects[0])) is not None
+    if not is_known:
+        findings = [Finding(Level.NOTE, "not guarded", f"tenterhook install {agent.name}")]
+    return _Look(agent, agent.version(), projects[0], is_known, findings)
+
+
+def _print_look(look: _Look) -> None:
+    click.echo(f"{click.style(look.agent.title, bold=True)} {look.version or '(program not found)'}")
+    _print(look.findings)
+
+
+def _is_bad(findings: Sequence[Finding]) -> bool:
+    return any(finding.level is Level.BAD for finding in findings)
+
+
+def _summary(looks: Sequence[_Look], *, broken: bool, unshown: bool) -> str:
+    """The answer in one line."""
+    if not looks:
+        return "no agent was found on this machine"
+    if broken:
+        return click.style("a guard would not hold", fg="red")
+    if not any(look.is_guarded for look in looks):
+        return "no agent is guarded yet: tenterhook install"
+    if unshown:
+        return click.style("not tried: whether guards hold was not shown", fg="yellow")
+    if any(each.held is None for look in looks for each in look.live):
+        return "no guard failed; what is untried was not shown to hold"
+    return "every guard would hold"
 
 
 def _is_for(record: dict[str, object], agent: Agent, root: str) -> bool:
@@ -129,7 +168,12 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
     for each in canary.tried(agent, timeout=timeout):
         runs.append(each)
         if not as_json:
-            word, colour = {True: ("held", "green"), False: ("NOT HELD", "red"), None: ("untried", "yellow")}[each.held]
-            took = f"  ({each.seconds:.1f} s)" if each.seconds else ""
-            click.echo(f"  {click.style(f'{word:<8}', fg=colour)} {each.mode:<13} {visible(each.what)}{took}")
+            _print_tried(each)
+    shown_to_hold.keep(agent, held=any(each.held for each in runs) and all(each.held is not False for each in runs))
     return runs
+
+
+def _print_tried(tried: Tried) -> None:
+    word, colour = {True: ("held", "green"), False: ("NOT HELD", "red"), None: ("untried", "yellow")}[tried.held]
+    took = f"  ({tried.seconds:.1f} s)" if tried.seconds else ""
+    click.echo(f"  {click.style(f'{word:<8}', fg=colour)} {tried.mode:<13} {visible(tried.what)}{took}")

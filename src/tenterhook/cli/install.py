@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -16,12 +17,13 @@ from ..installing.agents import AGENTS
 from ..installing.lasting import temporary
 from ..shown import visible
 from .loading import agent_names, agents_named, catalog_here, json_option
-from .printing import print_json, short_path
+from .printing import print_diff, print_json, short_path
 from .trust import refuse_below_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from ..catalog.contents import Catalog
     from ..installing.agents import Agent
     from ..model import Hook
 
@@ -57,7 +59,8 @@ def install(
     """Put your hooks in force in coding agents: one entry for each event that has hooks, in the agent's own settings.
 
     Without AGENT it lists the agents found on this machine and asks. The change is shown; what else is in the file,
-    comments and order too, stays as it is; `tenterhook uninstall` takes it out without a trace.
+    comments and order too, stays as it is; `tenterhook uninstall` takes it out without a trace. On a terminal the
+    middle of long lines is left out; `--dry-run | cat` and `--dry-run --json` show them whole.
 
     \b
     tenterhook install claude-code kimi-code
@@ -68,6 +71,23 @@ def install(
     agents = _chosen(names)
     root = None if for_user else roots.project_root(os.getcwd())
     catalog = catalog_here(configs)
+    files = _allowed(configs, catalog, agents, root)
+    plan = partial(changes.plan, closed=closed, configs=files, forget_configs=forget_configs)
+    must_close = wiring.must_close(catalog.in_force())
+    plans = [plan(agent, root, catalog.hooks, must_close=must_close) for agent in agents]
+    if not dry_run:
+        _make(plans)
+    if as_json:
+        print_json({"schema": 1, "dry_run": dry_run, "installed": [_as_json(each) for each in plans]})
+        return 0
+    for each in plans:
+        _print(each, catalog.hooks, dry_run=dry_run)
+    _warn_if_temporary()
+    return 0
+
+
+def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], root: str | None) -> list[str]:
+    """The files named with --config, none of which an agent runs itself or a repository can change."""
     for agent in agents:
         own = {os.path.realpath(agent.settings(each)) for each in (None, root if agent.project_file else None)}
         if twice := next((config for config in configs if os.path.realpath(config) in own), None):
@@ -83,31 +103,15 @@ def install(
             raise HookError(
                 f"{file} belongs to this project or a repository: who changes it would change what runs", remedy
             )
-    must_close = wiring.must_close(catalog.in_force())
-    plans = [
-        changes.plan(
-            agent,
-            root,
-            catalog.hooks,
-            closed=closed,
-            configs=files,
-            forget_configs=forget_configs,
-            must_close=must_close,
-        )
-        for agent in agents
-    ]
-    if not dry_run:
-        for plan in plans:  # all of them first: a refusal changes nothing anywhere
-            changes.check(plan)
-        for plan in plans:
-            changes.apply(plan)
-    if as_json:
-        print_json({"schema": 1, "dry_run": dry_run, "installed": [_as_json(plan) for plan in plans]})
-        return 0
+    return files
+
+
+def _make(plans: Sequence[changes.Plan]) -> None:
+    """Make the changes; all are checked first, so that a refusal changes nothing anywhere."""
     for plan in plans:
-        _print(plan, catalog.hooks, dry_run=dry_run)
-    _warn_if_temporary()
-    return 0
+        changes.check(plan)
+    for plan in plans:
+        changes.apply(plan)
 
 
 def _chosen(names: Sequence[str]) -> list[Agent]:
@@ -138,7 +142,7 @@ def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
     agent = plan.agent
     changed = [file for file in plan.files if file.changes]
     for file in changed:
-        click.echo(_coloured(file.shown()), nl=False)
+        print_diff(file.shown())
     if dry_run:
         click.echo(f"{agent.title}: {'this would be changed' if changed else 'nothing would change'}")
         return
@@ -148,32 +152,35 @@ def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
     for file in changed:
         if file.before is not None:
             click.echo(f"  as it was: {short_path(changes.backup_of(file.path))}")
-    if not any(hook.event == "pre-tool-call" for hook in hooks):
-        click.echo("  no hook on tool calls yet; its event is wired as soon as you add one")
-    for hook in wiring.without_event(agent.events, hooks):
-        click.echo(f"  {agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there")
-    for finding in switches.findings(agent, plan.record["settings"], roots.project_root(os.getcwd())):
-        click.echo(
-            f"  {click.style('it would not hold', fg='red')}: {visible(finding.what)}; {visible(finding.remedy)}"
-        )
-    if agent.name == "codex":
-        click.echo("  Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line")
-    if plan.root is not None and agent.name in ("codex", "gemini"):
-        click.echo(
-            f"  {agent.title} reads a project's hooks only once it trusts the project: start it there and say so"
-        )
-    for config in plan.record["configs"]:
-        click.echo(f"  hooks of {short_path(config)} are in force there too")
-    if plan.record["closed"]:
-        click.echo("  if Tenterhook cannot answer, tool calls are refused")
+    for line in (*_doubts(plan, hooks), *_conditions(plan)):
+        click.echo(f"  {line}")
     if changed:
         click.echo(f"  restart {agent.title} if it is running")
     click.echo(f"  see whether it holds: tenterhook doctor {agent.name} --live")
 
 
-def _coloured(diff: str) -> str:
-    colours = {"+": "green", "-": "red"}
-    return "".join(click.style(visible(line), fg=colours.get(line[:1])) for line in diff.splitlines(keepends=True))
+def _doubts(plan: changes.Plan, hooks: Sequence[Hook]) -> Iterator[str]:
+    """Which hooks would not run there, and why."""
+    agent = plan.agent
+    if not any(hook.event == "pre-tool-call" for hook in hooks):
+        yield "no hook on tool calls yet; its event is wired as soon as you add one"
+    for hook in wiring.without_event(agent.events, hooks):
+        yield f"{agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there"
+    for finding in switches.findings(agent, plan.record["settings"], roots.project_root(os.getcwd())):
+        yield f"{click.style('it would not hold', fg='red')}: {visible(finding.what)}; {visible(finding.remedy)}"
+
+
+def _conditions(plan: changes.Plan) -> Iterator[str]:
+    """What else to know about guards in this agent."""
+    agent = plan.agent
+    if agent.name == "codex":
+        yield "Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line"
+    if plan.root is not None and agent.name in ("codex", "gemini"):
+        yield f"{agent.title} reads a project's hooks only once it trusts the project: start it there and say so"
+    for config in plan.record["configs"]:
+        yield f"hooks of {short_path(config)} are in force there too"
+    if plan.record["closed"]:
+        yield "if Tenterhook cannot answer, tool calls are refused"
 
 
 def _warn_if_temporary() -> None:

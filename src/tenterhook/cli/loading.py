@@ -67,12 +67,31 @@ def agents_named(names: Sequence[str]) -> list[Agent]:
     """The agents of these names, each once."""
     from ..installing.agents import AGENTS
 
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        close = get_close_matches(unknown[0], AGENTS, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]}? One of: " if close else "one of: "
-        raise click.UsageError(f"there is no agent {unknown[0]!r}; {hint}{', '.join(AGENTS)}")
-    return [AGENTS[name] for name in dict.fromkeys(names)]
+    return [AGENTS[known_agent(name, AGENTS)] for name in dict.fromkeys(names)]
+
+
+def known_agent(name: str, known: Iterable[str]) -> str:
+    """The name of an agent; wrong usage if it is none of these."""
+    known = list(known)
+    if name in known:
+        return name
+    close = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f"did you mean {close[0]}? One of: " if close else "one of: "
+    raise click.UsageError(f"there is no agent {name!r}; {hint}{', '.join(known)}")
+
+
+def caller(_: click.Context, __: click.Parameter, name: str) -> str:
+    """For an option that says whose call it is: ours, or that of an agent we are in."""
+    from ..hosts import HOSTS
+
+    return known_agent(name, ("agent", *HOSTS))
+
+
+def caller_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    from ..hosts import HOSTS
+
+    return [name for name in ("agent", *HOSTS) if name.startswith(incomplete)]
 
 
 def agent_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

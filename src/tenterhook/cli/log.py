@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..events import spec_of
-from ..shown import one_line, visible
+from ..shown import one_line
 from .loading import catalog_here, event_names, hook_names, json_option, session_ids
-from .printing import coloured, print_json, print_table
+from .printing import below, coloured, print_json, print_table, run_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -207,7 +207,7 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
         return
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.get("time", 0)))
     if record.get("type") == "async":
-        how = f"{record.get('outcome')}  {_ms(record)}"
+        how = f"{str(record.get('meaning') or record.get('outcome')).replace('_', ' ')}  {_ms(record)}"
         click.echo(
             f"{when}  {one_line(str(record.get('event_name')))}  {one_line(str(record.get('hook')))} (async) {how}"
         )
@@ -216,13 +216,16 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     if record.get("type") == "approval":
         click.echo(f"{when}  approval{tool}  {_answered(record)}  ({one_line(str(record.get('by')))})")
         return
-    reason = f"  {visible(record['reason'])}" if record.get("reason") else ""
+    told = record.get("reason")
+    reason = f"  {below(str(told))}" if told else ""
     by = one_line(str(record.get("by")))
     click.echo(f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}{reason}  ({by})")
     for run in record.get("runs", ()):
-        why = run.get("why") or run.get("reason") or run.get("ignored") or ""
-        said = f"  {visible(str(why))}" if why else ""
-        click.echo(f"    {one_line(str(run.get('hook'))):<28} {run.get('meaning', ''):<12} {_ms(run):>10}{said}")
+        own = run.get("reason") if run.get("reason") != told else ""
+        said = run.get("why") or own or run.get("ignored") or ""
+        became = str(run.get("meaning") or run.get("outcome") or "")
+        duration = "" if became in ("not_run", "started") else _ms(run)
+        click.echo(f"    {run_line(str(run.get('hook')), became, duration, str(said))}")
 
 
 def _answered(record: dict[str, Any]) -> str:

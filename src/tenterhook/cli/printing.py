@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..journal.records import meaning
 from ..model import Outcome
 from ..shown import one_line, visible
 
@@ -18,16 +20,21 @@ if TYPE_CHECKING:
     from ..errors import Problem
     from ..model import Hook, Run, Verdict
 
+# What was decided, what became of a hook, how bad a problem is.
 COLOURS = {
     "deny": "red",
-    "blocked": "red",
-    "failed": "yellow",
-    "timed_out": "yellow",
-    "not_run": "yellow",
     "ask": "magenta",
     "approve": "green",
     "allow": "green",
-    "ok": "green",
+    "blocked": "red",
+    "would_block": "magenta",
+    "asked": "magenta",
+    "approved": "green",
+    "allowed": "green",
+    "no_decision": "green",
+    "failed": "yellow",
+    "timed_out": "yellow",
+    "not_run": "yellow",
     "started": "cyan",
     "error": "red",
     "warning": "yellow",
@@ -45,6 +52,17 @@ def _speaks_utf8() -> bool:
 
 def coloured(word: str) -> str:
     return click.style(word, fg=COLOURS.get(word))
+
+
+def run_line(hook: str, became: str, duration: str, said: str) -> str:
+    """What one hook did: the journal's word for it, how long it took, what there is to say."""
+    word = click.style(f"{became.replace('_', ' '):<12}", fg=COLOURS.get(became))
+    return f"{one_line(hook):<28} {word} {duration:>10}  {below(said)}".rstrip()
+
+
+def below(text: str) -> str:
+    """What a hook said, its further lines moved in."""
+    return visible(text).replace("\n", "\n      ")
 
 
 def short_path(path: str) -> str:
@@ -66,6 +84,27 @@ def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
         click.echo(f"    {visible(problem.remedy)}", err=err)
 
 
+def print_diff(diff: str) -> None:
+    """A change of a file; on a terminal without the middle of lines that are longer than it is wide."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    lines = [visible(line) for line in diff.removesuffix("\n").split("\n")]
+    for line in lines:
+        shown = line if width is None else _without_middle(line, width)
+        click.echo(click.style(shown, fg={"+": "green", "-": "red"}.get(line[:1])))
+    if width is not None and any(len(line) > width for line in lines):
+        click.echo(click.style(f"({_LEFT_OUT}: the middle of a long line; --dry-run | cat shows it)", dim=True))
+
+
+_LEFT_OUT = "…"
+
+
+def _without_middle(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    kept = max(width - len(_LEFT_OUT), 2)
+    return line[: kept - kept // 2] + _LEFT_OUT + line[-(kept // 2) :]
+
+
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as they need to be; the last may be as long as it likes."""
     widths = [max(len(row[number]) for row in (headers, *rows)) for number in range(len(headers))]
@@ -85,10 +124,10 @@ def matcher_text(hook: Hook) -> str:
 
 def print_verdict(verdict: Verdict) -> None:
     """A timeline: what ran, in which order, how long, what was decided and why."""
-    reason = f"  {visible(verdict.reason)}" if verdict.reason else ""
+    reason = f"  {below(verdict.reason)}" if verdict.reason else ""
     click.echo(f"{click.style(verdict.event, bold=True)}  {coloured(str(verdict.decision))}{reason}")
     for number, run in enumerate(verdict.runs, start=1):
-        print_run(number, run)
+        print_run(number, run, told=verdict.reason)
     if verdict.modified_input is not None:
         click.echo(f"  input is now {visible(json.dumps(verdict.modified_input, ensure_ascii=False))}")
     for text in verdict.additional_context:
@@ -97,14 +136,15 @@ def print_verdict(verdict: Verdict) -> None:
         click.echo(f"  message: {visible(text)}")
 
 
-def print_run(number: int, run: Run) -> None:
+def print_run(number: int, run: Run, *, told: str | None) -> None:
+    """A line of the timeline, without the reason that was told above it."""
     duration = "" if run.outcome in (Outcome.NOT_RUN, Outcome.STARTED) else f"{run.duration_ms:.1f} ms"
-    said = run.why or run.decision.reason or ""
+    reason = "" if run.decision.reason == told else run.decision.reason
+    said = run.why or reason or ""
     if run.failed and run.stderr.strip():
         said += f": {run.stderr.strip().splitlines()[-1]}"
-    action = "" if run.decision.action in ("none", "deny") else f" {run.decision.action}"
-    outcome = coloured(str(run.outcome)) + action + " " * max(0, 16 - len(run.outcome) - len(action))
-    click.echo(f"  {number}. {visible(run.hook.name):<28} {outcome} {duration:>10}  {visible(said)}".rstrip())
+    became = meaning(run.outcome, run.decision.action)
+    click.echo(f"  {number}. {run_line(run.hook.name, became, duration, said)}")
     notes = [*run.notes, *run.decision.notes, *([run.decision.ignored] if run.decision.ignored else [])]
     if run.failed:
         place = short_path(run.hook.source) + (f":{run.hook.line}" if run.hook.line else "")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ..doctor import checks
+from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
 from ..installing import records, wiring
@@ -18,56 +18,74 @@ from .printing import short_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..catalog.contents import Catalog
     from ..installing.agents import Agent
+
+
+class _State(NamedTuple):
+    """How one agent stands."""
+
+    agent: Agent
+    word: str
+    colour: str
+    more: str = ""
+    is_untried: bool = False  # guarded, and `doctor --live` has not shown that it holds
+
+
+_GUARDED, _NOT_GUARDED, _DOUBTFUL, _UNREADABLE = "guarded", "not guarded", "would not hold", "unreadable settings"
 
 
 def print_status() -> int:
     """Agents found, guarded or not; hooks in force; problems; the next useful command."""
     catalog = catalog_here()
-    running = [hook for hook in catalog.hooks if catalog.trust.standing(hook).runs]
-    waiting = len(catalog.hooks) - len(running)
-    errors = sum(problem.severity == ERROR for problem in catalog.problems)
-    present = [agent for agent in AGENTS.values() if agent.is_present()]
-    unguarded: list[str] = []
-    doubtful: list[str] = []
+    waiting = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
+    states = [_state(agent, catalog) for agent in AGENTS.values() if agent.is_present()]
+    _print_hooks(catalog, waiting)
+    click.echo(click.style("agents", bold=True) + ("" if states else "  none found"))
+    for state in states:
+        word = click.style(state.word, fg=state.colour)
+        click.echo(f"        {state.agent.title:<12} {word}{state.more and f'  {state.more}'}")
+    click.echo(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")
+    return 0
+
+
+def _print_hooks(catalog: Catalog, waiting: int) -> None:
+    running = len(catalog.hooks) - waiting
     nowhere = "" if any(records.all_records()) or not running else "; no agent calls them yet"
-    click.echo(f"{click.style('hooks', bold=True)}   {len(running)} in force in {short_path(catalog.root)}{nowhere}")
+    click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
     problems = [*catalog.problems, *wiring.problems(catalog.hooks)]
     if problems:
         counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         click.echo(f"        {counted}: tenterhook check")
-    click.echo(click.style("agents", bold=True) + ("" if present else "  none found"))
-    for agent in present:
-        try:
-            record = checks.guarded(agent)
-            project = None if record or not agent.project_file else catalog.root
-            record = record or (checks.guarded(agent, project) if project else None)
-            state = click.style("guarded", fg="green") if record else click.style("not guarded", fg="yellow")
-            more = f"  {', '.join(record['events'])}" if record else ""
-            trouble = checks.agent_findings(agent, catalog, project, quickly=True) if record else []
-            bad = [finding for finding in trouble if finding.level is Level.BAD]
-            if bad:
-                state, more = click.style("would not hold", fg="red"), f"  {visible(bad[0].what)}"
-                doubtful.append(agent.name)
-        except HookError as error:
-            record, state, more = None, click.style("unreadable settings", fg="red"), f"  {visible(error.message)}"
-            doubtful.append(agent.name)
-        if record is None and agent.name not in doubtful:
-            unguarded.append(agent.name)
-        click.echo(f"        {agent.title:<12} {state}{more}")
-    next_step = _next(len(catalog.hooks), waiting, errors, present, unguarded, doubtful)
-    click.echo(f"{click.style('next', bold=True)}    {next_step}")
-    return 0
 
 
-def _next(
-    hooks: int, waiting: int, errors: int, present: Sequence[Agent], unguarded: list[str], doubtful: list[str]
-) -> str:
-    if errors:
+def _state(agent: Agent, catalog: Catalog) -> _State:
+    """Look at an agent's settings; nothing is started."""
+    try:
+        record = checks.guarded(agent)
+        project = None if record or not agent.project_file else catalog.root
+        record = record or (checks.guarded(agent, project) if project else None)
+        if record is None:
+            return _State(agent, _NOT_GUARDED, "yellow")
+        findings = checks.agent_findings(agent, catalog, project, quickly=True)
+    except HookError as error:
+        return _State(agent, _UNREADABLE, "red", visible(error.message))
+    bad = [finding for finding in findings if finding.level is Level.BAD]
+    if bad:
+        return _State(agent, _DOUBTFUL, "red", visible(bad[0].what))
+    is_untried = project is None and not shown_to_hold.is_kept(agent)  # one for a project alone cannot be tried
+    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), is_untried)
+
+
+def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:
+    doubtful = [state.agent.name for state in states if state.word in (_DOUBTFUL, _UNREADABLE)]
+    unguarded = [state.agent.name for state in states if state.word == _NOT_GUARDED]
+    untried = [state.agent.name for state in states if state.is_untried]
+    if any(problem.severity == ERROR for problem in catalog.problems):
         return "tenterhook check           what is wrong, and how to mend it"
-    if not hooks:
+    if not catalog.hooks:
         return "tenterhook add             take a ready-made hook, or write one: tenterhook new --help"
     if doubtful:
         return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to mend it"
@@ -75,6 +93,9 @@ def _next(
         return "tenterhook trust           look at this project's hooks and let them run"
     if unguarded:
         return f"tenterhook install {unguarded[0]}"
-    if present:
-        return "tenterhook doctor --live   see whether your guards really hold"
+    if untried:
+        one = f"{untried[0]} " if len(untried) < len(states) else ""
+        return f"tenterhook doctor {one}--live   see whether your guards really hold"
+    if states:
+        return "tenterhook log             what reached your hooks, and what they did"
     return 'tenterhook trigger pre-tool-call --tool Shell --input \'{"command": "ls"}\''

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import time
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
@@ -73,32 +73,47 @@ def test_hooks(
     if directory is not None and not os.path.isdir(directory):
         raise click.UsageError(f"--cases: no such directory: {directory}")
 
-    def one_round(begins: Callable[[list[str]], None]) -> int:
-        root = roots.project_root(os.getcwd())
-        catalog = loading.load(root, configs, trust=Trust(root, everything=trust_project))
-        picked = suites.pick(catalog, names, directory)
-        begins(_watched(catalog, picked, configs))
-        printer = _Printer()
-        report = results.try_suites(picked, words, None if as_json or update else printer.heard)
-        if update:
-            report = results.updated(report)
-        if junit_file:
-            junit.write(report, junit_file)
-        if as_json:
-            print_json(_as_json(report, catalog))
-        else:
-            for number, result in enumerate(report.results if update else ()):
-                printer.heard(number, result)
-            print_problems([each for each in catalog.problems if each not in report.broken], err=True)
-            _print_rest(report)
-        nothing = not report.results and bool(names or words)
-        bad = not report.is_good or nothing or bool(catalog.refused_configs)
-        return 1 if bad else 0
-
-    return _again_and_again(one_round) if watch else one_round(lambda _: None)
+    asked = _Asked(names, words, update, configs, directory, trust_project, junit_file, as_json)
+    return _again_and_again(asked) if watch else _one_round(asked, lambda _: None)
 
 
-def _again_and_again(one_round: Callable[[Callable[[list[str]], None]], int]) -> NoReturn:
+class _Asked(NamedTuple):
+    """What is to be tried, and how it is told."""
+
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    update: bool
+    configs: tuple[str, ...]
+    directory: str | None
+    trust_project: bool
+    junit_file: str | None
+    as_json: bool
+
+
+def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
+    """Try everything once; `begins` is given the paths that this depends on."""
+    root = roots.project_root(os.getcwd())
+    catalog = loading.load(root, asked.configs, trust=Trust(root, everything=asked.trust_project))
+    picked = suites.pick(catalog, asked.names, asked.directory)
+    begins(_watched(catalog, picked, asked.configs))
+    printer = _Printer()
+    report = results.try_suites(picked, asked.words, None if asked.as_json or asked.update else printer.heard)
+    if asked.update:
+        report = results.updated(report)
+    if asked.junit_file:
+        junit.write(report, asked.junit_file)
+    if asked.as_json:
+        print_json(_as_json(report, catalog))
+    else:
+        for number, result in enumerate(report.results if asked.update else ()):
+            printer.heard(number, result)
+        print_problems([each for each in catalog.problems if each not in report.broken], err=True)
+        _print_rest(report)
+    nothing = not report.results and bool(asked.names or asked.words)
+    return 1 if not report.is_good or nothing or catalog.refused_configs else 0
+
+
+def _again_and_again(asked: _Asked) -> NoReturn:
     """Round after round, until Ctrl-C."""
     paths: list[str] = []
     before: watching.Signature = {}
@@ -109,7 +124,7 @@ def _again_and_again(one_round: Callable[[Callable[[list[str]], None]], int]) ->
 
     while True:
         try:
-            one_round(begins)
+            _one_round(asked, begins)
         except HookError as error:
             if not paths:
                 raise
@@ -217,9 +232,7 @@ def _print_rest(report: Report) -> None:
     print_problems([*report.broken, *report.problems])
     for suite in report.untrusted:
         click.echo(f"{click.style('not trusted', fg='yellow')}: {_title(suite)}: {visible(suite.untrusted or '')}")
-        click.echo(
-            f"    its {_count(len(suite.files), 'case file')} did not run" if suite.files else "    it has no cases"
-        )
+        click.echo(f"    its {_count(len(suite.files), 'case file')} did not run" if suite.files else _NO_CASES)
         click.echo(f"    look at it: tenterhook trust {one_line(suite.hook.name)}; for this once: --trust-project")
     if report.without:
         names = ", ".join(one_line(suite.hook.name) for suite in report.without)
@@ -243,6 +256,7 @@ def _summary(report: Report) -> str:
     return click.style(", ".join(parts), fg="green" if report.is_good else "red", bold=True)
 
 
+_NO_CASES = "    it has no cases"
 _WORDS = {Status.FAILED: "failed", Status.ERROR: "could not be tried", Status.UPDATED: "updated"}
 
 
@@ -261,9 +275,7 @@ def _as_json(report: Report, catalog: Catalog) -> dict[str, Any]:
         "cases": [_result_as_json(result) for result in report.results],
         "untrusted": [_suite_as_json(suite) | {"why": suite.untrusted} for suite in report.untrusted],
         "without_cases": [_suite_as_json(suite) for suite in report.without],
-        "problems": [
-            problem.as_json() for problem in dict.fromkeys((*report.broken, *report.problems, *catalog.problems))
-        ],
+        "problems": [each.as_json() for each in dict.fromkeys((*report.broken, *report.problems, *catalog.problems))],
     }
 
 

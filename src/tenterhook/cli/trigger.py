@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -21,7 +22,7 @@ from ..model import Event, Verdict
 from ..running import Cancel
 from ..sessions import Session, fresh_id
 from ..shown import visible
-from .loading import agent_names, config_option, event_names, json_option, session_ids
+from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ REFUSED_CONFIG = 1
     metavar="NAME",
     default="agent",
     show_default=True,
-    shell_complete=agent_names,
-    help="Whose call it is, for --dry-run.",
+    callback=caller,
+    shell_complete=caller_names,
+    help="Whose call it is, for --dry-run: agent is the bundled one.",
 )
 @click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
 @click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
@@ -107,16 +109,18 @@ def trigger(
     finally:
         if not lasting and not any(hook.in_background for hook in catalog.hooks):
             Session(fired.session_id).forget()  # nobody can come back to it
+    _tell_hub()
+    with contextlib.suppress(OSError):  # nobody reads it, or it cannot be written: what was decided stands
+        _print(verdict, as_json=as_json)
+    return DENIED if verdict.denied else REFUSED_CONFIG if catalog.refused_configs else 0
+
+
+def _tell_hub() -> None:
+    """Have what was recorded delivered, where a hub was joined."""
     if presence.is_joined():
         from ..joining import waking
 
         waking.kick()
-    status = DENIED if verdict.denied else REFUSED_CONFIG if catalog.refused_configs else 0
-    try:
-        _print(verdict, as_json=as_json)
-    except OSError:  # nobody reads it, or it cannot be written: what was decided stands
-        pass
-    return status
 
 
 def _print(verdict: Verdict, *, as_json: bool) -> None:
@@ -227,20 +231,7 @@ def _print_explanations(
                 "schema": 1,
                 "event": event.canonical,
                 "dry_run": True,
-                "hooks": [
-                    {
-                        "hook": each.hook.name,
-                        "source": each.hook.source,
-                        "layer": each.hook.layer,
-                        "event_name": each.hook.declared,
-                        "would_run": each.why_not is None,
-                        "stage": each.stage,
-                        "async": each.background,
-                        "why_not": each.why_not,
-                        "note": each.note,
-                    }
-                    for each in explanations
-                ],
+                "hooks": [_explanation_as_json(each) for each in explanations],
                 "rule": rule._asdict() if rule is not None else None,
                 "problems": [problem.as_json() for problem in catalog.problems],
             }
@@ -262,3 +253,17 @@ def _print_explanations(
     elif event.canonical in presence.EVENTS and presence.is_any():
         click.echo("rule: none matches")
     print_problems(catalog.problems, err=True)
+
+
+def _explanation_as_json(each: Explanation) -> dict[str, Any]:
+    return {
+        "hook": each.hook.name,
+        "source": each.hook.source,
+        "layer": each.hook.layer,
+        "event_name": each.hook.declared,
+        "would_run": each.why_not is None,
+        "stage": each.stage,
+        "async": each.background,
+        "why_not": each.why_not,
+        "note": each.note,
+    }

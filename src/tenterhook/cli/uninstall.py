@@ -11,7 +11,7 @@ from ..errors import HookError
 from ..installing import changes, records
 from ..installing.agents import AGENTS
 from .loading import agent_names, agents_named
-from .printing import short_path
+from .printing import print_diff, short_path
 from .trust import need_terminal, refuse_below_agent
 
 
@@ -23,7 +23,8 @@ from .trust import need_terminal, refuse_below_agent
 def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) -> int:
     """Take our entries, and nothing else, out of the settings of AGENT (default: of every agent that has them).
 
-    The agent is not guarded any more. It needs a terminal or --yes, and does not work from within a guarded agent.
+    The agent is not guarded any more. On a terminal the middle of long lines is left out; `--dry-run | cat` shows them
+    whole. It needs a terminal or --yes, and does not work from within a guarded agent.
     """
     named = agents_named(names)
     if not dry_run:
@@ -41,7 +42,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
     for plan in plans:
         for file in plan.files:
             if file.changes:
-                click.echo(file.shown(), nl=False)
+                print_diff(file.shown())
     if dry_run:
         return 0
     titles = ", ".join(plan.agent.title for plan in plans)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..events import AGENTS, STOPS, Effect
 from ..formats import agent_answers, payloads
 from ..model import Event, Hook
-from . import lines
+from . import lines, printed
+from .sight import Text
 from .targets import FORMS
 
 if TYPE_CHECKING:
@@ -88,10 +89,10 @@ def _text_means(form: str, event: str) -> str:
 _SHOWN = ("array", "pre-agent-turn")
 
 
-def tell_text(hook: Hook, target: Target, findings: Findings) -> None:
+def tell_text(hook: Hook, target: Target, seen: Sight, findings: Findings) -> None:
     """What becomes of text that the hook prints."""
     before, after = _text_means(hook.format, hook.event), _text_means(target.name, hook.event)
-    if hook.in_background or before == after:
+    if hook.in_background or before == after or not printed.may_be_text(seen):
         return
     says = f"text that it prints at {hook.event} {before} in {FORMS[hook.format]} and {after} in {target.title}"
     if before == "means nothing":
@@ -200,7 +201,7 @@ def tell_variables(hook: Hook, target: Target, command: str, seen: Sight, findin
     """Which variables the agent itself would not set."""
     if not target.is_agent:
         return
-    both = seen._replace(texts=(*seen.texts, command))
+    both = seen._replace(texts=(*seen.texts, Text(command)))
     missing = both.names(lines.OURS)
     if missing:
         why = f"{target.product} itself sets no such variables; Tenterhook does"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import shell_lines
 from ..formats import entry_points, placeholders
-from . import behaviour, lines, matchers, scripts, sight
+from . import behaviour, copying, lines, matchers, scripts, sight
 from .findings import Findings, Loss, Note
 from .targets import FORMS, TARGETS, event_name, refuses_event
 
@@ -36,6 +36,7 @@ class Carried(NamedTuple):
     async_: bool
     command: str = ""
     script: scripts.Script | None = None  # of a folder
+    files: Mapping[str, str] = {}  # beside that script: name, and where it is copied from
     copied_from: str | None = None  # the hook folder whose files these are
     priority: int = 100
     description: str = ""
@@ -102,7 +103,7 @@ def _carry(hook: Hook, target: Target, findings: Findings) -> Carried | None:
         why = f"{target.product} itself knows no such event, and refuses the whole file; Tenterhook reads it"
         findings.lose("event", event, why, f"take it out where {target.product} is to read the file")
     behaviour.tell_effect(hook, target, findings)
-    behaviour.tell_text(hook, target, findings)
+    behaviour.tell_text(hook, target, seen, findings)
     behaviour.tell_answers(hook, target, seen, findings)
     behaviour.tell_variables(hook, target, made.command, seen, findings)
     return _with_words(made, target, findings)
@@ -133,6 +134,8 @@ def _command(hook: Hook, target: Target, event: str, seen: sight.Sight, findings
         _tell_placeholders(fields, target, findings)
         return None
     behaviour.tell_payload(hook, target, event, seen, findings)
+    if hook.format != target.name:
+        copying.tell_kept(command, hook, findings)
     command, env = _with_variables(hook, target, command, seen, findings)
     return made._replace(command=command, env=env)
 
@@ -191,6 +194,10 @@ def _to_folder(
         behaviour.tell_payload(hook, target, made.event, seen, findings)
         findings.note(f"the files of {copied} are copied")
         return made._replace(copied_from=copied)
+    command, files = copying.with_files(command, hook, findings)
+    made = made._replace(files=files)
+    if files:
+        seen = seen._replace(texts=(sight.Text(command), *seen.texts[1:]))
     if has_placeholders:
         findings.note("scripts/run.py fills in the placeholders, as data; it needs python3")
         return made._replace(script=scripts.of(command, hook.spec, form="table"))

@@ -39,6 +39,8 @@ def _write_one(each: Carried, folder: str) -> None:
         path = os.path.join(folder, each.script.path)
         os.mkdir(os.path.dirname(path), 0o755)
         _write_file(path, each.script.text, 0o755)
+        for name, source in each.files.items():
+            _copy_file(source, os.path.join(os.path.dirname(path), name))
     definition = os.path.join(folder, "HOOK.md")
     if os.path.lexists(definition):
         os.unlink(definition)  # it may be a link to somebody else's
@@ -50,6 +52,11 @@ def _write_file(path: str, text: str, mode: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     with open(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
+
+
+def _copy_file(source: str, path: str) -> None:
+    with open(source, encoding="utf-8", newline="") as file:
+        _write_file(path, file.read(), 0o755 if os.access(source, os.X_OK) else 0o644)
 
 
 def _title(each: Carried) -> str:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ..events import EventSpec
 
 _SHELL = "#!/bin/sh\n# Written by tenterhook convert: the command of a hook, as it was.\n"
+_SHELL_BESIDE = (
+    "#!/bin/sh\n# Written by tenterhook convert: the command of a hook; its scripts are copies beside this one.\n"
+)
+HERE = '"${0%/*}"/'  # a shell word for the directory of the script that runs
 
 
 class Script(NamedTuple):
@@ -35,7 +39,8 @@ class Command(NamedTuple):
 def of(command: str, spec: EventSpec, *, form: str = "folder", declared: str = "") -> Script:
     """A script that does what the command did: `table` fills in placeholders, `array` hands on the array's JSON."""
     if form == "folder":
-        return Script("scripts/run.sh", f"{_SHELL}{_guard(command)}{command}\n")
+        head = _SHELL_BESIDE if HERE in command else _SHELL
+        return Script("scripts/run.sh", f"{head}{_guard(command)}{command}\n")
     values: dict[str, Any] = {"COMMAND": command}
     if form == "table":
         made = placeholders.template(command)
@@ -62,7 +67,7 @@ def _guard(command: str) -> str:
 
 
 def command_of(folder: str, spec: EventSpec) -> Command | None:
-    """The command that the script of a folder was made from; None if it was not, or is more than that by now."""
+    """The command that the script of a folder was made from; None if it was not, or needs what is in the folder."""
     script, _ = entry_points.entry_point(folder)
     try:
         with open(script or "", encoding="utf-8", newline="") as file:
@@ -90,7 +95,7 @@ def _unpacked(text: str, form: str, spec: EventSpec) -> Command | None:
                 return None
     command = values.get("COMMAND", "")
     again = of(command, spec, form=form, declared=values.get("EVENT", ""))
-    return Command(command, form) if again.text == text else None
+    return Command(command, form) if again.text == text and HERE not in command else None
 
 
 _HEAD = {
@@ -174,7 +179,7 @@ def run(line, data):
         data = data[os.write(descriptor, data) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.dup2(descriptor, 0)
-    os.execv("/bin/sh", ["/bin/sh", "-c", line])
+    os.execv("/bin/sh", ["/bin/sh", "-c", line, os.path.abspath(__file__)])
 
 
 main()

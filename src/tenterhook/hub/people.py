@@ -174,6 +174,11 @@ def new_token(connection: Connection, name: str, kind: str, person: str | None =
     """A token's number, and the token itself, which is never shown again."""
     if kind == PERSON:
         _existing(connection, person or "")
+    if name in _token_names(connection, kind, person):
+        raise HookError(
+            f"there is a token {name} already",
+            "choose another name, or revoke that one first",
+        )
     secret = f"th_{kind}_{secrets.token_urlsafe(32)}"
     row = connection.one(
         "insert into tokens (name, kind, person, hash, created) values (?, ?, ?, ?, ?) returning id",
@@ -182,6 +187,18 @@ def new_token(connection: Connection, name: str, kind: str, person: str | None =
     assert row is not None
     changes.add(connection, changes.PEOPLE, name, "token added")
     return row["id"], secret
+
+
+def free_name(connection: Connection, name: str, kind: str, person: str | None = None) -> str:
+    """A name for a token: this one, or with a number where there is one already."""
+    taken = _token_names(connection, kind, person)
+    return next(each for each in (name, *(f"{name} ({n})" for n in range(2, len(taken) + 3))) if each not in taken)
+
+
+def _token_names(connection: Connection, kind: str, person: str | None) -> set[str]:
+    """How the tokens are called that count, for agents or of one person."""
+    whose = person if kind == PERSON else None
+    return {each["name"] for each in tokens(connection) if (each["kind"], each["person"]) == (kind, whose)}
 
 
 def revoke(connection: Connection, number: int) -> bool:

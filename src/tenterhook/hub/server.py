@@ -260,10 +260,16 @@ def _remember(database: SQLite | PostgreSQL, url: str, name: str) -> None:
     token = str(kept.get("token", ""))
     known = database.read(lambda connection: people.by_token(connection, token))
     if known is None or known["person"] != name:
-        _, token = database.write(lambda connection: people.new_token(connection, _THIS_MACHINE, people.PERSON, name))
+        _, token = database.write(lambda connection: _token(connection, name))
     places.make_private(os.path.dirname(person_file()))
     about = {"schema": 1, "url": url, "token": token, "name": name}
     places.replace_file(person_file(), json.dumps(about).encode())
+
+
+def _token(connection: Connection, name: str) -> tuple[int, str]:
+    """A new one, though others may have come from machines that share the database, or have been lost."""
+    called = people.free_name(connection, _THIS_MACHINE, people.PERSON, name)
+    return people.new_token(connection, called, people.PERSON, name)
 
 
 def _remembered() -> dict[str, Any]:

@@ -99,9 +99,11 @@ def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Respons
     name = fields.get("name", "").strip()[:64]
     if not name:
         return _people(request, caller, trouble="A token needs a name.")
-    _, secret = hub_of(request).database.write(
-        lambda connection: people.new_token(connection, name, kind, caller.name if kind == people.PERSON else None)
-    )
+    whose = caller.name if kind == people.PERSON else None
+    try:
+        _, secret = hub_of(request).database.write(lambda connection: people.new_token(connection, name, kind, whose))
+    except HookError as error:
+        return _people(request, caller, trouble=_said(error))
     return _people(request, caller, secret=secret)
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
+    from tenterhook.hub.database import Connection
+
 
 CHROMIUM = "/usr/bin/chromium" if os.path.exists("/usr/bin/chromium") else shutil.which("chromium")
 PASSWORD = "correct horse"
@@ -106,8 +108,7 @@ class Hub:
         self.end()
 
     def agent(self, machine: str) -> Agent:
-        secret = self._write(lambda connection: people.new_token(connection, machine, people.AGENT)[1])
-        return Agent(self._client(secret), machine)
+        return Agent(self._client(self._token(machine, people.AGENT)), machine)
 
     def person(self, name: str, role: str = people.APPROVER) -> None:
         kept = people.hashed(PASSWORD)
@@ -115,9 +116,14 @@ class Hub:
 
     def program(self, person: str, name: str = "chat bot") -> httpx.Client:
         """A program that acts for a person, by a token."""
-        return self._client(
-            self._write(lambda connection: people.new_token(connection, name, people.PERSON, person)[1])
-        )
+        return self._client(self._token(name, people.PERSON, person))
+
+    def _token(self, name: str, kind: str, person: str | None = None) -> str:
+        def make(connection: Connection) -> str:
+            free = people.free_name(connection, name, kind, person)
+            return people.new_token(connection, free, kind, person)[1]
+
+        return str(self._write(make))
 
     def link(self, person: str) -> str:
         """An address that signs somebody in once."""

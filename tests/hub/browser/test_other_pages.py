@@ -159,6 +159,11 @@ def test_a_new_token_is_shown_once_and_worthless_when_revoked(hub: Hub, page: Pa
         assert client.get("/rules").status_code == 200
         page.goto(f"{hub.url}/people")
         assert secret not in page.content()
+        page.get_by_text("Make a token").click()
+        page.get_by_label("For what").fill("build-7")
+        page.get_by_role("button", name="Make the token").click()
+        expect(page.get_by_text("there is a token build-7 already", exact=False)).to_be_visible()
+        page.goto(f"{hub.url}/people")
         page.get_by_role("button", name="Revoke build-7").click()
         expect(page.get_by_text("build-7")).to_have_count(0)
         assert client.get("/rules").status_code == 401
