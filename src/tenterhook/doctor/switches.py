@@ -12,7 +12,7 @@ from ..installing import codex_trust, lines
 from .findings import Finding, bad
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..installing.agents import Agent
 
@@ -22,6 +22,8 @@ _MANAGED = {
     "gemini": ("/etc/gemini-cli/settings.json",),
     "qwen": ("/etc/qwen-code/settings.json",),
 }
+_CODEX = "/etc/codex"  # the same for Codex, in three files
+_ASK = "ask whoever manages this machine"
 _KEYS_OF_KIMI = {"event", "matcher", "command", "timeout"}
 
 
@@ -32,7 +34,7 @@ def findings(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     elif agent.name == "gemini":
         yield from _gemini(settings, root)
     elif agent.name == "codex":
-        yield from _codex(agent, settings)
+        yield from _codex(agent, settings, root)
     elif agent.name == "copilot":
         if _json(settings).get("disableAllHooks"):
             yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
@@ -49,8 +51,8 @@ def _disabled(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
             yield bad(f"disableAllHooks in {file} switches every hook off", "take it out")
     for file in _MANAGED[agent.name]:
         if _json(file).get("allowManagedHooksOnly"):
-            remedy = "ask whoever manages this machine; ours would have to be there"
-            yield bad(f"allowManagedHooksOnly in {file} switches off every hook that is not in it", remedy)
+            what = f"allowManagedHooksOnly in {file} switches off every hook that is not in it"
+            yield bad(what, f"{_ASK}; ours would have to be there")
 
 
 def _gemini(settings: str, root: str) -> Iterator[Finding]:
@@ -73,18 +75,42 @@ def _our_keys(settings: str) -> list[str]:
         return []
 
 
-def _codex(agent: Agent, settings: str) -> Iterator[Finding]:
+def _codex(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     config = os.path.join(agent.home(), "config.toml")
-    features = _toml(config).get("features")
-    for switch in ("hooks", "codex_hooks"):
-        if isinstance(features, dict) and features.get(switch) is False:
-            yield bad(f"features.{switch} = false in {config} switches every hook off", "take it out")
+    required = f"{_CODEX}/requirements.toml"
+    if _toml(required).get("allow_managed_hooks_only") is True:
+        what = f"allow_managed_hooks_only in {required} switches off every hook that is not managed"
+        yield bad(what, f"{_ASK}; ours would have to be there")
+    files = [f"{_CODEX}/config.toml", config, *_codex_project(config, root), f"{_CODEX}/managed_config.toml"]
+    said = _codex_switch([required]) or _codex_switch(files)
+    if said is not None and not said[2]:
+        file, switch, _ = said
+        remedy = _ASK if file.startswith(_CODEX) else "take it out"
+        yield bad(f"features.{switch} = false in {file} switches every hook off", remedy)
     hooks = _toml(config).get("hooks")
     state = hooks.get("state") if isinstance(hooks, dict) else None
     known: dict[str, Any] = state if isinstance(state, dict) else {}
     for key in _our_keys(settings):
         if isinstance(known.get(key), dict) and known[key].get("enabled") is False:
             yield bad(f"{config} switches off the hook {key}", "switch it on in Codex: /hooks")
+
+
+def _codex_project(config: str, root: str) -> list[str]:
+    """A project's own settings, which it reads unless the person said that the project is not trusted."""
+    known = _toml(config).get("projects")
+    project = known.get(root) if isinstance(known, dict) else None
+    is_refused = isinstance(project, dict) and project.get("trust_level") == "untrusted"
+    return [] if is_refused else [os.path.join(root, ".codex", "config.toml")]
+
+
+def _codex_switch(files: Sequence[str]) -> tuple[str, str, bool] | None:
+    """The file, the name and the value that count: the later file outranks, the older name only stands in."""
+    for switch in ("hooks", "codex_hooks"):
+        for file in reversed(files):
+            features = _toml(file).get("features")
+            if isinstance(features, dict) and isinstance(value := features.get(switch), bool):
+                return file, switch, value
+    return None
 
 
 def _kimi(agent: Agent, settings: str) -> Iterator[Finding]:
