@@ -8,10 +8,7 @@ import sys
 
 
 def everything_sent():  # type: ignore[no-untyped-def]  # annotations would cost each start a little
-    """What stdin holds, however long the agent takes; but not for ever."""
-    from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
-
-    alarm(600)
+    """What stdin holds, however long the agent takes; an alarm is set by now."""
     pieces = []
     while piece := posix.read(0, 1 << 20):
         pieces.append(piece)

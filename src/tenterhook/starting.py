@@ -9,6 +9,10 @@ from __future__ import annotations
 import gc
 import posix
 import sys
+from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
+from time import monotonic
+
+_LONGEST = 595  # seconds, until we know better: a little before the patience of any agent is over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 def start(package: str, code_of: Callable[[str], CodeType], not_kept: Sequence[str]) -> NoReturn:
     """Answer the event on stdin. `code_of` gives a module of this package, compiled; had to compile: `not_kept`."""
+    begun = monotonic()
+    alarm(_LONGEST)
     gc.disable()  # nothing here lives long enough to be worth a look
     sent = _answered_by_hub(package, code_of)
     sys.path.append(package.rpartition("/")[0])  # behind the standard library
@@ -27,7 +33,7 @@ def start(package: str, code_of: Callable[[str], CodeType], not_kept: Sequence[s
         sys.meta_path[0].is_stale = True  # whoever makes it anew has everything compiled
     from tenterhook.dispatch import main
 
-    main(sys.argv[1:], block=10, sent=sent)
+    main(sys.argv[1:], block=10, sent=sent, begun=begun)
 
 
 def _answered_by_hub(package: str, code_of: Callable[[str], CodeType]) -> bytes | None:
