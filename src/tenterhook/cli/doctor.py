@@ -116,17 +116,14 @@ def _print(findings: Sequence[Finding]) -> None:
 
 def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -> list[Tried]:
     from ..doctor import canary
-    from ..doctor.canary import Tried
 
-    if project is not None:
-        return [Tried("all", None, "installed for one project alone; a live run cannot be made in it")]
-    record = records.read(records.file(agent, None))
+    record = records.read(records.file(agent, project))
     if record is None or "pre-tool-call" not in record["events"].values():
         if not as_json:
             click.echo("  note  no hook on tool calls is wired, so there is nothing that a live run could show")
         return []
     runs = []
-    for each in canary.tried(agent, timeout=timeout):
+    for each in canary.tried(agent, project, timeout=timeout):
         runs.append(each)
         if not as_json:
             word, colour = {True: ("held", "green"), False: ("NOT HELD", "red"), None: ("untried", "yellow")}[each.held]

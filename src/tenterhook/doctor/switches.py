@@ -36,8 +36,7 @@ def findings(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     elif agent.name == "codex":
         yield from _codex(agent, settings, root)
     elif agent.name == "copilot":
-        if _json(settings).get("disableAllHooks"):
-            yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
+        yield from _copilot(agent, settings, root)
     else:
         yield from _kimi(agent, settings)
 
@@ -81,7 +80,12 @@ def _codex(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     if _toml(required).get("allow_managed_hooks_only") is True:
         what = f"allow_managed_hooks_only in {required} switches off every hook that is not managed"
         yield bad(what, f"{_ASK}; ours would have to be there")
-    files = [f"{_CODEX}/config.toml", config, *_codex_project(config, root), f"{_CODEX}/managed_config.toml"]
+    is_read = _codex_reads_project(config, root)
+    if not is_read and settings != agent.settings():
+        what = f"{config} says that {root} is not trusted: Codex leaves out the project's hooks"
+        yield bad(what, "trust it there, or install for every project: tenterhook install codex")
+    project = [os.path.join(root, ".codex", "config.toml")] if is_read else []
+    files = [f"{_CODEX}/config.toml", config, *project, f"{_CODEX}/managed_config.toml"]
     said = _codex_switch([required]) or _codex_switch(files)
     if said is not None and not said[2]:
         file, switch, _ = said
@@ -95,12 +99,11 @@ def _codex(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
             yield bad(f"{config} switches off the hook {key}", "switch it on in Codex: /hooks")
 
 
-def _codex_project(config: str, root: str) -> list[str]:
-    """A project's own settings, which it reads unless the person said that the project is not trusted."""
+def _codex_reads_project(config: str, root: str) -> bool:
+    """Whether a project's own settings count: they do unless the person said that the project is not trusted."""
     known = _toml(config).get("projects")
     project = known.get(root) if isinstance(known, dict) else None
-    is_refused = isinstance(project, dict) and project.get("trust_level") == "untrusted"
-    return [] if is_refused else [os.path.join(root, ".codex", "config.toml")]
+    return not (isinstance(project, dict) and project.get("trust_level") == "untrusted")
 
 
 def _codex_switch(files: Sequence[str]) -> tuple[str, str, bool] | None:
@@ -111,6 +114,22 @@ def _codex_switch(files: Sequence[str]) -> tuple[str, str, bool] | None:
             if isinstance(features, dict) and isinstance(value := features.get(switch), bool):
                 return file, switch, value
     return None
+
+
+def _copilot(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
+    if _json(settings).get("disableAllHooks"):
+        yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
+    if settings != agent.settings() and not copilot_trusts(agent, root):
+        what = f"Copilot CLI does not trust {root}: run with -p, it leaves out the project's hooks"
+        yield bad(what, "start it there and trust the folder, or: tenterhook install copilot")
+
+
+def copilot_trusts(agent: Agent, root: str) -> bool:
+    """Whether the person has said that a folder, or one around it, is trusted."""
+    known = _json(os.path.join(agent.home(), "config.json"))
+    folders = known.get("trustedFolders", known.get("trusted_folders"))
+    trusted = [each for each in folders if isinstance(each, str)] if isinstance(folders, list) else []
+    return any(f"{root}/".startswith(f"{each.rstrip('/')}/") for each in trusted)
 
 
 def _kimi(agent: Agent, settings: str) -> Iterator[Finding]:
