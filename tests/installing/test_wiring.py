@@ -181,6 +181,18 @@ class TestEvents:
         fire("claude-code", "PreToolUse", line)
         until(lambda: "Stop" in wired(home, "claude-code"), 5)
 
+    @pytest.mark.parametrize("agent", ["kimi-cli", "kimi-code"])  # nobody there can be told when a session starts
+    def test_doctor_tells_of_a_session_that_began_too_early(self, home: Path, guard: Path, agent: str) -> None:
+        start, _, _, stop = NAMES[agent]
+        install(agent)
+        folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
+        assert f"{stop} is not wired" in tenterhook("doctor", agent).stdout
+        fire(agent, start, wired(home, agent)[start])
+        until(lambda: stop in wired(home, agent))
+        ended = tenterhook("doctor", agent)
+        assert f"hooks of {stop} do not run in the session that began at" in ended.stdout
+        assert ended.returncode == 0  # the next one is guarded
+
     def test_what_a_command_puts_in_force_is_wired_at_once_in_every_agent(self, home: Path, project: Path) -> None:
         install(*SETTINGS)
         said = tenterhook("new", "guard", "--on", "pre-tool-call").stdout

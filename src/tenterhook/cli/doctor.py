@@ -62,6 +62,8 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
             click.echo(f"{click.style(agent.title, bold=True)} {version or '(program not found)'}")
             _print(findings)
         runs = _live(agent, projects[0], timeout, as_json=as_json) if live and is_known else []
+        if runs and not as_json:
+            _print(checks.untried_guards(agent, catalog))
         broken = broken or any(finding.level is Level.BAD for finding in findings)
         untried += sum(each.held is None for each in runs)
         broken = broken or any(each.held is False for each in runs)
