@@ -5,6 +5,11 @@ is slow: all it does is to run starting.py, out of the file that has everything 
 """
 
 if __name__ == "__main__":
+    from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
+    from time import monotonic
+
+    alarm(595)  # seconds, until we know better: a little before the patience of any agent is over
+    begun = monotonic()
     package, kept = __file__[: -len("/bridge.py")], None
     try:
         from _frozen_importlib_external import MAGIC_NUMBER
@@ -25,4 +30,4 @@ if __name__ == "__main__":
         from tenterhook import starting
 
         names, kept = vars(starting), None
-    names["start"](package, kept)  # type: ignore[operator]  # a function
+    names["start"](package, kept, begun)  # type: ignore[operator]  # a function

@@ -35,18 +35,23 @@ class Unreadable(Trouble):
     """The agent told of something that no hook can be told: a model could have written it so, to be let pass."""
 
 
-def main(arguments: Sequence[str], *, block: int = 2, sent: bytes | None = None) -> NoReturn:
-    """Answer one event and end. `block` is the exit status that says so; `sent` is what stdin held, if it was read."""
+def main(
+    arguments: Sequence[str], *, block: int = 2, sent: bytes | None = None, begun: float | None = None
+) -> NoReturn:
+    """Answer one event and end. `block` is the exit status that says so; `sent` is what stdin held, if it was read.
+
+    `begun`: since when the agent waits, by the monotonic clock.
+    """
     record: dict[str, Any] = {}
     try:
-        status = block if _dispatch(arguments, record, sent) else 0
+        status = block if _dispatch(arguments, record, sent, begun) else 0
     except BaseException as error:  # noqa: BLE001  # whatever it is, the agent gets a valid answer
         status = _failed(error, record, block)
     # Ending here saves the interpreter's own goodbye; everything is written, nothing is buffered.
     os._exit(status)
 
 
-def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | None) -> bool:
+def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | None, begun: float | None) -> bool:
     options = _options(arguments)
     record.update(read_record(options["record"]), event=options["event"])
     if record.get("host") != options["host"]:
@@ -54,9 +59,11 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     places.FIXED.update({kind: record[kind] for kind in PLACES})
     if options["check"]:
         return _check(record)
-    longest = longest_wait(record, options["event"])
-    _end_after(longest)
-    deadline = time.monotonic() + longest - 1  # so that we are done before we are ended
+    now = time.monotonic()
+    taken = now - begun if begun else 0.0  # on a slow disk, beginning takes long
+    left = longest_wait(record, options["event"]) - taken
+    _end_after(left)
+    deadline = now + max(left - 1, left / 2)  # so that we are done before we are ended
     answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline)
     if answer is None:
         return False
@@ -224,11 +231,13 @@ def _payload(sent: bytes) -> dict[str, Any]:
     return payload
 
 
-def _end_after(seconds: int) -> None:
+def _end_after(seconds: float) -> None:
     """Be ended by the system if we hang: a late answer counts as none, and every agent goes on without one."""
-    from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
+    from _signal import ITIMER_REAL, setitimer  # type: ignore[import-not-found]  # `signal` would import `enum`
 
-    alarm(seconds)
+    if seconds <= 0:
+        raise Trouble("it took too long to begin")
+    setitimer(ITIMER_REAL, seconds)
 
 
 def _root(payload: dict[str, Any]) -> str | None:

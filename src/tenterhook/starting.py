@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
-def start(package: str, kept: FileIO | None) -> NoReturn:
-    """Answer the event on stdin. `kept` is our modules in one file, open where their index begins."""
+def start(package: str, kept: FileIO | None, begun: float) -> NoReturn:
+    """Answer the event on stdin. `kept` is our modules in one file, open where their index begins.
+
+    `begun`: since when the agent waits, by the monotonic clock.
+    """
     gc.disable()  # nothing here lives long enough to be worth a look
     sent = _answered_by_hub()
     if kept is not None:
@@ -28,7 +31,7 @@ def start(package: str, kept: FileIO | None) -> NoReturn:
         _find_modules_in(kept)
     from tenterhook.dispatch import main
 
-    main(sys.argv[1:], block=10, sent=sent)
+    main(sys.argv[1:], block=10, sent=sent, begun=begun)
 
 
 def _find_modules_in(kept: FileIO) -> None:
@@ -61,10 +64,7 @@ def _answered_by_hub() -> bytes | None:
 
 
 def _everything_sent() -> bytes:
-    """What stdin holds, however long the agent takes; but not for ever."""
-    from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
-
-    alarm(600)
+    """What stdin holds, however long the agent takes."""
     pieces = []
     while piece := posix.read(0, 1 << 20):
         pieces.append(piece)

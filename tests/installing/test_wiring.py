@@ -181,6 +181,47 @@ class TestEvents:
         fire("claude-code", "PreToolUse", line)
         until(lambda: "Stop" in wired(home, "claude-code"), 5)
 
+    @pytest.mark.parametrize("agent", ["kimi-cli", "kimi-code"])  # nobody there can be told when a session starts
+    def test_doctor_tells_of_a_session_that_began_too_early(self, home: Path, guard: Path, agent: str) -> None:
+        start, _, _, stop = NAMES[agent]
+        install(agent)
+        folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
+        assert f"{stop} is not wired" in tenterhook("doctor", agent).stdout
+        fire(agent, start, wired(home, agent)[start])
+        until(lambda: stop in wired(home, agent))
+        ended = tenterhook("doctor", agent)
+        assert f"hooks of {stop} do not run in the session that began at" in ended.stdout
+        assert ended.returncode == 0  # the next one is guarded
+
+    def test_what_a_command_puts_in_force_is_wired_at_once_in_every_agent(self, home: Path, project: Path) -> None:
+        install(*SETTINGS)
+        said = tenterhook("new", "guard", "--on", "pre-tool-call").stdout
+        assert said.count("wired in") == 7
+        assert events(home) == {agent: set(names[:2]) for agent, names in NAMES.items()}
+        assert tenterhook("add", "enforce-tests").returncode == 0
+        assert all(names[3] in events(home)[agent] for agent, names in NAMES.items())
+        folder_hook(project_hooks(project), "prompts", "exit 0", "pre-agent-turn")
+        assert all(names[2] not in events(home)[agent] for agent, names in NAMES.items())
+        said = tenterhook("trust", "prompts", "--yes").stdout
+        assert said.count("wired in") == 7
+        assert all(names[2] in events(home)[agent] for agent, names in NAMES.items())
+
+    def test_a_trusted_guard_that_is_to_fail_closed_closes_the_lines_at_once(self, home: Path, project: Path) -> None:
+        install("claude-code")
+        folder_hook(project_hooks(project), "strict", "exit 0", metadata={"on_failure": "block"})
+        assert tenterhook("trust", "strict", "--yes").returncode == 0
+        assert "this is refused" in wired(home, "claude-code")["PreToolUse"]
+
+    def test_settings_that_were_moved_are_found_again(
+        self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
+        install("claude-code")
+        monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+        assert "wired in Claude Code: PreToolUse" in tenterhook("new", "guard", "--on", "pre-tool-call").stdout
+        assert "PreToolUse" in (tmp_path / "moved" / "settings.json").read_text()
+        assert not (home / SETTINGS["claude-code"]).exists()
+
     def test_what_could_not_be_wired_is_wired_when_it_can_be(self, home: Path, guard: Path) -> None:
         install("claude-code")
         line = wired(home, "claude-code")["PreToolUse"]

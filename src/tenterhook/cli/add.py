@@ -6,9 +6,8 @@ import filecmp
 import os
 import shutil
 import time
-from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,7 +16,7 @@ from ..catalog import roots
 from ..errors import HookError
 from ..formats import folder as folder_format
 from ..hosts import HOSTS
-from ..installing import changes, records, wiring
+from ..installing import changes, in_step, records, wiring
 from ..installing.agents import AGENTS
 from ..model import Hook
 from ..shown import visible
@@ -26,10 +25,7 @@ from .printing import print_json, print_problems, print_table, short_path
 from .trust import refuse_below_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..catalog.contents import Catalog
-    from ..installing.agents import Agent
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hooks")
 
@@ -241,28 +237,12 @@ def _wire(catalog: Catalog, root: str | None) -> list[str]:
         agent = AGENTS[record["host"]]
         absent = wiring.missing(record, agent.events, catalog.hooks)
         if absent or (closed and not record["closed"]):
-            with _settings_where_they_were(agent, record):
+            with in_step.settings_where_they_were(agent, record):
                 plan = changes.plan(agent, record["root"], (), must_close=closed, also=absent)
                 if plan.changes:
                     changes.apply(plan)
                     changed.append(agent.name)
     return list(dict.fromkeys(changed))
-
-
-@contextmanager
-def _settings_where_they_were(agent: Agent, record: dict[str, Any]) -> Iterator[None]:
-    """With the variable that moves an agent's settings as it was when they were changed."""
-    if agent.variable is None:
-        yield
-        return
-    before = os.environ.pop(agent.variable, None)
-    os.environ.update(record.get("environment", {}))
-    try:
-        yield
-    finally:
-        os.environ.pop(agent.variable, None)
-        if before is not None:
-            os.environ[agent.variable] = before
 
 
 def _unguarded(root: str) -> list[str]:

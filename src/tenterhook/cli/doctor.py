@@ -54,15 +54,16 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
             _print_look(look)
         if live and look.is_known:
             look = look._replace(live=_live(agent, look.project, timeout, as_json=as_json))
+        if look.live and not as_json:
+            _print(checks.untried_guards(agent, catalog))
         looks.append(look)
     broken = _is_bad(hooks) or any(look.is_broken for look in looks)
     unshown = any(look.is_unshown for look in looks)
     if as_json:
         everything = {"hooks": [finding.as_json() for finding in hooks], "agents": [look.as_json() for look in looks]}
         print_json({"schema": 1, "holds": not (broken or unshown), **everything})
-    elif looks and not catalog.hooks and (broken or any(look.is_guarded for look in looks)):
+    elif looks and not catalog.hooks and not broken and any(look.is_guarded for look in looks):
         click.echo("no hook is in force: nothing is held")
-        return 0
     else:
         click.echo(_summary(looks, broken=broken, unshown=unshown))
     return 1 if broken or unshown else 0
@@ -155,17 +156,14 @@ def _print(findings: Sequence[Finding]) -> None:
 
 def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -> list[Tried]:
     from ..doctor import canary
-    from ..doctor.canary import Tried
 
-    if project is not None:
-        return [Tried("all", None, "installed for one project alone; a live run cannot be made in it")]
-    record = records.read(records.file(agent, None))
+    record = records.read(records.file(agent, project))
     if record is None or "pre-tool-call" not in record["events"].values():
         if not as_json:
             click.echo("  note  no hook on tool calls is wired, so there is nothing that a live run could show")
         return []
     runs = []
-    for each in canary.tried(agent, timeout=timeout):
+    for each in canary.tried(agent, project, timeout=timeout):
         runs.append(each)
         if not as_json:
             _print_tried(each)

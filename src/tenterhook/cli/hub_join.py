@@ -11,9 +11,7 @@ import click
 
 from ..approvals import presence
 from ..errors import HookError
-from ..hosts import HOSTS, codec
-from ..installing import changes, records, wiring
-from ..installing.agents import AGENTS
+from ..installing import in_step
 from ..shown import one_line
 from .loading import json_option
 from .printing import print_json
@@ -60,7 +58,7 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     membership.keep(joined)
     waking.kick()
     click.echo(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
-    for line in _wire():
+    for line in in_step.wire(()):  # where they would ask their person
         click.echo(line)
     return 0
 
@@ -91,23 +89,6 @@ def _check(joined: Membership) -> None:
         ) from None
     except HubAway as error:
         raise HookError(error.message, "is this its address, and does it run?") from None
-
-
-def _wire() -> list[str]:
-    """Have the agents that are guarded lead to us where they would ask their person."""
-    said = []
-    for record in records.all_records():
-        if record["host"] not in HOSTS:
-            continue
-        title, events = HOSTS[record["host"]].title, codec(record["host"]).events
-        absent = wiring.missing(record, events, ())
-        if absent:
-            changes.sync(record, absent, closed=False)
-            now = records.read(records.file(AGENTS[record["host"]], record["root"])) or record
-            left = wiring.missing(now, events, ())
-            not_wired = f"not wired in {title}: {', '.join(left)}; tenterhook install {record['host']} says why"
-            said.append(not_wired if left else f"wired in {title}: {', '.join(absent)}; restart it if it is running")
-    return said
 
 
 @click.command(short_help="Leave the hub that was joined.")

@@ -14,7 +14,7 @@ from ..catalog import layers, roots
 from ..errors import HookError
 from ..events import spec_of
 from ..formats import entry_points
-from ..installing import changes, records, wiring
+from ..installing import in_step, records, wiring
 from ..installing.agents import AGENTS
 from ..shown import visible
 from .loading import catalog_here, event_names
@@ -129,23 +129,9 @@ def _about(catalog: Catalog, folder: str) -> list[Problem]:
 
 def _wired(hook: Hook) -> list[str]:
     """Lead the event to us in every agent that is guarded; say where that was done, and where it could not be."""
-    from ..hosts import HOSTS, codec
-
-    said = []
-    for record in records.all_records():
-        if record["host"] not in HOSTS:
-            continue
-        title = HOSTS[record["host"]].title
-        events = codec(record["host"]).events
-        absent = wiring.missing(record, events, [hook])
-        if absent:
-            changes.sync(record, absent, closed=False)
-            now = records.read(records.file(AGENTS[record["host"]], record["root"])) or record
-            left = wiring.missing(now, events, [hook])
-            if left:
-                said.append(f"not wired in {title}: {', '.join(left)}; tenterhook install {record['host']} says why")
-            else:
-                said.append(f"wired in {title}: {', '.join(absent)}; restart it if it is running")
-        if wiring.without_event(events, [hook]):
-            said.append(f"{title} has no event for it ({hook.declared}): it never runs there")
+    said = in_step.wire([hook])
+    hosts = dict.fromkeys(record["host"] for record in records.all_records())
+    for agent in (AGENTS[host] for host in hosts if host in AGENTS):
+        if wiring.without_event(agent.events, [hook]):
+            said.append(f"{agent.title} has no event for it ({hook.declared}): it never runs there")
     return said

@@ -70,7 +70,18 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     refused = 0
     for each in pending:
         refused += not _trust_one(each, catalog, yes=yes, replace=replace)
+    for line in _wired():
+        click.echo(line)
     return 1 if refused else 0
+
+
+def _wired() -> list[str]:
+    """Lead the events of what may run now to us; say where that was done, and where it could not be."""
+    from ..installing import in_step, wiring
+
+    catalog = catalog_here()
+    hooks = catalog.in_force()
+    return in_step.wire(hooks, root=catalog.root, closed=wiring.must_close(hooks))
 
 
 def _trust_code(catalog: Catalog, *, yes: bool) -> int:

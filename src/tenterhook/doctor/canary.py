@@ -1,11 +1,13 @@
 """The canary: the real agent, headless, against a scripted model, tries something harmless that is forbidden.
 
 It runs in a home of its own that holds a copy of the person's settings, with the line as installed. The guard is a hook
-of a throw-away project, trusted for as long as it lasts.
+of a throw-away project, trusted for as long as it lasts. Of an installation for one project alone, that project has a
+copy.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -20,6 +22,8 @@ from ..errors import HookError
 from ..journal.records import CANARY
 from ..live import trial
 from ..live.agents import LIVE
+from ..live.settings import drop, edited_json
+from . import switches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +45,9 @@ exit 2
 """
 
 
+_ABOUT_HOOKS = {"version", "hooks", "hooksConfig", "disableAllHooks"}
+
+
 class Tried(NamedTuple):
     """One mode of an agent: did the block hold? None if it could not be tried."""
 
@@ -50,8 +57,8 @@ class Tried(NamedTuple):
     seconds: float = 0.0
 
 
-def tried(agent: Agent, *, timeout: float) -> Iterator[Tried]:
-    """Try every mode that the agent has."""
+def tried(agent: Agent, root: str | None, *, timeout: float) -> Iterator[Tried]:
+    """Try every mode that the agent has. `root` is that of an installation for one project alone."""
     live = LIVE[agent.name]
     program = agent.executable()
     if program is None:
@@ -59,21 +66,24 @@ def tried(agent: Agent, *, timeout: float) -> Iterator[Tried]:
         return
     for mode in live.modes:
         with tempfile.TemporaryDirectory(prefix="tenterhook-canary-") as scratch:
-            yield _try(agent, Path(program), mode, Path(scratch), timeout)
+            yield _try(agent, root, Path(program), mode, Path(scratch), timeout)
     for mode, why in live.not_modes.items():
         yield Tried(mode, None, why)
 
 
-def _try(agent: Agent, program: Path, mode: str, scratch: Path, timeout: float) -> Tried:
+def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path, timeout: float) -> Tried:
     live = LIVE[agent.name]
-    home, project = scratch / "home", scratch / "project"
+    home, project = scratch / "home", scratch.resolve() / "project"
     token = f"canary-{uuid.uuid4().hex[:12]}"
     _copy_settings(agent, home)
     hook = _make_project(project, token)
+    _move_trust(agent, home, root, project)
     trust = Trust(os.path.realpath(project))
     trust.grant(str(hook))
     side = project / token
     try:
+        if root is not None:
+            _copy_project(agent, root, project)
         came = trial.run(
             live,
             program,
@@ -115,7 +125,7 @@ def _forget_state() -> None:
 
 
 def _make_project(project: Path, token: str) -> Path:
-    hook = project.resolve() / ".agents" / "hooks" / CANARY
+    hook = project / ".agents" / "hooks" / CANARY
     (hook / "scripts").mkdir(parents=True)
     (hook / "HOOK.md").write_text(_HOOK.format(token=token))
     script = hook / "scripts" / "run.sh"
@@ -133,11 +143,32 @@ def _copy_settings(agent: Agent, home: Path) -> None:
         if (real / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(real / name, copy / name)
+
+
+def _copy_project(agent: Agent, root: str, project: Path) -> None:
+    """What a project's settings say about hooks; the rest of them must not reach a trial."""
+    settings, copy = agent.settings(root), Path(agent.settings(str(project)))
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.isfile(settings):
+        shutil.copyfile(settings, copy)
+    with edited_json(copy) as found:
+        drop(found, *(found.keys() - _ABOUT_HOOKS))
+
+
+def _move_trust(agent: Agent, home: Path, root: str | None, project: Path) -> None:
+    """What the agent was told to trust names paths: of the file, or of the project, that it is about."""
+    copy = home / agent.directory
+    if agent.name == "copilot" and root is not None and switches.copilot_trusts(agent, root):
+        copy.mkdir(parents=True, exist_ok=True)
+        (copy / "config.json").write_text(json.dumps({"trustedFolders": [str(project)]}))
     if agent.name == "codex" and (copy / "config.toml").is_file():
-        # its trust names the path of the file that it is about
+        own = os.path.join(agent.home(), agent.file)
+        moved = {f'"{spelling}:': f'"{copy / agent.file}:' for spelling in (own, os.path.realpath(own))}
+        if root is not None:
+            moved |= {f'"{root}"': f'"{project}"', f'"{root}/': f'"{project}/'}
         text = (copy / "config.toml").read_text(encoding="utf-8")
-        for spelling in dict.fromkeys((str(real / agent.file), os.path.realpath(real / agent.file))):
-            text = text.replace(f'"{spelling}:', f'"{copy / agent.file}:')
+        for before, after in moved.items():
+            text = text.replace(before, after)
         (copy / "config.toml").write_text(text, encoding="utf-8")
 
 

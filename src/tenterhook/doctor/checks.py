@@ -64,6 +64,15 @@ def agent_findings(
     return found
 
 
+def untried_guards(agent: Agent, catalog: Catalog) -> list[Finding]:
+    """What a live run has not tried: the person's own guards on tool calls, which run there beside the canary."""
+    names = [hook.name for hook in catalog.in_force() if hook.event == "pre-tool-call"]
+    if not names:
+        return []
+    what = f"a canary was tried; {agent.title} asks these of yours before a tool call: {', '.join(names)}"
+    return [note(what, "see whether each refuses what it should, by its cases: tenterhook test")]
+
+
 def _configs(record: dict[str, Any], root: str) -> Iterator[Finding]:
     """Whether the files that were named for this agent can still be used."""
     if not record["configs"]:
@@ -192,11 +201,12 @@ def _recent(agent: Agent) -> Iterator[Finding]:
             yield note(f"an event could not be wired: {' '.join(words[3:])}", f"tenterhook install {agent.name}")
             break
     if absent:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(_number(absent[-1][0])))
+        when = _moment(_number(absent[-1][0]))
         what = f"the bridge did not answer {_times(len(absent))} in a week, last at {when} ({absent[-1][2]})"
         yield note(what, f"if it is not mended by now: tenterhook install {agent.name}")
     lost: dict[str, int] = {}
     failed: dict[str, int] = {}
+    early: dict[str, Any] = {}  # the last session that began before an event of its hooks was wired
     for line in _tail(os.path.join(places.state(), "dispatch.jsonl")):
         try:
             record = light_json.loads(line)
@@ -206,12 +216,22 @@ def _recent(agent: Agent) -> Iterator[Finding]:
                 lost[each] = lost.get(each, 0) + 1
             for each in record["failed"]:
                 failed[each["hook"]] = failed.get(each["hook"], 0) + 1
+            early = record if record.get("unwired") else early
         except (ValueError, KeyError, TypeError):
             continue
+    if early and agent.name != "claude-code":  # which takes up an entry while it runs
+        what = (
+            f"hooks of {', '.join(early['unwired'])} do not run in the session that began at {_moment(early['time'])}"
+        )
+        yield note(f"{what}: they were wired after that", f"restart {agent.title} if it is still running")
     for what, count in lost.items():
         yield note(f"{_times(count)} in a week {agent.title} could not be told: {what}")
     for hook, count in failed.items():
         yield note(f"'{hook}' failed {_times(count)} in a week", f"look at it with: tenterhook show {hook}")
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def _times(count: int) -> str:

@@ -12,7 +12,7 @@ from ..installing import codex_trust, lines
 from .findings import Finding, bad
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..installing.agents import Agent
 
@@ -22,6 +22,8 @@ _MANAGED = {
     "gemini": ("/etc/gemini-cli/settings.json",),
     "qwen": ("/etc/qwen-code/settings.json",),
 }
+_CODEX = "/etc/codex"  # the same for Codex, in three files
+_ASK = "ask whoever manages this machine"
 _KEYS_OF_KIMI = {"event", "matcher", "command", "timeout"}
 
 
@@ -32,10 +34,9 @@ def findings(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     elif agent.name == "gemini":
         yield from _gemini(settings, root)
     elif agent.name == "codex":
-        yield from _codex(agent, settings)
+        yield from _codex(agent, settings, root)
     elif agent.name == "copilot":
-        if _json(settings).get("disableAllHooks"):
-            yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
+        yield from _copilot(agent, settings, root)
     else:
         yield from _kimi(agent, settings)
 
@@ -49,8 +50,8 @@ def _disabled(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
             yield bad(f"disableAllHooks in {file} switches every hook off", "take it out")
     for file in _MANAGED[agent.name]:
         if _json(file).get("allowManagedHooksOnly"):
-            remedy = "ask whoever manages this machine; ours would have to be there"
-            yield bad(f"allowManagedHooksOnly in {file} switches off every hook that is not in it", remedy)
+            what = f"allowManagedHooksOnly in {file} switches off every hook that is not in it"
+            yield bad(what, f"{_ASK}; ours would have to be there")
 
 
 def _gemini(settings: str, root: str) -> Iterator[Finding]:
@@ -73,18 +74,62 @@ def _our_keys(settings: str) -> list[str]:
         return []
 
 
-def _codex(agent: Agent, settings: str) -> Iterator[Finding]:
+def _codex(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     config = os.path.join(agent.home(), "config.toml")
-    features = _toml(config).get("features")
-    for switch in ("hooks", "codex_hooks"):
-        if isinstance(features, dict) and features.get(switch) is False:
-            yield bad(f"features.{switch} = false in {config} switches every hook off", "take it out")
+    required = f"{_CODEX}/requirements.toml"
+    if _toml(required).get("allow_managed_hooks_only") is True:
+        what = f"allow_managed_hooks_only in {required} switches off every hook that is not managed"
+        yield bad(what, f"{_ASK}; ours would have to be there")
+    is_read = _codex_reads_project(config, root)
+    if not is_read and settings != agent.settings():
+        what = f"{config} says that {root} is not trusted: Codex leaves out the project's hooks"
+        yield bad(what, "trust it there, or install for every project: tenterhook install codex")
+    project = [os.path.join(root, ".codex", "config.toml")] if is_read else []
+    files = [f"{_CODEX}/config.toml", config, *project, f"{_CODEX}/managed_config.toml"]
+    said = _codex_switch([required]) or _codex_switch(files)
+    if said is not None and not said[2]:
+        file, switch, _ = said
+        remedy = _ASK if file.startswith(_CODEX) else "take it out"
+        yield bad(f"features.{switch} = false in {file} switches every hook off", remedy)
     hooks = _toml(config).get("hooks")
     state = hooks.get("state") if isinstance(hooks, dict) else None
     known: dict[str, Any] = state if isinstance(state, dict) else {}
     for key in _our_keys(settings):
         if isinstance(known.get(key), dict) and known[key].get("enabled") is False:
             yield bad(f"{config} switches off the hook {key}", "switch it on in Codex: /hooks")
+
+
+def _codex_reads_project(config: str, root: str) -> bool:
+    """Whether a project's own settings count: they do unless the person said that the project is not trusted."""
+    known = _toml(config).get("projects")
+    project = known.get(root) if isinstance(known, dict) else None
+    return not (isinstance(project, dict) and project.get("trust_level") == "untrusted")
+
+
+def _codex_switch(files: Sequence[str]) -> tuple[str, str, bool] | None:
+    """The file, the name and the value that count: the later file outranks, the older name only stands in."""
+    for switch in ("hooks", "codex_hooks"):
+        for file in reversed(files):
+            features = _toml(file).get("features")
+            if isinstance(features, dict) and isinstance(value := features.get(switch), bool):
+                return file, switch, value
+    return None
+
+
+def _copilot(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
+    if _json(settings).get("disableAllHooks"):
+        yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
+    if settings != agent.settings() and not copilot_trusts(agent, root):
+        what = f"Copilot CLI does not trust {root}: run with -p, it leaves out the project's hooks"
+        yield bad(what, "start it there and trust the folder, or: tenterhook install copilot")
+
+
+def copilot_trusts(agent: Agent, root: str) -> bool:
+    """Whether the person has said that a folder, or one around it, is trusted."""
+    known = _json(os.path.join(agent.home(), "config.json"))
+    folders = known.get("trustedFolders", known.get("trusted_folders"))
+    trusted = [each for each in folders if isinstance(each, str)] if isinstance(folders, list) else []
+    return any(f"{root}/".startswith(f"{each.rstrip('/')}/") for each in trusted)
 
 
 def _kimi(agent: Agent, settings: str) -> Iterator[Finding]:
