@@ -10,8 +10,6 @@ import errno
 import os
 import struct
 
-from .observing import parents
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,8 +42,8 @@ class Watch:
             for directory in directories:
                 if (watch := self._directory(directory)) is not None:
                     self._names[watch] = set()
-            for path in paths:
-                self._watch(path)
+            for path in _passed(paths):
+                self._name(path)
         except OSError:  # too many of them, or a directory that may not be read
             self._close()
 
@@ -67,16 +65,12 @@ class Watch:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _watch(self, path: str) -> None:
-        """What is at a path; if there is no way to it, what may come to be where the way ends."""
-        for parent in parents(path):
-            watch = self._directory(parent)
-            name = os.fsencode(os.path.basename(path))
-            if watch is not None:
-                if self._names.setdefault(watch, {name}):
-                    self._names[watch].add(name)
-                return
-            path = parent
+    def _name(self, path: str) -> None:
+        """Watch for what is, or comes to be, at a path; nothing can where its directory is not."""
+        directory, _, name = path.rpartition("/")
+        watch = self._directory(directory or "/")
+        if watch is not None and self._names.setdefault(watch, {os.fsencode(name)}):
+            self._names[watch].add(os.fsencode(name))
 
     def _directory(self, path: str) -> int | None:
         if path not in self._watched:
@@ -98,6 +92,24 @@ class Watch:
                 return True
             at += _HEAD.size + length
         return len(told) > _AT_ONCE // 2  # there may be more
+
+
+def _passed(paths: Iterable[str]) -> set[str]:
+    """Everything on the way to these paths, them included: directories, links, and the ways on which links lead."""
+    found = {"/"}
+    left = list(paths)
+    while left:
+        path = left.pop()
+        if path in found:
+            continue
+        found.add(path)
+        parent = os.path.dirname(path)
+        left.append(parent)
+        try:
+            left.append(os.path.join(parent, os.readlink(path)))
+        except OSError:  # no link
+            continue
+    return found - {"/"}
 
 
 def _are_local(devices: set[int]) -> bool:
