@@ -171,8 +171,8 @@ os.execv(script, [script, *sys.argv[1:]])
 """
 
 
-def passes(vector: Vector, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a vector to an engine in this process, which lives on, and have it judged as any engine is."""
+def passes(vector: Vector, place: Place, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Put a vector to an engine in this process, and have it judged as any engine is; how its hooks ended."""
     for name, value in place.environment(vector.environment).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.project)
@@ -185,6 +185,7 @@ def passes(vector: Vector, place: Place, monkeypatch: pytest.MonkeyPatch) -> Non
     failed = [run["hook"] for run in verdict["runs"] if run["outcome"] in ("failed", "timed_out")]
     result = trying._judged(vector, {**verdict, "failures": failed}, place, 0)
     assert (result.status, result.why, result.differences) == (trying.PASSED, "", ())
+    return [run["outcome"] for run in verdict["runs"]]
 
 
 def can_be_warm(vector: Vector) -> bool:

@@ -43,9 +43,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 def test_a_line_that_begins_warm_is_the_same(vector: Vector, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     put(vector, place)
     before = COUNT[0]
-    passes(vector, place, monkeypatch)
-    ran = place.records / "ran"
-    if ran.exists() and "started" not in ran.read_text():
+    if {"ok", "blocked"} & set(passes(vector, place, monkeypatch)):  # others are in the background, or never began
         assert COUNT[0] > before, "no line began in a prepared interpreter"
 
 
