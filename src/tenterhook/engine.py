@@ -54,7 +54,8 @@ class Engine:
         self.session_id = fresh_id()  # of events that name none
         self._debug = debug
         self._own = tuple(hooks)  # those that nothing changes
-        self._arranged = self._arrange()
+        found = () if followed is None else followed.latest.hooks
+        self._arranged = self.catalog, matching.Arranged((*found, *self._own))  # both at once, for other threads
         self._sessions: dict[str, Session] = {}
         self._told: set[str] = set()
 
@@ -212,7 +213,8 @@ class Engine:
                 description=(getattr(function, "__doc__", None) or "").strip(),
             )
             self._own = (*self._own, hook)
-            self._arranged = self._arrange()
+            known, arranged = self._arranged
+            self._arranged = known, matching.Arranged((*arranged.hooks, hook))
             return function
 
         return add
@@ -225,14 +227,11 @@ class Engine:
 
     def _now(self) -> matching.Arranged:
         """The hooks as they are now."""
-        if self._followed is not None and (latest := self._followed.current()) is not self.catalog:
-            self.catalog = latest
-            self._arranged = self._arrange()
-        return self._arranged
-
-    def _arrange(self) -> matching.Arranged:
-        followed = self.catalog.hooks if self._followed is not None and self.catalog is not None else ()
-        return matching.Arranged((*followed, *self._own))
+        known, arranged = self._arranged
+        if self._followed is not None and (latest := self._followed.current()) is not known:
+            arranged = matching.Arranged((*latest.hooks, *self._own))
+            self._arranged, self.catalog = (latest, arranged), latest
+        return arranged
 
     def _saying(self) -> Callable[[str], None] | None:
         """Who hears what each hook is given: whoever asked for it, or stderr if `hooks.toml` does."""
