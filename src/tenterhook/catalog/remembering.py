@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .observing import Observed
 
     Key = tuple[str, str, str]  # a folder or file, its layer, what hooks.toml changes in it
-    Known = dict[Key, tuple[Look | tuple[Any, ...], tuple[Hook, ...], tuple[Problem, ...]]]
+    # with what its files looked like, and when that was
+    Known = dict[Key, tuple[Look | tuple[Any, ...], int, tuple[tuple[Hook, ...], tuple[Problem, ...]]]]
 
 
 class Memory:
@@ -33,46 +34,44 @@ class Memory:
 
     def folder(self, folder: str, layer: str, changes: Mapping[str, Any], seen: Look) -> folder_format.Read:
         """The hook in a folder, with the changes that `hooks.toml` makes."""
-        key = folder, layer, repr(changes)  # a repr tells 1 from True
+        change = repr(changes) if any(changes.values()) else ""  # a repr tells 1 from True
+        key = folder, layer, change
         known = self._earlier.get(key)
-        if known is not None and _signature(known[0]) == _signature(seen):
-            _, hooks, problems = self.known[key] = known
+        if known is not None and _signature(known[0]) == _signature(seen) and _is_settled(seen, known[1]):
+            self.known[key] = known
+            hooks, problems = known[2]
             return folder_format.Read(hooks[0] if hooks else None, problems)
-        read = folder_format.read(folder, layer, changes, seen)
-        if self._is_settled(max((found.st_ctime_ns for found in seen.stats.values()), default=self._observed.at)):
-            self.known[key] = seen, (read.hook,) if read.hook else (), read.problems
+        hook, problems = read = folder_format.read(folder, layer, changes, seen)
+        self.known[key] = seen, self._observed.at, ((hook,) if hook else (), problems)
         return read
 
     def file(self, file: str) -> toml_files.Read:
         """The hooks of a named file."""
         key = file, "", ""
         known, seen = self._earlier.get(key), self._observed.signature(file)
-        if known is not None and known[0] == seen:
+        if known is not None and known[0] == seen and _is_settled(seen, known[1]):
             self.known[key] = known
-            return toml_files.Read(*known[1:])
+            return toml_files.Read(*known[2])
         read = toml_files.read(file)
-        if seen is not None and self._is_settled(seen[1]):
-            self.known[key] = seen, read.hooks, read.problems
+        if seen is not None:
+            self.known[key] = seen, self._observed.at, read
         return read
 
     def as_bytes(self) -> bytes:
         """All of it, for a later process. Raises `ValueError` for what cannot be kept."""
         return marshal.dumps(
             [
-                (key, _signature(seen), [plain(hook) for hook in hooks], [tuple(each) for each in problems])
-                for key, (seen, hooks, problems) in self.known.items()
+                (key, _signature(seen), [plain(hook) for hook in hooks], [tuple(each) for each in problems], at)
+                for key, (seen, at, (hooks, problems)) in self.known.items()
             ]
         )
-
-    def _is_settled(self, changed: int) -> bool:
-        return self._observed.at - changed > CLOCK_TICK
 
 
 def recalled(data: bytes) -> Known:
     """What an earlier process knew. Raises `ValueError`, `EOFError` or `TypeError` for anything else."""
     return {
-        key: (seen, tuple(Hook(*hook) for hook in hooks), tuple(Problem(*each) for each in problems))
-        for key, seen, hooks, problems in marshal.loads(data)  # noqa: S302  # whoever has read it saw to that
+        key: (seen, at, (tuple(Hook(*hook) for hook in hooks), tuple(Problem(*each) for each in problems)))
+        for key, seen, hooks, problems, at in marshal.loads(data)  # noqa: S302  # whoever has read it saw to that
     }
 
 
@@ -88,3 +87,9 @@ def _signature(seen: Look | tuple[Any, ...]) -> tuple[Any, ...]:
         return seen
     stats = tuple((path, private_files.signature_of(found)) for path, found in seen.stats.items())
     return stats, seen.script, seen.links
+
+
+def _is_settled(seen: Look | tuple[int, ...], at: int) -> bool:
+    """Whether what was read had not just changed: a second change in one tick would look like the first."""
+    times = [found.st_ctime_ns for found in seen.stats.values()] if isinstance(seen, Look) else [seen[1]]
+    return at - max(times, default=at) > CLOCK_TICK
