@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .catalog.contents import Catalog
+    from .catalog.following import Followed
     from .errors import Problem
     from .journal.writing import Journal
     from .running import Cancel
@@ -38,18 +39,23 @@ class Engine:
         tell_untrusted: bool = True,
         journal: Journal | None = None,
         warm: bool = False,
+        followed: Followed | None = None,
     ) -> None:
         """`journal` writes down each verdict before it is given; nothing about it changes one.
 
         `warm` is for a process that lives long: Python hooks that ask for it begin in a prepared interpreter.
+        `followed` are hooks that change while it lives, each change in force at the next event.
         """
         self.journal = journal
         self._warm = warm
-        self.catalog = catalog
+        self._followed = followed
+        self.catalog = catalog if followed is None else followed.latest
         self._tells_untrusted = tell_untrusted
         self.session_id = fresh_id()  # of events that name none
         self._debug = debug
-        self._arranged = matching.Arranged(hooks)
+        self._own = tuple(hooks)  # those that nothing changes
+        found = () if followed is None else followed.latest.hooks
+        self._arranged = self.catalog, matching.Arranged((*found, *self._own))  # both at once, for other threads
         self._sessions: dict[str, Session] = {}
         self._told: set[str] = set()
 
@@ -67,9 +73,11 @@ class Engine:
         """Every hook in force for a directory: managed, the person's, the project's, and those of named TOML files.
 
         A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
-        `problems`, not raised. `warm`: see `Engine`.
+        `problems`, not raised. What is edited, added, removed or trusted later is in force at the next event.
+        `warm`: see `Engine`.
         """
-        from .catalog import index, roots, trust
+        from .catalog import roots, trust
+        from .catalog.following import Followed
 
         if isinstance(configs, (str, os.PathLike)):
             configs = [configs]
@@ -77,20 +85,18 @@ class Engine:
             raise HookError(f"no such directory: {os.fspath(project)}", "name the directory the agent works in")
         root = roots.project_root(os.fspath(project))
         named = [os.path.abspath(config) for config in configs]
-        catalog = index.loaded(root, named, trust.as_asked(root, trust_project))
-        if debug is None and catalog.debug:
-            debug = _say_on_stderr
+        followed = Followed(root, named, trust.as_asked(root, trust_project))
         written = None
         if journal:
             from .journal.writing import Journal
 
             written = Journal("library")
-        return cls(catalog.hooks, catalog=catalog, debug=debug, journal=written, warm=warm)
+        return cls(followed=followed, debug=debug, journal=written, warm=warm)
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """In the order in which they would run."""
-        return self._arranged.hooks
+        """In the order in which they would run now."""
+        return self._now().hooks
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -112,7 +118,7 @@ class Engine:
         `settle` has the last word before the verdict is written down and given.
         """
         begun = time.monotonic()
-        plan = matching.plan(self._arranged, event)
+        plan = matching.plan(self._now(), event)
         if not plan.stages and not plan.background:
             nothing = verdicts.merge(event, (), None, self.problems)
             return settle(nothing) if settle is not None else nothing
@@ -132,7 +138,7 @@ class Engine:
 
     def asking(self, hooks: Iterable[Hook]) -> Engine:
         """This engine with these of its hooks."""
-        kept = {"catalog": self.catalog, "debug": self._debug, "journal": self.journal, "warm": self._warm}
+        kept = {"catalog": self.catalog, "debug": self._saying(), "journal": self.journal, "warm": self._warm}
         return Engine(hooks, **kept, tell_untrusted=self._tells_untrusted)  # type: ignore[arg-type]
 
     async def adecide(self, event: Event, *, settle: Callable[[Verdict], Verdict] | None = None) -> Verdict:
@@ -206,7 +212,9 @@ class Engine:
                 priority=priority,
                 description=(getattr(function, "__doc__", None) or "").strip(),
             )
-            self._arranged = matching.Arranged((*self._arranged.hooks, hook))
+            self._own = (*self._own, hook)
+            known, arranged = self._arranged
+            self._arranged = known, matching.Arranged((*arranged.hooks, hook))
             return function
 
         return add
@@ -217,6 +225,19 @@ class Engine:
         session.open()
         return dict(session.variables())
 
+    def _now(self) -> matching.Arranged:
+        """The hooks as they are now."""
+        known, arranged = self._arranged
+        if self._followed is not None and (latest := self._followed.current()) is not known:
+            arranged = matching.Arranged((*latest.hooks, *self._own))
+            self._arranged, self.catalog = (latest, arranged), latest
+        return arranged
+
+    def _saying(self) -> Callable[[str], None] | None:
+        """Who hears what each hook is given: whoever asked for it, or stderr if `hooks.toml` does."""
+        is_asked = self._followed is not None and self.catalog is not None and self.catalog.debug
+        return self._debug or (_say_on_stderr if is_asked else None)
+
     def _turn(
         self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None, deadline: float | None
     ) -> Turn:
@@ -224,10 +245,11 @@ class Engine:
             event = event.replace(session_id=self.session_id)
         session = self._session(event.session_id)
         trouble = session.open()
-        if trouble and self._debug:
-            self._debug(f"[HOOK DEBUG] {trouble}")
+        debug = self._saying()
+        if trouble and debug:
+            debug(f"[HOOK DEBUG] {trouble}")
         trust = self.catalog.trust if self.catalog else None
-        how = {"cancel": cancel, "loop": loop, "deadline": deadline, "debug": self._debug, "warm": self._warm}
+        how = {"cancel": cancel, "loop": loop, "deadline": deadline, "debug": debug, "warm": self._warm}
         return Turn(event, session, trust, **how)  # type: ignore[arg-type]
 
     def _session(self, session_id: str) -> Session:
@@ -251,7 +273,9 @@ class Engine:
 def _say_on_stderr(line: str) -> None:
     import sys
 
-    print(line, file=sys.stderr)
+    from .shown import visible
+
+    print(visible(line), file=sys.stderr)
 
 
 def untrusted_line(count: int) -> str:

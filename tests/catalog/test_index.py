@@ -19,6 +19,7 @@ from support import array_hook, folder_hook, project_hooks, tenterhook, until, u
 from tenterhook import Event, Hook, dispatch, expressions, matching, places
 from tenterhook.catalog import index, loading
 from tenterhook.catalog.contents import Catalog
+from tenterhook.catalog.observing import Observed
 from tenterhook.catalog.trust import Trust
 from tenterhook.errors import HookError
 from tenterhook.events import AGENTS, EVENTS, TOOL_NAMES
@@ -93,7 +94,7 @@ def hooks(draw: st.DrawFn) -> Hook:
 def made(found: Sequence[Hook]) -> index.Index:
     """An index of these hooks, through the bytes that are kept."""
     catalog = Catalog("/", (), tuple(found), (), (), Trust("/"))
-    read: index.Index = marshal.loads(index._made(catalog, [], [], [], {}))
+    read: index.Index = marshal.loads(index._made(catalog, [], Observed("/", [], "/nonexistent")))
     return read
 
 

@@ -11,23 +11,24 @@ import marshal
 import os
 import sys
 
-from .. import __version__, light_json, places, private_files, texts, words
+from .. import __version__, places, private_files, texts, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from ..formats.entry_points import Look
     from ..model import Hook
     from .contents import Catalog
     from .layers import Layer
+    from .observing import Observed
+    from .remembering import Known, Memory
     from .trust import Trust
 
     Index = dict[str, Any]
 
-_MADE_BY = (7, __version__, sys.hexversion)
-_CLOCK_TICK = 50_000_000  # ns, with room to spare
+_MADE_BY = (8, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
@@ -48,7 +49,7 @@ def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ())
         if index["made_for"] != (places.config_home(), places.state()):  # they share a cache, and nothing else
             return None
         fresh = private_files.is_fresh(index["definitions"]) and all(
-            _place(path) == known for path, known in index["places"]
+            place(path) == known for path, known in index["places"]
         )
     except (ValueError, EOFError, TypeError, KeyError):
         return None
@@ -86,28 +87,6 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
     return True
 
 
-def loaded(root: str, configs: Sequence[str], trust: Trust) -> Catalog:
-    """A project's hooks for whoever loads them again and again: as they were the last time, if nothing has changed."""
-    from . import layers, loading
-    from .contents import LeftOut
-
-    if trust.everything:  # then the project's settings count as well, whatever they are
-        return loading.load(root, configs, trust=trust)
-    here = layers.layers(root)
-    found = read(root, configs, here)
-    if found is None:
-        mark = f"{_file(root, configs, here)}.loaded"
-        if os.path.exists(mark):
-            return load(root, configs, trust=trust, here=here)
-        private_files.write(mark, b"")  # what is loaded just once need not be kept
-        return loading.load(root, configs, trust=trust)
-    from ..model import Hook
-
-    left_out = tuple(LeftOut(Hook(*hook), why) for hook, why in marshal.loads(found["left_out"]))  # noqa: S302  # as above
-    known = catalog(found, trust=trust)
-    return known._replace(layers=tuple(here), left_out=left_out, refused_configs=tuple(found["refused_configs"]))
-
-
 def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalog:
     """The hooks as they were loaded when the index was made. Trust is there as far as this event could ask for it."""
     from ..errors import Problem
@@ -134,51 +113,77 @@ def load(
     here: Sequence[Layer] = (),
 ) -> Catalog:
     """Load a project's hooks and keep what was found as its index, if it can be kept."""
-    import time
+    return read_and_keep(root, configs, managed=managed, trust=trust, here=here)[0]
 
-    from . import layers, loading
 
-    looked = time.time_ns()
+def read_and_keep(
+    root: str,
+    configs: Sequence[str],
+    *,
+    managed: str | None = None,
+    trust: Trust | None = None,
+    here: Sequence[Layer] = (),
+) -> tuple[Catalog, Observed, Memory]:
+    """The same, with what was looked at and read: of the definitions, those that have changed since the last time."""
+    from . import layers, loading, observing, remembering
+
     managed = managed or layers.MANAGED
-    looks: dict[str, Look | None] = {}
-    files = _files(root, configs, managed, looks)  # looked at before they are read: a change in between is seen later
-    ways = _ways(root, configs, managed, looks)
-    found = loading.load(root, configs, trust=trust, managed=managed, looks=looks)
-    changed = max((known[1] for _, known in files if known), default=0)
-    if looked - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
+    observed = observing.Observed(root, configs, managed)
+    observed.look_at_all()  # before anything is read
+    memory = remembering.Memory(observed, recalled(root, configs, here))
+    found = loading.load(root, configs, trust=trust, managed=managed, observed=observed, memory=memory)
+    if observed.is_settled():
         try:
-            made = _made(found, configs, files, ways, looks)
+            made, read = _made(found, configs, observed), memory.as_bytes()
         except ValueError:  # something in a definition that cannot be kept
-            return found
-        file = _file(root, configs, here)
-        private_files.write(file, made)
-        private_files.forget_old(os.path.dirname(file))
-    return found
+            return found, observed, memory
+        beside = _definitions(root, configs, here)
+        for file, data in ((beside, marshal.dumps((_MADE_BY, read))), (_file(root, configs, here), made)):
+            private_files.write(file, data)
+            private_files.forget_old(os.path.dirname(file))
+    return found, observed, memory
+
+
+def recalled(root: str, configs: Sequence[str], here: Sequence[Layer] = ()) -> Known | None:
+    """The definitions as they were when the index was made, however much of it is still true."""
+    from . import remembering
+
+    data = private_files.read(_definitions(root, configs, here))
+    try:
+        made_by, read = marshal.loads(data or b"")  # noqa: S302  # nobody but this account can have written it
+        return remembering.recalled(read) if made_by == _MADE_BY else None
+    except (ValueError, EOFError, TypeError):  # there is none, or it is broken
+        return None
+
+
+def has_been_loaded(root: str, configs: Sequence[str], here: Sequence[Layer]) -> bool:
+    """Whether somebody has loaded it before; what is loaded just once need not be kept."""
+    mark = f"{_file(root, configs, here)}.loaded"
+    if os.path.exists(mark):
+        return True
+    private_files.write(mark, b"")
+    return False
 
 
 def forget(root: str) -> None:
     """Remove the index of a project that is gone."""
-    try:
-        os.unlink(_file(root, ()))
-    except OSError:
-        pass
+    for file in (_file(root, ()), _definitions(root, ())):
+        try:
+            os.unlink(file)
+        except OSError:
+            pass
 
 
-def _made(
-    found: Catalog,
-    configs: Sequence[str],
-    files: list[tuple[str, Any]],
-    ways: list[tuple[str, Any]],
-    looks: Mapping[str, Look | None],
-) -> bytes:
+def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
     from ..events import NAMES_OF_TOOL
+    from .remembering import plain
 
     entries: dict[str, list[Any]] = {}
     for hook in found.hooks:
         entry = _entry(hook)
         if entry is not None:
             entries.setdefault(hook.event, []).append(entry)
-    scripts = _scripts(found, looks)
+    files, scripts = observed.files(), _scripts(found, observed.looks)
     # Light enumerations are strings to marshal only if they are exactly strings.
     return marshal.dumps(
         {
@@ -188,11 +193,11 @@ def _made(
             "configs": list(configs),
             "definitions": [(path, known) for path, known in files if path not in scripts],
             "scripts": [(path, known) for path, known in files if path in scripts],
-            "places": ways,
+            "places": observed.ways(),
             "entries": entries,
             "tool_names": NAMES_OF_TOOL,
-            "hooks": marshal.dumps([_plain(hook) for hook in found.hooks]),
-            "left_out": marshal.dumps([(_plain(each.hook), each.why) for each in found.left_out]),
+            "hooks": marshal.dumps([plain(hook) for hook in found.hooks]),
+            "left_out": marshal.dumps([(plain(each.hook), each.why) for each in found.left_out]),
             "refused_configs": found.refused_configs,
             "problems": [tuple(problem) for problem in found.problems],
             "debug": found.debug,
@@ -203,10 +208,11 @@ def _made(
 def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
     """What need not be looked at to know that an event reaches no hook: it could at most take one away."""
     from ..formats import entry_points
+    from .observing import parents
 
     if found.left_out or any(hook.replaced_by for hook in found.hooks):  # another could come in its place
         return set()
-    troubled = {parent for problem in found.problems for parent in _parents(problem.file)}
+    troubled = {parent for problem in found.problems for parent in parents(problem.file)}
     folders = [hook.folder for hook in found.hooks if hook.folder is not None and hook.folder not in troubled]
     plain = [folder for folder in folders if (seen := looks.get(folder)) is not None and not seen.links]
     return {
@@ -214,11 +220,6 @@ def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
         for folder in plain
         for rest in ("", "/scripts", *(f"/{name}" for name in entry_points.ENTRY_POINTS))
     }
-
-
-def _plain(hook: Hook) -> tuple[Any, ...]:
-    metadata = light_json.loads(light_json.dumps(dict(hook.metadata), default=str)) if hook.metadata else {}
-    return tuple(metadata if value is hook.metadata else value for value in hook)
 
 
 def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
@@ -238,61 +239,8 @@ def _words(expression: str) -> Any:
     return words.words(expression) or words.needed(expression) or False
 
 
-def _files(
-    root: str, configs: Iterable[str], managed: str, looks: dict[str, Look | None]
-) -> list[tuple[str, tuple[int, ...] | None]]:
-    """Everything whose content decides which hooks there are, as it is now; `looks` gets what is seen of folders."""
-    from ..formats import entry_points
-    from . import layers, roots, settings
-
-    paths = [os.path.join(places.state(), "trust.json"), *configs]
-    seen_so: dict[str, tuple[int, ...]] = {}
-    for layer in layers.layers(root, managed):
-        paths += [layer.directory, os.path.join(layer.directory, settings.FILE)]
-        try:
-            names = os.listdir(layer.directory)
-        except OSError:
-            continue
-        for name in names:
-            folder = f"{layer.directory}/{name}"
-            seen = looks[folder] = entry_points.look(folder)
-            if seen is None:
-                paths += [folder, f"{folder}/HOOK.md"]
-            else:
-                paths += seen.links
-                seen_so |= {path: private_files.signature_of(found) for path, found in seen.stats.items()}
-    # what trust in a project's settings is bound to; a repository's own directory changes with every commit
-    paths += [path for path in roots.identity_files(root) if not os.path.isdir(path)]
-    others = {path: private_files.signature(path) for path in paths if path not in seen_so}
-    return [*others.items(), *seen_so.items()]
-
-
-def _ways(root: str, configs: Iterable[str], managed: str, looks: Mapping[str, Look | None]) -> list[tuple[str, Any]]:
-    """Every directory and link on the way to the hooks: who may write there decides whether they count."""
-    from . import layers
-
-    paths: list[str] = []
-    links = [link for seen in looks.values() if seen for link in seen.links]
-    trusted = os.path.join(places.state(), "trust.json")
-    for path in (*(layer.directory for layer in layers.layers(root, managed)), *links, *configs, trusted):
-        for way in (path, os.path.realpath(path)):
-            paths += _parents(way)
-    # a repository around a directory makes what is in it the project's
-    kept = [os.path.join(place, "x") for place in (places.config_home(), places.state())]
-    around = [parent for place in kept for way in (place, os.path.realpath(place)) for parent in _parents(way)]
-    paths += [os.path.join(parent, ".git") for parent in (root, *around)]
-    return [(path, _place(path)) for path in dict.fromkeys(paths)]
-
-
-def _parents(path: str) -> list[str]:
-    parents = []
-    while path != os.path.dirname(path):
-        path = os.path.dirname(path)
-        parents.append(path)
-    return parents
-
-
-def _place(path: str) -> tuple[int, ...] | None:
+def place(path: str) -> tuple[int, ...] | None:
+    """Which directory or link is there, and who may write to it."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -303,3 +251,9 @@ def _place(path: str) -> tuple[int, ...] | None:
 def _file(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
     key = chr(0).join((root, *configs, *(word for layer in layers for word in layer)))
     return f"{places.cache()}/{'loaded' if layers else 'index'}/{places.file_name(key)}"
+
+
+def _definitions(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
+    """Beside an index: what its definitions said. Whoever only asks the index need not read it."""
+    directory, _, name = _file(root, configs, layers).rpartition("/")
+    return f"{directory}-definitions/{name}"

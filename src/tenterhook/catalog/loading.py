@@ -14,10 +14,12 @@ from .trust import Trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from ..model import Hook
+    from .observing import Observed
+    from .remembering import Memory
 
 _GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
 
@@ -28,10 +30,16 @@ def load(
     *,
     trust: Trust | None = None,
     managed: str = MANAGED,
-    looks: Mapping[str, entry_points.Look | None] | None = None,
+    observed: Observed | None = None,
+    memory: Memory | None = None,
 ) -> Catalog:
-    """Read every layer and every named file. Never raises for what is in them. `looks`: folders that were looked at."""
+    """Read every layer and every named file. Never raises for what is in them.
+
+    `observed` is looked at already, or as far as it comes to that; `memory` knows what need not be read again.
+    """
     trust = trust or Trust(root)
+    look = observed.look if observed else entry_points.look
+    read_folder, read_file = (memory.folder, memory.file) if memory else (folder_format.read, toml_files.read)
     found = layers(root, managed)
     hooks: list[Hook] = []
     problems: list[Problem] = []
@@ -44,7 +52,7 @@ def load(
         rules, trouble = _settings(layer, trust)
         problems += trouble
         governing.append(rules)
-        read, trouble = _read_layer(layer, rules, governing, looks or {})
+        read, trouble = _read_layer(layer, rules, governing, look, read_folder)
         hooks += read
         problems += trouble
     in_force, left_out = _choose(hooks, governing)
@@ -57,7 +65,7 @@ def load(
             problems.append(_writable(config, other))
             refused.append(config)
             continue
-        file = toml_files.read(config)
+        file = read_file(config)
         in_force += file.hooks
         problems += file.problems
         if any(problem.severity == "error" for problem in file.problems) and not file.hooks:
@@ -102,7 +110,8 @@ def _read_layer(
     layer: Layer,
     own: settings.Settings,
     governing: Sequence[settings.Settings],
-    looks: Mapping[str, entry_points.Look | None],
+    look: Callable[[str], entry_points.Look | None],
+    read_folder: Callable[..., folder_format.Read],
 ) -> tuple[list[Hook], list[Problem]]:
     """The folders of a layer, by name, bytewise."""
     try:
@@ -117,7 +126,7 @@ def _read_layer(
     problems: list[Problem] = []
     for name in names:
         folder = f"{layer.directory}/{name}"
-        seen = looks[folder] if folder in looks else entry_points.look(folder)
+        seen = look(folder)
         if seen is None:
             continue
         culprit = _culprit(folder, layer, seen)
@@ -125,7 +134,7 @@ def _read_layer(
             problems.append(_writable(f"{folder}/HOOK.md", culprit))
             continue
         changes: dict[str, Mapping[str, Any]] = {"defaults": own.defaults, "override": {}}
-        read = folder_format.read(folder, layer.name, changes, seen)
+        read = read_folder(folder, layer.name, changes, seen)
         overrides = [
             (rules, read.hook.name)
             for rules in reversed(governing)
@@ -133,7 +142,7 @@ def _read_layer(
         ]
         for rules, hook_name in overrides:
             wanted = {**changes, "override": {**changes["override"], **rules.overrides[hook_name]}}
-            changed = folder_format.read(folder, layer.name, wanted, seen)
+            changed = read_folder(folder, layer.name, wanted, seen)
             if changed.hook is not None:
                 changes, read = wanted, changed
                 continue

@@ -232,16 +232,17 @@ async def _to_the_end(conversation: Conversation, prompt: str) -> Ended:
 
 def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
     from .. import places
-    from ..catalog import loading, roots
+    from ..catalog import roots
+    from ..catalog.following import Followed
     from ..catalog.trust import Trust
     from ..engine import Engine
     from ..journal.writing import Journal
 
     root = roots.project_root(work_dir)
     kimi = [file for name in _KIMI if os.path.isfile(file := os.path.join(places.home(), name))]
-    catalog = loading.load(root, [*kimi, *configs], trust=Trust(root))
-    say = (lambda line: _err(visible(line) + "\n")) if debug or catalog.debug else None
-    return Engine(catalog.hooks, catalog=catalog, debug=say, journal=Journal("agent"), warm=True)
+    followed = Followed(root, [os.path.abspath(file) for file in (*kimi, *configs)], Trust(root))
+    say = (lambda line: _err(visible(line) + "\n")) if debug else None
+    return Engine(followed=followed, debug=say, journal=Journal("agent"), warm=True)
 
 
 def _hub() -> Hub | None:

@@ -1,0 +1,117 @@
+"""The hooks of a project for an engine that lives on: what has changed is in force at its next event.
+
+A change costs the reading of what has changed. Nothing costs a look at every file: the first event looks, and from
+then on the kernel tells (watching.py) whether there is a reason to. Where it cannot, every event looks.
+"""
+
+from __future__ import annotations
+
+import marshal
+import stat
+import threading
+import time
+
+from .. import private_files
+from . import index, layers, loading
+from .contents import LeftOut
+from .observing import Observed
+from .remembering import Memory
+from .trust import Trust
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .contents import Catalog
+    from .remembering import Known
+    from .watching import Watch
+
+_LONGEST = 1.0  # seconds without a look of one's own, whatever the kernel tells
+_SHARE = 100  # and as many times what a look takes
+
+
+class Followed:
+    """A project's hooks as they are now. Safe to use from several threads at once."""
+
+    def __init__(self, root: str, configs: Sequence[str], trust: Trust) -> None:
+        self._root, self._configs, self._everything = root, configs, trust.everything
+        self._lock = threading.Lock()
+        self._known: Known | None = None
+        self._files: list[tuple[str, Any]] = []
+        self._ways: list[tuple[str, Any]] = []
+        self._observed: Observed | None = None  # until it is first asked what was seen
+        self._is_settled = True
+        self._watch: Watch | None = None
+        self._looks = 0  # since it was loaded
+        self._due = 0.0
+        self.latest = self._loaded(trust)
+
+    def current(self) -> Catalog:
+        """What there is now; the same object for as long as nothing has changed."""
+        with self._lock:
+            if self._watch is None or not self._watch.is_quiet() or time.monotonic() > self._due:
+                self._look()
+            return self.latest
+
+    def _look(self) -> None:
+        begun = time.monotonic()
+        if self._observed is not None:
+            self._files, self._ways = self._observed.files(), self._observed.ways()
+            self._is_settled = self._observed.is_settled()
+            self._observed = None
+        if self._watch is None and self._looks:  # most that are loaded see just one event
+            self._watch = self._watched()  # before looking: what happens from now on is told
+        self._looks += 1
+        if not self._is_settled or not self._is_fresh():
+            self._read_again()
+        ended = time.monotonic()
+        self._due = ended + max(_LONGEST, _SHARE * (ended - begun))
+
+    def _is_fresh(self) -> bool:
+        return private_files.is_fresh(self._files) and all(index.place(path) == known for path, known in self._ways)
+
+    def _watched(self) -> Watch:
+        from .watching import Watch
+
+        directories = [path for path, known in self._files if known and stat.S_ISDIR(known[5])]
+        paths = [path for path, _ in (*self._files, *self._ways)]
+        devices = {known[4] for _, known in self._files if known} | {known[1] for _, known in self._ways if known}
+        return Watch(directories, paths, devices)
+
+    def _loaded(self, trust: Trust) -> Catalog:
+        """As the last process left it, if nothing has changed since."""
+        if self._everything:  # then the project's settings count as well, whatever they are
+            return self._read(trust)
+        here = layers.layers(self._root)
+        found = index.read(self._root, self._configs, here)
+        if found is not None:
+            self._files, self._ways = [*found["definitions"], *found["scripts"]], found["places"]
+            return _as_loaded(found, here, trust)
+        if not index.has_been_loaded(self._root, self._configs, here):
+            return self._read(trust)
+        catalog, self._observed, memory = index.read_and_keep(self._root, self._configs, trust=trust, here=here)
+        self._known = memory.known
+        return catalog
+
+    def _read(self, trust: Trust) -> Catalog:
+        observed = Observed(self._root, self._configs, layers.MANAGED)
+        memory = Memory(observed, self._known)
+        catalog = loading.load(self._root, self._configs, trust=trust, observed=observed, memory=memory)
+        self._observed, self._known = observed, memory.known
+        return catalog
+
+    def _read_again(self) -> None:
+        """Everything anew, of which only what has changed is read; trust may be bound to something else by now."""
+        if self._known is None:
+            self._known = index.recalled(self._root, self._configs, layers.layers(self._root))
+        self.latest = self._read(Trust(self._root, everything=self._everything))
+        self._watch, self._looks = None, 0
+
+
+def _as_loaded(found: index.Index, here: Sequence[layers.Layer], trust: Trust) -> Catalog:
+    from ..model import Hook
+
+    left_out = tuple(LeftOut(Hook(*hook), why) for hook, why in marshal.loads(found["left_out"]))  # noqa: S302  # ours
+    known = index.catalog(found, trust=trust)
+    return known._replace(layers=tuple(here), left_out=left_out, refused_configs=tuple(found["refused_configs"]))
