@@ -134,6 +134,6 @@ def status(as_json: bool) -> int:
         print_json({"schema": 1, "joined": True, **about, "undelivered": waiting})
     else:
         click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
-        click.echo("it can be reached" if trouble is None else f"it cannot be reached: {one_line(trouble)}")
+        click.echo("it can be reached" if trouble is None else f"it cannot be used: {one_line(trouble)}")
         click.echo(f"{waiting} records wait to be delivered")
     return 0 if trouble is None else 1

@@ -175,7 +175,9 @@ def _conditions(plan: changes.Plan) -> Iterator[str]:
     agent = plan.agent
     if agent.name == "codex":
         yield "Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line"
-    if plan.root is not None and agent.name in ("codex", "gemini"):
+    if plan.root is not None and agent.name == "codex":
+        yield "Codex leaves a project's hooks out once it was told not to trust the project"
+    if plan.root is not None and agent.name in ("copilot", "gemini"):
         yield f"{agent.title} reads a project's hooks only once it trusts the project: start it there and say so"
     for config in plan.record["configs"]:
         yield f"hooks of {short_path(config)} are in force there too"
