@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenterhook import starting
+from tenterhook.dispatching import starting
 
 from . import homes
 from .comparing import Blocks, Comparison, compare

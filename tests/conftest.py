@@ -16,7 +16,7 @@ SLOW = (
     *("authoring/test_new", "authoring/test_trying", "converting/test_scripts", "doctor/test_checks"),
     *("hooks/test_protect_hooks", "hub", "inbox", "installing/test_codex_trust", "installing/test_settings_files"),
     *("installing/test_wiring", "joining", "journal/test_export", "journal/test_kills", "journal/test_verify"),
-    *("test_docs_hub", "test_site", "test_warming"),
+    *("runs/test_warming", "test_docs_hub", "test_site"),
 )
 
 

@@ -21,25 +21,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from support import table_hook, write_config
-from tenterhook import (
-    Action,
-    Decision,
-    Engine,
-    Event,
-    Hook,
-    Run,
-    UnknownEvent,
-    expressions,
-    jsonable,
-    light_json,
-    words,
-)
-from tenterhook.decisions import read_decision
+from tenterhook import Action, Decision, Engine, Event, Hook, Run, UnknownEvent
+from tenterhook.basics import jsonable, light_json, words
+from tenterhook.basics.texts import input_texts
+from tenterhook.deciding import expressions
+from tenterhook.deciding.decisions import read_decision
+from tenterhook.deciding.verdicts import merge
 from tenterhook.events import BY_NAME, EVENTS, spec_of
 from tenterhook.formats import placeholders
 from tenterhook.model import PRECEDENCE, Failure
-from tenterhook.texts import input_texts
-from tenterhook.verdicts import merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -396,7 +386,7 @@ patterns = st.recursive(
 
 WORKER = """
 import json, sys
-from tenterhook import expressions
+from tenterhook.deciding import expressions
 for line in sys.stdin:
     dialect, expression, text = json.loads(line)
     expressions.search(dialect, expression)(text)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance import checking, leftovers, places, trying
 from conformance.places import SESSION, Place
+from dispatching.test_dispatch import BRIDGE, HANG, install
 from hosts.test_answers import DOES
 from support import array_hook
 from tenterhook import Engine, Event
@@ -20,7 +21,6 @@ from tenterhook.catalog import roots
 from tenterhook.catalog.trust import Trust
 from tenterhook.formats import toml_files
 from tenterhook.hosts import codec
-from test_dispatch import BRIDGE, HANG, install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

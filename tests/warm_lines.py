@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import until
-from tenterhook import running, warming
+from tenterhook.runs import running, warming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tenterhook.spawning import Spawner
+    from tenterhook.runs.spawning import Spawner
 
 _LINE = """
 import os, signal

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 
-from . import matching, verdicts
+from .deciding import matching, verdicts
 from .errors import HookError
 from .events import spec_of
+from .firing.turns import Turn
 from .model import Event, Hook, Run, Verdict
 from .sessions import Session, fresh_id
-from .turns import Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .catalog.following import Followed
     from .errors import Problem
     from .journal.writing import Journal
-    from .running import Cancel
+    from .runs.running import Cancel
 
 _REMEMBERED_SESSIONS = 64
 
@@ -146,7 +146,7 @@ class Engine:
         import asyncio
         import threading
 
-        from .running import Cancel
+        from .runs.running import Cancel
 
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Verdict] = loop.create_future()
@@ -187,7 +187,7 @@ class Engine:
 
         It is given the Event and may return None, a dict as a script would print it, or a Decision.
         """
-        from .expressions import PYTHON, search
+        from .deciding.expressions import PYTHON, search
 
         spec = spec_of(event)
         if not 0 < timeout <= 600 or not 0 <= priority <= 1000:
@@ -273,7 +273,7 @@ class Engine:
 def _say_on_stderr(line: str) -> None:
     import sys
 
-    from .shown import visible
+    from .basics.shown import visible
 
     print(visible(line), file=sys.stderr)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .basics.values import NamedTuple, StrEnum
 from .errors import UnknownEvent
-from .values import NamedTuple, StrEnum
 
 
 class Effect(StrEnum):

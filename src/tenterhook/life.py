@@ -11,8 +11,9 @@ import copy
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import guarded, processes, stopping, telling
+from . import stopping, telling
 from .approvals.requests import Call
+from .basics import guarded, processes
 from .gate import Gate, Permit
 from .model import Event, Verdict
 from .sessions import fresh_id

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import time
 
-from . import jsonable
+from .basics import jsonable
+from .basics.values import NamedTuple, StrEnum
 from .errors import Problem
 from .events import AGENTS, FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
-from .values import NamedTuple, StrEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ import os
 import stat
 import time
 
-from . import light_json, places, private_files
-from .values import NamedTuple
+from .basics import light_json, places, private_files
+from .basics.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .locks import Lock
+    from .basics.locks import Lock
 
 _A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
@@ -199,7 +199,7 @@ class Session:
             os.close(os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         except OSError:
             return None
-        from .locks import Lock
+        from .basics.locks import Lock
 
         return Lock(os.path.join(self.directory, "lock"))
 

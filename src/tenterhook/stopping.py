@@ -6,9 +6,9 @@ once; then they are asked again, told so, and a block is ignored. Each family co
 
 from __future__ import annotations
 
+from .basics.values import NamedTuple
 from .events import STOPS
 from .model import Action
-from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

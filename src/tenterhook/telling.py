@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import jsonable, stopping
+from . import stopping
+from .basics import jsonable
+from .basics.texts import prompt_text
 from .model import Action
-from .texts import prompt_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

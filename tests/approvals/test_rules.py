@@ -491,7 +491,7 @@ def test_a_dry_run_with_rules_that_cannot_be_read_says_so(home: Path, project: P
 
 @pytest.mark.parametrize("character", ["\U0001f680", "\U000e0041", "\U0010fffd"])
 def test_a_line_that_the_grammar_would_crash_on_is_not_parsed(character: str) -> None:
-    from tenterhook import shell_lines
+    from tenterhook.basics import shell_lines
 
     line = f"echo {character} | {{ $( `"
     assert all(shell_lines.parse(f"{line}{character * number}".encode()).has_error for number in range(200))

@@ -13,8 +13,8 @@ import pytest
 
 from authoring.trying import BOOT, tenterhook, tried
 from support import folder_hook, project_hooks, user_hooks
-from tenterhook import guarded, processes
 from tenterhook.authoring import templates
+from tenterhook.basics import guarded, processes
 from tenterhook.events import EVENTS, Effect
 
 if TYPE_CHECKING:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from catalog.test_index import CHANGES, config, root, trusted
+from dispatching.test_dispatch import SERVE, install, payload
+from dispatching.test_serving import ask
 from support import array_hook, folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks, write_config
-from tenterhook import Engine, Event, private_files
+from tenterhook import Engine, Event
+from tenterhook.basics import private_files
 from tenterhook.catalog import loading, watching
 from tenterhook.catalog.following import Followed
 from tenterhook.catalog.trust import Trust
-from test_dispatch import SERVE, install, payload
-from test_serving import ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

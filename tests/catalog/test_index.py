@@ -16,11 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support import array_hook, folder_hook, project_hooks, tenterhook, until, user_hooks, write_config
-from tenterhook import Event, Hook, dispatch, expressions, matching, places
+from tenterhook import Event, Hook
+from tenterhook.basics import places
 from tenterhook.catalog import index, loading
 from tenterhook.catalog.contents import Catalog
 from tenterhook.catalog.observing import Observed
 from tenterhook.catalog.trust import Trust
+from tenterhook.deciding import expressions, matching
+from tenterhook.dispatching import dispatch
 from tenterhook.errors import HookError
 from tenterhook.events import AGENTS, EVENTS, TOOL_NAMES
 from tenterhook.hosts import HOSTS, codec

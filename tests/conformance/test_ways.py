@@ -21,10 +21,10 @@ import pytest
 
 from conformance import reading
 from conformance.places import Place
+from dispatching.test_dispatch import serving
 from support import until
 from tenterhook import Engine, Event
-from tenterhook.warming import INTERPRETERS
-from test_dispatch import serving
+from tenterhook.runs.warming import INTERPRETERS
 from vector_ways import can_be_warm, differences, forget, installed, line, native_of, passes, put, spoken, swept, warmed
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tenterhook import expressions
 from tenterhook.converting.dialects import rewrite
-from tenterhook.expressions import JAVASCRIPT, PYTHON
+from tenterhook.deciding import expressions
+from tenterhook.deciding.expressions import JAVASCRIPT, PYTHON
 
 settings.register_profile(
     "dialects", deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)

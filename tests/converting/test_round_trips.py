@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from converting.ways import FILES, FORMATS, comparable, convert, read
-from tenterhook import expressions
+from tenterhook.deciding import expressions
 from tenterhook.events import BY_NAME, EVENTS
 from tenterhook.formats.agent_payloads import EVENTS_OF
 

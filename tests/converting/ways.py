@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tenterhook import expressions
 from tenterhook.converting import carrying, documents, folders, lines, sources, targets
 from tenterhook.converting.findings import Loss, Note
+from tenterhook.deciding import expressions
 from tenterhook.events import TOOL_NAMES, tool_names
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from hooks.lines import HOOKS, NAMES
 from support import project_hooks, tenterhook, trigger, user_hooks
-from tenterhook import guarded, processes
+from tenterhook.basics import guarded, processes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support import folder_hook, tenterhook, user_hooks
-from tenterhook import Event, Hook, jsonable
+from tenterhook import Event, Hook
+from tenterhook.basics import jsonable
 from tenterhook.events import tool_names
 from tenterhook.formats import payloads
 from tenterhook.hosts import HOSTS, codec, wire

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dispatching.test_dispatch import BRIDGE, HANG, install, record, serving
 from hosts.test_payloads import native_name, recorded, sent
 from support import folder_hook, user_hooks
 from tenterhook.events import EVENTS
 from tenterhook.hosts import HOSTS
-from test_dispatch import BRIDGE, HANG, install, record, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

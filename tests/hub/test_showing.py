@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenterhook.basics.shown import is_hidden
 from tenterhook.hub import cards, plots, showing
-from tenterhook.shown import is_hidden
 
 ALLOWED_TAGS = {"span", "mark"}
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)  # lone surrogates, too

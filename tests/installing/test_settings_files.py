@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from support import folder_hook, tenterhook, user_hooks
-from tenterhook import guarded, processes
+from tenterhook.basics import guarded, processes
 from tenterhook.installing import lasting
 
 SETTINGS = {

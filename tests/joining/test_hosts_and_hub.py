@@ -433,7 +433,14 @@ def _imported(claude: Claude, event: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
 
 
-OURS = {"tenterhook.joining", "tenterhook.approving", "tenterhook.approvals.rules", "http.client", "tomllib", "ssl"}
+OURS = {
+    "tenterhook.joining",
+    "tenterhook.dispatching.approving",
+    "tenterhook.approvals.rules",
+    "http.client",
+    "tomllib",
+    "ssl",
+}
 
 
 def test_without_a_hub_and_rules_nothing_of_them_is_imported(home: Path, project: Path) -> None:

@@ -27,7 +27,7 @@ from support import (
     user_hooks,
     write_config,
 )
-from tenterhook import guarded, processes
+from tenterhook.basics import guarded, processes
 from tenterhook.events import EVENTS
 
 if TYPE_CHECKING:

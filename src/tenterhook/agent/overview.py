@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import places
-from ..shown import one_line
+from ..basics import places
+from ..basics.shown import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, ToolReturnPart
 
-from .. import places
+from ..basics import places
 from ..errors import HookError
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from pydantic_ai.messages import (
     ToolReturnPart,
 )
 
+from ..basics.shown import one_line, visible
 from ..model import Action
-from ..shown import one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Awaitable, Callable

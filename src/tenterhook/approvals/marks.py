@@ -6,7 +6,7 @@ import os
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from .. import places
+from ..basics import places
 from . import presence
 from .requests import content_hash
 

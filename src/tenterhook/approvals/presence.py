@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from .. import places
+from ..basics import places
 
 MANAGED = "/etc/tenterhook/config.toml"
 EVENTS = ("pre-tool-call", "permission-request")

@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from .. import jsonable
+from ..basics import jsonable
 from ..events import tool_names
 
 if TYPE_CHECKING:

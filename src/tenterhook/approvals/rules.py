@@ -11,11 +11,12 @@ import time
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import bounded_search, places, shell_lines
+from ..basics import places, shell_lines
+from ..basics.texts import input_texts
+from ..deciding.expressions import PYTHON, BadExpression, on_the_spot_in, search
 from ..errors import HookError
 from ..events import tool_names
-from ..expressions import PYTHON, BadExpression, on_the_spot_in, search
-from ..texts import input_texts
+from ..runs import bounded_search
 from .requests import given_command
 
 if TYPE_CHECKING:

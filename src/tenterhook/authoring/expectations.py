@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import jsonable
+from ..basics import jsonable
 from ..formats.fields import Field
 from ..model import PRECEDENCE, Action
 from . import paths

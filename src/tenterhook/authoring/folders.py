@@ -8,7 +8,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING
 
-from .. import places
+from ..basics import places
 from ..catalog import settings
 from ..errors import HookError
 from ..formats import fields

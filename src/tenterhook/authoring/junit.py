@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from ..shown import one_line, visible
+from ..basics.shown import one_line, visible
 from .results import Status
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..values import StrEnum
+from ..basics.values import StrEnum
 from . import expectations, workers
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import places
+from ..basics import places
 from ..catalog import roots
 from ..catalog.trust import Trust
 from ..errors import ERROR, HookError, Problem

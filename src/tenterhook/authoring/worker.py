@@ -14,16 +14,16 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from .. import places
+from ..basics import places
 from ..catalog.contents import Catalog
 from ..catalog.trust import Trust
 from ..engine import Engine
 from ..errors import Cancelled, HookError
-from ..explaining import explain
 from ..journal import segments, writing
 from ..model import SILENT, Event, Hook, Outcome, Run
-from ..running import Cancel, Command, run_stage
+from ..runs.running import Cancel, Command, run_stage
 from . import surroundings
+from .explaining import explain
 from .paths import Places, all_filled, all_settled
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import jsonable
+from ..basics import jsonable, places
 from . import surroundings
 from .paths import Places
 from .worker import SETUP_SECONDS
@@ -106,7 +106,7 @@ async def _try(job: Job) -> dict[str, Any]:
 
 async def _ask(job: Job, where: Places) -> dict[str, Any]:
     packages = [entry for entry in sys.path if entry.endswith("-packages")]
-    path = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), *packages]
+    path = [os.path.dirname(places.PACKAGE), *packages]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",

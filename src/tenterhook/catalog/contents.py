@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..values import NamedTuple
+from ..basics.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

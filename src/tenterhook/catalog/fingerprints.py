@@ -6,8 +6,8 @@ import hashlib
 import os
 import stat
 
+from ..basics.values import NamedTuple
 from ..errors import HookError
-from ..values import NamedTuple
 
 
 class Untrustable(HookError):

@@ -11,7 +11,7 @@ import stat
 import threading
 import time
 
-from .. import private_files
+from ..basics import private_files
 from . import index, layers, loading
 from .contents import LeftOut
 from .observing import Observed

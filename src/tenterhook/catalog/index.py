@@ -11,7 +11,8 @@ import marshal
 import os
 import sys
 
-from .. import __version__, places, private_files, texts, words
+from .. import __version__
+from ..basics import places, private_files, texts, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from .. import places
-from ..values import NamedTuple
+from ..basics import places
+from ..basics.values import NamedTuple
 from . import roots
 
 MANAGED = "/etc/agents/hooks"

@@ -7,7 +7,8 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING
 
-from .. import expressions, shell_lines
+from ..basics import shell_lines
+from ..deciding import expressions
 from ..errors import Problem
 from ..formats import entry_points, front_matter, toml_files
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from .. import places, private_files
+from ..basics import places, private_files
 from ..formats import entry_points
 from . import layers, roots, settings
 from .index import place

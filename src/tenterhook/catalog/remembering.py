@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 
-from .. import light_json, private_files
+from ..basics import light_json, private_files
 from ..errors import Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import places
+from ..basics import places
 
 
 def project_root(directory: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from ..basics.values import NamedTuple
 from ..errors import Problem
 from ..formats import fields, toml_files
-from ..values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 
-from .. import light_json, places
-from ..locks import Lock
-from ..values import NamedTuple, StrEnum
+from ..basics import light_json, places
+from ..basics.locks import Lock
+from ..basics.values import NamedTuple, StrEnum
 from . import ownership, roots
 
 TYPE_CHECKING = False

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
+from ..basics.shown import visible
 from ..errors import HookError, UnknownEvent
-from ..shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

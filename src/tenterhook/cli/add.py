@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from .. import places
+from ..basics import places
+from ..basics.shown import visible
 from ..catalog import roots
 from ..errors import HookError
 from ..formats import folder as folder_format
@@ -19,7 +20,6 @@ from ..hosts import HOSTS
 from ..installing import changes, in_step, records, wiring
 from ..installing.agents import AGENTS
 from ..model import Hook
-from ..shown import visible
 from .loading import catalog_here, json_option
 from .printing import print_json, print_problems, print_table, short_path
 from .trust import refuse_below_agent
@@ -27,7 +27,7 @@ from .trust import refuse_below_agent
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog
 
-BUILT_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hooks")
+BUILT_IN = os.path.join(places.PACKAGE, "hooks")
 
 
 class Added(NamedTuple):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..approvals.requests import MODES
+from ..basics.shown import visible
 from ..errors import HookError
-from ..shown import visible
 from .loading import config_option, ids_in, json_option
 from .printing import print_json, print_problems
 
@@ -231,7 +231,7 @@ async def _to_the_end(conversation: Conversation, prompt: str) -> Ended:
 
 
 def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
-    from .. import places
+    from ..basics import places
     from ..catalog import roots
     from ..catalog.following import Followed
     from ..catalog.trust import Trust
@@ -263,8 +263,8 @@ def _hub() -> Hub | None:
 
 
 def _is_session(given: str | None) -> bool:
-    from .. import places
     from ..agent import record
+    from ..basics import places
 
     return given is not None and os.path.isfile(os.path.join(record.directory(), f"{places.file_name(given)}.jsonl"))
 

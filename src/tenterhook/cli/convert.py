@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import jsonable
+from ..basics import jsonable
+from ..basics.shown import one_line, visible
 from ..converting import targets
 from ..errors import HookError
-from ..shown import one_line, visible
 from .loading import json_option
 from .printing import print_json, print_problems, short_path
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ..basics.shown import visible
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Finding, Level
 from ..installing import records
 from ..installing.agents import AGENTS
-from ..shown import visible
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..basics.shown import one_line
 from ..errors import HookError
-from ..shown import one_line
 from .loading import json_option
 from .printing import print_json, print_table
 from .trust import refuse_below_agent
@@ -93,7 +93,7 @@ def hub(
     refuse_below_agent("hub")
     if public_url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", public_url):
         raise HookError(f"{public_url!r} is no address of a hub", "write it like https://hub.example.org")
-    from .. import serving
+    from ..dispatching import serving
     from ..hub import server
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")

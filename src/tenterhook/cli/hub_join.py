@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..approvals import presence
+from ..basics.shown import one_line
 from ..errors import HookError
 from ..installing import in_step
-from ..shown import one_line
 from .loading import json_option
 from .printing import print_json
 from .trust import need_terminal, refuse_below_agent

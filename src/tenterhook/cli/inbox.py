@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..basics.shown import one_line
 from ..errors import HookError
-from ..shown import one_line
 from .loading import json_option
 from .printing import print_table
 from .trust import need_terminal, refuse_below_agent

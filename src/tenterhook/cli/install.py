@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..basics.shown import visible
 from ..catalog import roots
 from ..doctor import switches
 from ..errors import HookError
 from ..installing import changes, wiring
 from ..installing.agents import AGENTS
 from ..installing.lasting import temporary
-from ..shown import visible
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_diff, print_json, short_path
 from .trust import refuse_below_agent

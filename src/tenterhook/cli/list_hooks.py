@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import jsonable
+from ..basics import jsonable
+from ..basics.shown import visible
 from ..events import spec_of
 from ..formats import entry_points
 from ..installing import wiring
 from ..journal import health
-from ..shown import visible
 from .loading import catalog_here, config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path
 

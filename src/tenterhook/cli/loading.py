@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import places
+from ..basics import places
 from ..catalog import loading, roots, trust
 
 if TYPE_CHECKING:

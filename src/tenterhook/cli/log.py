@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..basics.shown import one_line
 from ..events import spec_of
-from ..shown import one_line
 from .loading import catalog_here, event_names, hook_names, json_option, session_ids
 from .printing import below, coloured, print_json, print_table, run_line
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..basics.shown import one_line, visible
 from ..errors import HookError
 from ..events import spec_of
 from ..model import PRECEDENCE
-from ..shown import one_line, visible
 from .loading import event_names, hook_names, session_ids
 from .log import moment_since, since_option
 

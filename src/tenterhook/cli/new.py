@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import expressions
 from ..authoring import folders, templates
+from ..basics.shown import visible
 from ..catalog import layers, roots
+from ..deciding import expressions
 from ..errors import HookError
 from ..events import spec_of
 from ..formats import entry_points
 from ..installing import in_step, records, wiring
 from ..installing.agents import AGENTS
-from ..shown import visible
 from .loading import catalog_here, event_names
 from .printing import print_problems, short_path
 from .trust import refuse_below_agent

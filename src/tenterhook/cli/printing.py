@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..basics.shown import one_line, visible
 from ..journal.records import meaning
 from ..model import Outcome
-from ..shown import one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..basics.shown import visible
 from ..errors import HookError
 from ..events import BY_NAME, suggestion
 from ..formats import entry_points, payloads
 from ..formats import folder as folder_format
 from ..model import Event, Hook
-from ..shown import visible
 from .list_hooks import hook_as_json, mode, trust_text
 from .loading import catalog_here, config_option, event_names, hook_names, json_option
 from .printing import matcher_text, print_json, print_problems, short_path
@@ -187,7 +187,7 @@ def _event_as_json(spec: EventSpec) -> dict[str, Any]:
 
 
 def _print_event(spec: EventSpec) -> None:
-    from .. import jsonable
+    from ..basics import jsonable
 
     click.echo(click.style(spec.name, bold=True))
     facts = {

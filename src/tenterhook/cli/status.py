@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ..basics.shown import visible
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
 from ..installing import records, wiring
 from ..installing.agents import AGENTS
-from ..shown import visible
 from .loading import catalog_here
 from .printing import short_path
 

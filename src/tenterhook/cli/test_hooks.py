@@ -11,10 +11,10 @@ import click
 
 from ..authoring import junit, results, suites, watching
 from ..authoring.results import Status
+from ..basics.shown import one_line, visible
 from ..catalog import loading, roots
 from ..catalog.trust import Trust
 from ..errors import HookError
-from ..shown import one_line, visible
 from .loading import config_option, hook_names, json_option
 from .printing import print_json, print_problems, short_path
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..approvals import presence
+from ..authoring.explaining import Explanation, explain
+from ..basics.shown import visible
 from ..catalog import loading, roots
 from ..catalog.trust import as_asked
 from ..engine import Engine, untrusted_line
 from ..errors import Cancelled, HookError
-from ..explaining import Explanation, explain
 from ..journal.writing import Journal
 from ..model import Event, Verdict
-from ..running import Cancel
+from ..runs.running import Cancel
 from ..sessions import Session, fresh_id
-from ..shown import visible
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
 
@@ -217,7 +217,7 @@ def _deciding_rule(event: Event, agent: str) -> Rule | None:
     """The rule that would hold for a tool call, wherever it stands."""
     if event.canonical not in presence.EVENTS or event.tool_name is None or not presence.is_any():
         return None
-    from .. import approving
+    from ..dispatching import approving
 
     return approving.deciding_rule(event, agent)
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from .. import guarded
+from ..basics import guarded
+from ..basics.shown import one_line, visible
 from ..catalog import fingerprints, settings
 from ..catalog.trust import fingerprint_of
 from ..errors import HookError
-from ..shown import one_line, visible
 from .loading import catalog_here, offered
 from .printing import print_problems, short_path
 

@@ -6,8 +6,8 @@ import os
 
 import click
 
+from ..basics.shown import visible
 from ..errors import HookError
-from ..shown import visible
 from .loading import catalog_here, offered
 from .trust import need_terminal, refuse_below_agent
 

@@ -8,7 +8,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import shell_lines
+from ..basics import shell_lines
 from ..formats import entry_points, placeholders
 from . import behaviour, copying, lines, matchers, scripts, sight
 from .findings import Findings, Loss, Note

@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import shell_lines
+from ..basics import shell_lines
 from . import scripts, sight
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import unicodedata
 import warnings
 from typing import NamedTuple
 
-from .. import expressions
-from ..expressions import JAVASCRIPT, PYTHON
+from ..deciding import expressions
+from ..deciding.expressions import JAVASCRIPT, PYTHON
 
 
 class Rewritten(NamedTuple):

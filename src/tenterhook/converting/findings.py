@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import jsonable
+from ..basics import jsonable
 
 if TYPE_CHECKING:
     from ..model import Hook

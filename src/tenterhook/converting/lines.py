@@ -6,8 +6,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from .. import commands
 from ..events import AGENTS
+from ..firing import commands
 from ..formats import agent_payloads
 from ..model import Event
 

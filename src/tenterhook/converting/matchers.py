@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import expressions
+from ..deciding import expressions
 from ..events import TOOL_NAMES
 from ..formats import settings
 from . import dialects

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from .. import shell_lines
+from ..basics import shell_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

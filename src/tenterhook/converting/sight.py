@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import places
+from ..basics import places
 from . import scripts
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import expressions
+from ..deciding import expressions
 from ..events import AGENTS
 from ..formats import agent_payloads
 from ..hosts import kimi_cli, kimi_code

@@ -15,7 +15,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import places
+from ..basics import places
 from ..catalog import index
 from ..catalog.trust import Trust
 from ..errors import HookError

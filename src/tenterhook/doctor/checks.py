@@ -7,8 +7,9 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__, light_json, places
+from .. import __version__
 from ..approvals import presence
+from ..basics import light_json, places
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..installing import codex_trust, lines, records, wiring

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..values import StrEnum
+from ..basics.values import StrEnum
 
 
 class Level(StrEnum):

@@ -7,7 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from .. import places
+from ..basics import places
 from ..installing import records
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..decisions import parse
+from ..deciding.decisions import parse
 from ..events import AGENTS, STOPS
 
 TYPE_CHECKING = False

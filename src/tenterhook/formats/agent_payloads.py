@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 
-from .. import jsonable
+from ..basics import jsonable
+from ..basics.texts import prompt_text
 from ..errors import UnknownEvent
 from ..events import BY_NAME, EVENTS, tool_names
 from ..model import Event
-from ..texts import prompt_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

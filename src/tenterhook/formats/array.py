@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import expressions
+from ..deciding import expressions
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook

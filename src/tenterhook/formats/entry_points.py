@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from ..basics.values import NamedTuple
 from ..errors import Problem
-from ..values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..basics.values import NamedTuple
 from ..errors import Problem
-from ..values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

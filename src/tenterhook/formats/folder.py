@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 
+from ..basics.values import NamedTuple
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
-from ..values import NamedTuple
 from . import fields, front_matter, matchers
 from .entry_points import Look, entry_point
 

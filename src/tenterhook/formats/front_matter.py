@@ -6,8 +6,8 @@ import os
 import re
 import stat
 
+from ..basics.values import NamedTuple
 from ..errors import Problem
-from ..values import NamedTuple
 from . import plain_yaml
 
 TYPE_CHECKING = False

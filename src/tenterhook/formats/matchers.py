@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .. import expressions
+from ..basics.values import NamedTuple
+from ..deciding import expressions
 from ..errors import Problem
-from ..values import NamedTuple
 from . import fields
 
 TYPE_CHECKING = False

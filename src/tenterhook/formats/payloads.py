@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import jsonable
+from ..basics import jsonable
+from ..basics.texts import prompt_text
 from ..events import AGENTS, EVENTS
 from ..model import Event, Hook
-from ..texts import prompt_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

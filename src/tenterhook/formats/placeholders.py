@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .. import jsonable, shell_lines
-from ..values import NamedTuple
+from ..basics import jsonable, shell_lines
+from ..basics.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import json
 import os
 import re
 
-from .. import expressions
+from ..basics.values import NamedTuple
+from ..deciding import expressions
 from ..errors import Problem
 from ..events import AGENTS, BY_NAME
 from ..model import Hook
-from ..values import NamedTuple
 from . import commented_json, fields
 from .agent_payloads import EVENTS_OF
 from .fields import Field

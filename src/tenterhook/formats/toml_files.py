@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..basics.values import NamedTuple
 from ..errors import Problem
-from ..values import NamedTuple
 from . import array, table
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import callers, places
+from ..basics import callers, places
 from ..formats import agent_payloads
 from . import claude_words, wire
 

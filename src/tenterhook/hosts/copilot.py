@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import light_json
+from ..basics import light_json
 from ..model import Event
 from . import wire
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import jsonable
+from ..basics import jsonable
+from ..basics.values import NamedTuple
 from ..events import tool_names
 from ..model import Action, Event
-from ..values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from .. import places
+from ..basics import places
 from ..errors import HookError
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from .. import __version__, places
+from .. import __version__
+from ..basics import places
 from ..errors import HookError
 from . import access, api, api_people, changes, door, forgetting, inbox, pages, people, stream, webhooks
 from .database import DatabaseAway, opened

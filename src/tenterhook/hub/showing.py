@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from .. import shell_lines
-from ..shown import is_hidden
+from ..basics import places, shell_lines
+from ..basics.shown import is_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NOT_PRINTABLE, _PERHAPS_HIDDEN = re.compile(r"[^ -~]"), re.compile(r"[^ -~\n\t]")
-_HOOK = os.path.join(os.path.dirname(os.path.dirname(__file__)), "hooks", "block-dangerous-commands", "scripts")
+_HOOK = os.path.join(places.PACKAGE, "hooks", "block-dangerous-commands", "scripts")
 _LONGEST_JUDGED = 20_000  # characters of a command
 _DANGER, _NOTABLE = 2, 1
 

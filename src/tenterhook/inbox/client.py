@@ -12,7 +12,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
-from .. import places, private_files
+from ..basics import places, private_files
 from ..errors import HookError
 from ..joining.calling_hub import HubAway, Refused
 from ..joining.membership import checked_url

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ..shown import one_line
+from ..basics.shown import one_line
 from . import wording
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from textual.message import Message
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
+from ..basics.shown import one_line
 from ..errors import HookError
-from ..shown import one_line
 from . import client, wording
 from .parts import AskMessage, Help, in_list, whole
 

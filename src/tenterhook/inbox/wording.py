@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals.requests import Call
-from ..shown import one_line, visible
+from ..basics.shown import one_line, visible
 
 if TYPE_CHECKING:
     from .client import Outcome

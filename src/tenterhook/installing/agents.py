@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import places
+from ..basics import places
 from ..errors import HookError
 from ..hosts import HOSTS, codec
 from . import edits, json_text, lines, toml_text, wiring

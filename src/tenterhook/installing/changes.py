@@ -7,9 +7,9 @@ import stat
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import places
+from ..basics import places
+from ..basics.locks import Lock
 from ..errors import HookError
-from ..locks import Lock
 from . import codex_trust, edits, lines, records, wiring
 from .agents import AGENTS
 from .shown_diff import diff

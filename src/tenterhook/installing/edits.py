@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 
+from ..basics.values import NamedTuple
 from ..errors import HookError
-from ..values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

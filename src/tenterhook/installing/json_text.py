@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from ..values import NamedTuple
+from ..basics.values import NamedTuple
 from .edits import (
     FILE,
     Edited,

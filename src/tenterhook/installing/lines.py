@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .. import places
+from ..basics import places
 from ..formats.settings import is_our_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _SCRIPT = (
     'm="Tenterhook is gone (status $s): {consequence}. Install it again, then: tenterhook install {host}; '
     'or take the lines with tenterhook/bridge.py out of the settings"; {end}'
 )
-BRIDGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bridge.py")
+BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
 
 
 def line(host: str, event: str, record: str, *, closed: bool, open_status: int, refusal: str | None = None) -> str:

@@ -10,8 +10,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__, places
-from ..callers import is_steering
+from .. import __version__
+from ..basics import places
+from ..basics.callers import is_steering
 from .lines import BRIDGE
 
 if TYPE_CHECKING:

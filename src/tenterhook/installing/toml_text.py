@@ -11,7 +11,7 @@ import json
 import re
 import tomllib
 
-from ..values import NamedTuple
+from ..basics.values import NamedTuple
 from .edits import (
     FILE,
     Edited,

@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from .. import callers, processes
 from ..approvals.marks import Outcome
 from ..approvals.requests import LASTS, Answer
+from ..basics import callers, processes
 from .calling_hub import CONNECT, HubAway, Line, Refused
 
 if TYPE_CHECKING:

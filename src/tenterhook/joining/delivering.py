@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import light_json, places
+from ..basics import light_json, places
 from ..journal import segments
 from ..journal.writing import directory
 from . import membership as membership_

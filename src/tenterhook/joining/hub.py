@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from .. import processes
+from ..basics import processes
 from . import hub_rules, waking
 from .asking import HubSurface
 

@@ -6,8 +6,8 @@ import os
 import time
 from typing import Any
 
-from .. import light_json, places, private_files
 from ..approvals import rules
+from ..basics import light_json, places, private_files
 from ..errors import HookError
 from .calling_hub import CONNECT, HubAway, Line
 from .membership import Membership

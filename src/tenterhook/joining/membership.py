@@ -7,8 +7,8 @@ import stat
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from .. import light_json, places
 from ..approvals.presence import hub_file
+from ..basics import light_json, places
 from ..errors import HookError
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -9,8 +9,8 @@ import os
 import sys
 import time
 
-from .. import places, processes
 from ..approvals import presence
+from ..basics import places, processes
 
 _AT_MOST_EVERY = 1.0  # seconds
 _BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.joining import delivering; delivering.main({places!r})"
@@ -56,7 +56,7 @@ def _start() -> None:
     import subprocess
 
     _STARTED.reap()
-    path = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
+    path = [os.path.dirname(places.PACKAGE)]
     started = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _BOOT.format(path=path, places=places.FIXED)],
         stdin=subprocess.DEVNULL,

@@ -10,7 +10,8 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from .. import __version__, places, private_files
+from .. import __version__
+from ..basics import places, private_files
 from ..errors import HookError
 from . import segments
 from .redaction import redacted

@@ -10,8 +10,8 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import places
-from ..locks import Lock
+from ..basics import places
+from ..basics.locks import Lock
 from . import segments
 from .writing import directory
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from .. import light_json
+from ..basics import light_json
+from ..basics.values import remembered
 from ..model import SILENT, Outcome
-from ..values import remembered
 from .redaction import could_hold_secret, redacted
 
 TYPE_CHECKING = False

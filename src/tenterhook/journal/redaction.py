@@ -6,7 +6,7 @@ linear time: an agent waits for it, and a model may have written the text.
 
 from __future__ import annotations
 
-from ..values import remembered
+from ..basics.values import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

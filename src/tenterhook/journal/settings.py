@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from .. import light_json, places, private_files
+from ..basics import light_json, places, private_files
 from .records import PAYLOADS, REDACTED
 
 TYPE_CHECKING = False

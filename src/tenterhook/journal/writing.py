@@ -12,7 +12,7 @@ import os
 import time
 from _thread import allocate_lock
 
-from .. import light_json, places
+from ..basics import light_json, places
 from . import records, settings
 
 try:

@@ -6,7 +6,7 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..values import NamedTuple
+from ..basics.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..values import NamedTuple
+from ..basics.values import NamedTuple
 from .agents import PROMPT, RESUMED, LiveAgent, search_path
 from .model import Request, ScriptedModel, Turn
 

@@ -1,0 +1,1 @@
+"""Small tools that everything else stands on; most import next to nothing."""

@@ -1,0 +1,103 @@
+"""Where things are kept: one function per kind of place, and names that are safe as file names."""
+
+from __future__ import annotations
+
+import os
+from _thread import get_ident
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# What `install` wrote down, for a process whose environment somebody else may have set: kind of place to directory.
+FIXED: dict[str, str] = {}
+
+
+def home() -> str:
+    """The person's home as their environment has it."""
+    return FIXED.get("home") or os.environ.get("HOME") or os.path.expanduser("~")
+
+
+def account_home() -> str:
+    """The home the account database names: nothing in the environment can move it."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return home()
+
+
+def config_home() -> str:
+    return FIXED.get("config") or _xdg("XDG_CONFIG_HOME", ".config")
+
+
+def state() -> str:
+    """Our own directory for what must outlive a process."""
+    return FIXED.get("state") or _xdg("XDG_STATE_HOME", ".local/state") + "/tenterhook"
+
+
+def cache() -> str:
+    """Our own directory for what can be made again."""
+    return FIXED.get("cache") or _xdg("XDG_CACHE_HOME", ".cache") + "/tenterhook"
+
+
+def _xdg(variable: str, default: str) -> str:
+    value = os.environ.get(variable, "")
+    # the base directory specification: a relative path is invalid and is ignored
+    return value if value.startswith("/") else f"{home()}/{default}"
+
+
+def is_inside(path: str, directory: str) -> bool:
+    """Whether a path, links followed, lies in a directory or is it."""
+    path, directory = os.path.realpath(path), os.path.realpath(directory)
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+
+
+def file_name(text: str) -> str:
+    """Any text as one file name; different texts have different names."""
+    name = "".join(char if char in _SAFE else _escaped(char) for char in text)
+    if name.startswith("."):
+        name = "%2e" + name[1:]
+    if len(name) > 120 or not name:
+        import hashlib
+
+        name = name[:40] + "%" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    return name
+
+
+def _escaped(char: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
+
+
+def make_private(directory: str) -> None:
+    """Create a directory for this account alone, and what is missing above it as the account usually does."""
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+
+
+_LARGEST_LOG = 8 * 1024 * 1024
+
+
+def append_line(file: str, line: str) -> None:
+    """Add a line to a private log; one that grew too large is begun anew, the last one kept beside it."""
+    make_private(os.path.dirname(file))
+    if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
+        os.replace(file, file + ".1")
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, line.encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Write a private file so that a reader, or a crash, sees the old or the new content, whole."""
+    temporary = f"{path}.{os.getpid()}.{get_ident()}.new"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:  # nothing half-written stays, whatever happened
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,183 @@
+"""What one run meant: exit code and output to a Decision. Pure; no output of a hook raises here."""
+
+from __future__ import annotations
+
+from ..basics import jsonable, light_json
+from ..errors import BadEvent
+from ..model import PRECEDENCE, SILENT, Action, Decision, Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_DECISION = {"allow": Action.ALLOW, "deny": Action.DENY, "block": Action.DENY, "ask": Action.ASK}
+_PERMISSION = {"allow": Action.APPROVE, "approve": Action.APPROVE, "deny": Action.DENY, "ask": Action.ASK}
+_SCOPES = ("once", "session")
+
+
+def read_decision(run: Run) -> Decision:
+    """The meaning of a run that has ended; a failure is no decision unless the hook fails closed."""
+    decision = _read(run)
+    if decision.action is Action.DENY and not decision.reason:
+        return decision._replace(reason=_default_reason(run))
+    return decision
+
+
+def _read(run: Run) -> Decision:
+    hook = run.hook
+    if not run.started or run.background:
+        return SILENT
+    if run.failed:
+        if hook.fail_closed:
+            return Decision(Action.DENY, f"Hook '{hook.name}' failed ({run.why}) and is set to block when it fails")
+        return SILENT
+    if hook.function is not None or run.answer is not None:
+        return run.answer if isinstance(run.answer, Decision) else _read_answer(run, run.answer, ())
+    if run.exit_code == 2:
+        return Decision(Action.DENY, _blocking_reason(run))
+    return _read_stdout(run)
+
+
+def _blocking_reason(run: Run) -> str:
+    reason = run.stderr.strip()
+    if not reason:
+        answer, _ = parse(run.stdout)
+        if isinstance(answer, dict):
+            reason = _stated_reason(answer) or ""
+    return reason or _default_reason(run)
+
+
+def _default_reason(run: Run) -> str:
+    return f"Blocked by {run.hook.declared} hook"
+
+
+def _read_stdout(run: Run) -> Decision:
+    if not run.stdout.strip():
+        return SILENT
+    answer, note = parse(run.stdout)
+    notes = (note,) if note else ()
+    if answer is not None:
+        return _read_answer(run, answer, notes)
+    if not note and run.hook.format == "array" and run.hook.event == "pre-agent-turn":
+        return Decision(message=run.stdout.strip())
+    return Decision(notes=notes, unreadable=bool(notes))
+
+
+def parse(stdout: str) -> tuple[Any, str | None]:
+    """The JSON in what a hook printed, if it is meant as such, and what is odd about it."""
+    stdout = stdout.removeprefix("\ufeff").strip()
+    looks_like_json = stdout[:1] in ("{", "[")
+    if looks_like_json:
+        try:
+            return light_json.loads(stdout), None
+        except (ValueError, RecursionError):
+            pass
+    before, newline, last = stdout.rpartition("\n")
+    if not (newline and last.lstrip().startswith("{")):
+        # an object printed over several lines after the stray text
+        before, newline, last = stdout.partition("\n{")
+        last = "{" + last
+    if newline:
+        try:
+            answer = light_json.loads(last)
+        except (ValueError, RecursionError):
+            answer = None
+        if isinstance(answer, dict):
+            return answer, f"stdout held {len(before.strip())} characters of text before the JSON object"
+    if looks_like_json:
+        return None, "stdout looks like JSON but does not parse; it was not used"
+    return None, None
+
+
+def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
+    if answer is None:
+        return Decision(notes=notes)
+    if not isinstance(answer, dict):
+        return Decision(notes=(*notes, "the answer is not a JSON object; it was not used"), unreadable=True)
+    odd: list[str] = []
+    permission = run.hook.event == "permission-request"
+    specific = answer.get("hookSpecificOutput")
+    if specific is None:
+        specific = {}
+    elif not isinstance(specific, dict):
+        odd.append("hookSpecificOutput is not an object; it was not used")
+        specific = {}
+    said = [
+        _action(answer, "decision", _PERMISSION | {"block": Action.DENY} if permission else _DECISION, odd),
+        _action(specific, "permissionDecision", _PERMISSION, odd),
+    ]
+    action = min(said, key=PRECEDENCE.index)
+    reason = _stated_reason(answer)
+    if action is Action.DENY and not reason:
+        reason = _default_reason(run)
+    return Decision(
+        action=action,
+        reason=reason,
+        modified_input=_modified_input(answer, odd),
+        additional_context=_text(answer.get("additional_context")),
+        message=_text(specific.get("message")) or _text(answer.get("message")),
+        scope=_scope(specific.get("scope", answer.get("scope")), odd),
+        log=_text(answer.get("log")),
+        notes=(*notes, *odd),
+        unreadable=bool(odd),
+    )
+
+
+def _action(answer: dict[str, Any], key: str, meanings: dict[str, Action], odd: list[str]) -> Action:
+    value = answer.get(key)
+    if value is None:
+        return Action.NONE
+    meaning = meanings.get(value) if isinstance(value, str) else None
+    if meaning is None:
+        odd.append(f"{key} is {_short(value)}, not one of {', '.join(meanings)}; it was not used")
+        return Action.NONE
+    return meaning
+
+
+def _stated_reason(answer: dict[str, Any]) -> str | None:
+    specific = answer.get("hookSpecificOutput")
+    if isinstance(specific, dict):
+        for key in ("permissionDecisionReason", "reason"):
+            if reason := _text(specific.get(key)):
+                return reason
+    return _text(answer.get("reason"))
+
+
+def _modified_input(answer: dict[str, Any], odd: list[str]) -> dict[str, Any] | None:
+    value = answer.get("modified_input")
+    if value is None or value == {}:
+        return None
+    if not isinstance(value, dict):
+        odd.append(f"modified_input is {_short(value)}, not an object; the input is unchanged")
+        return None
+    try:
+        plain: dict[str, Any] = jsonable.plain(value)
+    except BadEvent as error:
+        odd.append(f"modified_input cannot be used: {error.message}; the input is unchanged")
+        return None
+    return plain
+
+
+def _scope(value: Any, odd: list[str]) -> str | None:
+    if value is None or value in _SCOPES:
+        return value  # type: ignore[no-any-return]  # one of two strings, or nothing
+    odd.append(f"scope is {_short(value)}, not one of {', '.join(_SCOPES)}; it counts for this once")
+    return None
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    return jsonable.printable(value if isinstance(value, str) else _json(value)).strip() or None
+
+
+def _short(value: Any) -> str:
+    shown = _json(value)
+    return jsonable.printable(shown if len(shown) <= 40 else shown[:39] + "…")
+
+
+def _json(value: Any) -> str:
+    try:
+        return light_json.dumps(value, ascii_only=False, default=str)
+    except (ValueError, RecursionError):
+        return "a value that JSON cannot hold"

@@ -1,0 +1,50 @@
+"""Decisions to a Verdict: precedence, and everything said along the way, in order. Pure."""
+
+from __future__ import annotations
+
+from ..errors import Problem
+from ..model import PRECEDENCE, SILENT, Action, Decision, Event, Run, Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+
+def merge(
+    event: Event,
+    runs: Sequence[Run],
+    modified_input: dict[str, Any] | None = None,
+    problems: Iterable[Problem] = (),
+) -> Verdict:
+    """One verdict for all runs: deny > ask > approve > allow > none; the reason is the first with that decision."""
+    counted = [run.decision for run in runs if run.decision.ignored is None]
+    if modified_input is None and all(decision is SILENT for decision in counted):
+        return Verdict(event.canonical, runs=tuple(runs), problems=tuple(problems))
+    action = min((decision.action for decision in counted), key=PRECEDENCE.index, default=Action.NONE)
+    if action is Action.APPROVE and event.canonical == "permission-request" and _any_unclear(runs):
+        action = Action.NONE
+    winner = next((decision for decision in counted if decision.action is action), None)
+    return Verdict(
+        event=event.canonical,
+        decision=action,
+        reason=winner.reason if winner and action is not Action.NONE else None,
+        modified_input=None if action is Action.DENY else modified_input,
+        additional_context=tuple(d.additional_context for d in counted if d.additional_context),
+        messages=tuple(d.message for d in counted if d.message),
+        scope=_scope(counted) if action is Action.APPROVE else None,
+        runs=tuple(runs),
+        problems=tuple(problems),
+    )
+
+
+def _any_unclear(runs: Sequence[Run]) -> bool:
+    """An approval counts only when every hook asked has ended and said something readable, or nothing."""
+    asked = [run for run in runs if run.started and not run.background and not run.hook.is_shadow]
+    return any(run.failed or run.decision.unreadable for run in asked)
+
+
+def _scope(counted: Sequence[Decision]) -> str:
+    """As narrow as the narrowest approval."""
+    approvals = [decision.scope for decision in counted if decision.action is Action.APPROVE]
+    return "session" if approvals and all(scope == "session" for scope in approvals) else "once"

@@ -1,0 +1,204 @@
+"""One event of an agent, answered: read it, put it to the hooks, say the verdict in the agent's own form."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..approvals import presence
+from ..basics import callers, places
+from ..catalog import index
+from ..engine import Engine, untrusted_line
+from ..errors import ERROR
+from ..errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
+from ..events import STOPS
+from ..hosts import codec
+from ..journal.writing import Journal
+from ..sessions import Session, fresh_id
+from . import bundle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..catalog.contents import Catalog
+    from ..hosts.wire import Answer, Codec, Received
+    from ..model import Verdict
+
+
+def answer(
+    native: str, payload: dict[str, Any], record: dict[str, Any], found: index.Index | None, deadline: float
+) -> Answer:
+    """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
+    spoken = codec(record["host"])
+    received = _ready(spoken.read_event(payload, native))
+    unwired: list[str] = []
+    is_new = found is None
+    if found is None:
+        from ..catalog import roots
+
+        _mark_agent()
+        root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
+        found = index.read(root, record["configs"])
+    catalog = (
+        index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
+    )
+    if is_new:
+        if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
+            bundle.keep()
+        # not just when the hooks were loaded: another agent, with settings of its own, may have done that
+        unwired = _keep_in_step(record, catalog)
+    journal = Journal(record["host"], tells=False)
+    verdict = _decide(received, catalog, deadline, journal)
+    if received.event.canonical in presence.EVENTS and presence.is_any():
+        verdict = _approved(received, verdict, spoken, record, deadline, journal)
+    if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
+        from . import approving
+
+        approving.is_over(received.event, record["host"])
+    if presence.is_joined():
+        from ..joining import waking
+
+        waking.kick()
+    if received.event.canonical == "pre-session":
+        verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
+        _hand_over(spoken, received.event.session_id, record)
+    answered = spoken.write_verdict(received, verdict)
+    if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
+        _note(record["host"], received, verdict, answered, unwired)
+    return answered
+
+
+def refusal(native: str, record: dict[str, Any], why: str) -> Answer:
+    """The answer to a tool call that hooks cannot be told of; nothing is decided at any other event."""
+    from ..hosts.wire import Received
+    from ..model import Action, Event, Verdict
+
+    spoken = codec(record["host"])
+    event = Event(spoken.events.get(native, "agent-event"))
+    action = Action.DENY if event.canonical in ("pre-tool-call", "permission-request") else Action.NONE
+    verdict = Verdict(event.canonical, action, why)
+    if verdict.denied:
+        Journal(record["host"], tells=False).add(event, verdict, 0.0)
+    return spoken.write_verdict(Received(event, native, {}), verdict)
+
+
+def _ready(received: Received) -> Received:
+    """The event in a session, in a directory that exists: an agent may have removed the one it stands in."""
+    event = received.event
+    work_dir = event.work_dir
+    while not os.path.isdir(work_dir):
+        work_dir = os.path.dirname(work_dir)
+    if callers.CURRENT.pid is None:
+        try:
+            os.chdir(work_dir)  # hooks start quicker where we are
+        except OSError:  # it may not be entered; whether a hook can start there is the hook's trouble
+            pass
+    if event.session_id and work_dir == event.work_dir:
+        return received
+    return received._replace(event=event.replace(session_id=event.session_id or fresh_id(), work_dir=work_dir))
+
+
+def _mark_agent() -> None:
+    """What runs below this agent may not widen what may run."""
+    from ..basics import guarded, processes
+
+    agent = callers.agent()
+    try:
+        if agent is not None:
+            guarded.mark(agent)
+        elif not os.path.isdir("/proc/self"):  # then the names of programs are not told either: mark who may be it
+            for process in list(processes.ancestors())[1:4]:
+                guarded.mark(process)
+    except OSError:  # no place to write: the verdict does not depend on it
+        pass
+
+
+def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
+    """Have the agent's settings lead to us at every event that hooks are for; return those that do not yet."""
+    from ..installing import wiring
+
+    closed = wiring.must_close(catalog.in_force())
+    return wiring.keep_in_step(record, codec(record["host"]).events, catalog.hooks, closed=closed)
+
+
+def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
+    """Let the agent's own tools have the variables that pre-session hooks set, where it has a way to."""
+    if spoken.hand_over is None:
+        return
+    session = Session(session_id)
+    session.open()
+    try:
+        spoken.hand_over(session.variables(), record.get("agent_home", os.path.dirname(record["settings"])))
+    except OSError:  # the verdict does not depend on it
+        pass
+
+
+def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
+    """What a person should hear when a session begins: guards that are not in force."""
+    projects = [hook for hook in catalog.hooks if hook.layer == "project"]
+    untrusted = sum(not catalog.trust.standing(hook).runs for hook in projects)
+    news = [untrusted_line(untrusted)] if untrusted else []
+    broken = sum(problem.severity == ERROR for problem in catalog.problems)
+    if broken:
+        news.append(f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor")
+    if unwired:
+        news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
+    return news
+
+
+def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
+    event = received.event
+    is_lasting = callers.CURRENT.pid is not None  # a hub, which answers for others
+    if event.canonical not in STOPS:
+        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
+        return engine.decide(event, deadline=deadline)
+    from .. import stopping
+
+    session = Session(event.session_id)
+    gate = stopping.gate(session, event)
+    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
+    verdict = engine.decide(gate.told(event, engine.hooks), deadline=deadline, settle=gate.settle)
+    stopping.keep(session, event, gate.after(verdict))
+    return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))
+
+
+def _approved(
+    received: Received, verdict: Verdict, spoken: Codec, record: dict[str, Any], deadline: float, journal: Journal
+) -> Verdict:
+    """The verdict with what rules, and people at the hub, have to say."""
+    from . import approving
+
+    return approving.settled(
+        received.event,
+        verdict,
+        spoken.manners,
+        record["host"],
+        has_question="permission-request" in record["events"].values(),
+        deadline=deadline,
+        journal=journal,
+    )
+
+
+def _note(host: str, received: Received, verdict: Verdict, answered: Answer, unwired: list[str]) -> None:
+    """Write down what the agent could not be told, and which hooks failed or did not run; `doctor` shows it."""
+    from ..basics import light_json
+
+    line = light_json.dumps(
+        {
+            "schema": 1,
+            "time": time.time(),
+            "host": host,
+            "event": received.native,
+            "session_id": received.event.session_id,
+            "decision": str(verdict.decision),
+            "lost": list(answered.lost),
+            "failed": [{"hook": run.hook.name, "why": run.why} for run in verdict.runs if run.failed],
+            "not_run": [{"hook": run.hook.name, "why": run.why} for run in verdict.runs if not run.started],
+            "unwired": unwired,
+        }
+    )
+    try:
+        places.append_line(os.path.join(places.state(), "dispatch.jsonl"), line)
+    except OSError:  # the verdict stands, only the note is missing
+        pass

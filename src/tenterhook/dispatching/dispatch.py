@@ -1,0 +1,282 @@
+"""`tenterhook dispatch`: what an agent runs for each event. stdin to verdict in the agent's own form.
+
+It starts light: an event that reaches no hook is answered from the index, with next to nothing imported. Where things
+are and what is trusted comes from what `install` wrote down, never from the environment, which a repository may set.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from ..basics import callers, light_json, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
+
+    from ..hosts.wire import Answer
+
+PLACES = ("home", "config", "state", "cache")
+FAILED = 70  # never an accidental 2
+_LARGEST_PAYLOAD = 256 * 1024 * 1024
+_USAGE = "usage: tenterhook dispatch --host NAME [--event EVENT] [--record FILE]"
+_LONGEST = 600  # seconds
+_SPARE = 5  # seconds between our last moment and the agent's
+
+
+class Trouble(Exception):
+    """We cannot answer, and why."""
+
+
+class Unreadable(Trouble):
+    """The agent told of something that no hook can be told: a model could have written it so, to be let pass."""
+
+
+def main(
+    arguments: Sequence[str], *, block: int = 2, sent: bytes | None = None, begun: float | None = None
+) -> NoReturn:
+    """Answer one event and end. `block` is the exit status that says so; `sent` is what stdin held, if it was read.
+
+    `begun`: since when the agent waits, by the monotonic clock.
+    """
+    record: dict[str, Any] = {}
+    try:
+        status = block if _dispatch(arguments, record, sent, begun) else 0
+    except BaseException as error:  # noqa: BLE001  # whatever it is, the agent gets a valid answer
+        status = _failed(error, record, block)
+    # Ending here saves the interpreter's own goodbye; everything is written, nothing is buffered.
+    os._exit(status)
+
+
+def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | None, begun: float | None) -> bool:
+    options = _options(arguments)
+    record.update(read_record(options["record"]), event=options["event"])
+    if record.get("host") != options["host"]:
+        raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
+    places.FIXED.update({kind: record[kind] for kind in PLACES})
+    if options["check"]:
+        return _check(record)
+    now = time.monotonic()
+    taken = now - begun if begun else 0.0  # on a slow disk, beginning takes long
+    left = longest_wait(record, options["event"]) - taken
+    _end_after(left)
+    deadline = now + max(left - 1, left / 2)  # so that we are done before we are ended
+    answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline)
+    if answer is None:
+        return False
+    _write(1, answer.stdout)
+    _write(2, answer.stderr)
+    return bool(answer.blocks)
+
+
+def longest_wait(record: dict[str, Any], event: str) -> int:
+    """Seconds until our last moment, a little before the agent's own."""
+    longest: int = record.get("timeouts", {}).get(event, _LONGEST)
+    return longest - min(_SPARE, longest // 3)
+
+
+def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -> Answer | None:
+    """What to say to an event, given as the agent sent it; None if there is nothing to say."""
+    try:
+        payload = _payload(sent)
+    except Unreadable as error:
+        return _refusal(event, record, str(error))
+    native = event or payload.get("hook_event_name")
+    if not isinstance(native, str):
+        raise Trouble("the agent named no event")
+    root = _root(payload) if _is_known_agent() else None
+    found = None
+    if root is not None and native in record["events"]:
+        from ..catalog import index
+
+        found = index.glance(root, record["configs"])
+        if found is not None:
+            seen, ours = _as_matchers_see_it(payload), record["events"][native]
+            is_idle = seen is not None and index.reaches_nothing(found, ours, *seen)
+            if is_idle and not _concerns_others(ours, _session(payload)):
+                return None
+            found = found if index.is_whole(found) else None
+    if _is_answered_elsewhere(record, native):
+        return None
+    _load(record)
+    from . import answering
+
+    try:
+        return answering.answer(native, payload, record, found, deadline)
+    except answering.BadEvent as error:
+        return _refusal(native, record, error.message)
+
+
+def _concerns_others(event: str, session: str) -> bool:
+    """Whether rules or a hub may have something to say, or to hear, that no hook does."""
+    if event not in ("pre-tool-call", "permission-request", "post-tool-call", "post-tool-call-failure"):
+        return False
+    from ..approvals import presence
+
+    if event in presence.AFTER:
+        return os.path.exists(presence.asked_about(session))
+    return presence.is_any()
+
+
+def _refusal(native: str, record: dict[str, Any], why: str) -> Answer:
+    """What hooks cannot be told of does not pass them: a refusal where there is one, elsewhere no decision."""
+    _load(record)
+    from . import answering
+
+    return answering.refusal(native, record, f"Tenterhook cannot show this to your hooks: {why}")
+
+
+def _load(record: dict[str, Any]) -> None:
+    """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
+    if callers.CURRENT.pid is None:
+        callers.steady(os.environb, record.get("steering", {}))
+        sys.path += [path for path in record["path"] if path not in sys.path]
+    else:
+        callers.CURRENT.make_ready()
+
+
+def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
+    """Whether the person's own installation answers this event too: a project's would run every hook again."""
+    if record.get("root") is None:
+        return False
+    try:
+        own = read_record(f"{record['state']}/installed/{record['host']}.json")
+    except Trouble:
+        return False
+    return native in own["events"]
+
+
+def _check(record: dict[str, Any]) -> bool:
+    """Load all that an answer could need, and answer nothing."""
+    _load(record)
+    from ..catalog import index
+    from ..hosts import codec
+    from . import answering  # noqa: F401  # with all that it imports
+
+    codec(record["host"])
+    index.load(record["root"] or record["home"], record["configs"])
+    return False
+
+
+def _as_matchers_see_it(payload: dict[str, Any]) -> tuple[Any, Any] | None:
+    """A tool's name and input; None where reading the event properly would add to them, or make it another event."""
+    tool = payload.get("tool_name", payload.get("toolName"))
+    tool_input = payload.get("tool_input", payload.get("toolArgs", payload.get("toolInput")))
+    if tool == "apply_patch" or isinstance(tool_input, str) or "agentId" in payload:
+        return None
+    return tool, tool_input
+
+
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    given = {"host": "", "event": "", "record": "", "check": ""}
+    words = list(arguments)
+    while words:
+        name = words.pop(0).removeprefix("--")
+        if name not in given or not words:
+            raise Trouble(_USAGE)
+        given[name] = words.pop(0)
+    if not given["host"]:
+        raise Trouble(_USAGE)
+    if not given["record"]:  # by hand: the account's own, whatever the environment says
+        given["record"] = f"{places.account_home()}/.local/state/tenterhook/installed/{given['host']}.json"
+    return given
+
+
+def read_record(file: str) -> dict[str, Any]:
+    """What `install` wrote down; believed only if nobody else could have."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            found = os.fstat(descriptor)
+            if found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o022:
+                raise Trouble(f"another account could have written {file}")
+            text = os.read(descriptor, found.st_size + 1).decode()
+        finally:
+            os.close(descriptor)
+        record = light_json.loads(text)
+    except OSError as error:
+        raise Trouble(f"{error.strerror}: {file}; install again with: tenterhook install") from None
+    except ValueError:
+        raise Trouble(f"{file} is broken; install again with: tenterhook install") from None
+    if not isinstance(record, dict) or record.get("schema") != 1:
+        raise Trouble(f"{file} was written by another version; install again with: tenterhook install")
+    return record
+
+
+def _stdin() -> bytes:
+    pieces = []
+    left = _LARGEST_PAYLOAD
+    while left >= 0 and (piece := os.read(0, 1 << 20)):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _payload(sent: bytes) -> dict[str, Any]:
+    if len(sent) > _LARGEST_PAYLOAD:
+        raise Trouble("the agent sent more than 256 MiB")
+    try:
+        payload = light_json.loads(sent.decode("utf-8", "replace"))
+    except RecursionError:
+        raise Unreadable("it nests too deeply") from None
+    except ValueError as error:
+        if "digits" in str(error):  # a number of thousands of them, which Python does not read
+            raise Unreadable("it holds a number that is too long") from None
+        payload = None
+    if not isinstance(payload, dict):
+        raise Trouble("the agent sent no JSON object")
+    return payload
+
+
+def _end_after(seconds: float) -> None:
+    """Be ended by the system if we hang: a late answer counts as none, and every agent goes on without one."""
+    from _signal import ITIMER_REAL, setitimer  # type: ignore[import-not-found]  # `signal` would import `enum`
+
+    if seconds <= 0:
+        raise Trouble("it took too long to begin")
+    setitimer(ITIMER_REAL, seconds)
+
+
+def _root(payload: dict[str, Any]) -> str | None:
+    """The root that the session began with; None at its first event."""
+    session = _session(payload)
+    if not session:
+        return None
+    try:
+        with open(f"{places.state()}/sessions/{places.file_name(session)}/root", "rb") as file:
+            return os.fsdecode(file.read()) or None
+    except OSError:
+        return None
+
+
+def _session(payload: dict[str, Any]) -> str:
+    session = payload.get("session_id") or payload.get("parentAgentId") or payload.get("sessionId")
+    return session if isinstance(session, str) else ""
+
+
+def _is_known_agent() -> bool:
+    """Whether the agent that runs us is marked as guarded."""
+    agent = callers.agent()
+    return agent is None or os.path.exists(f"{places.state()}/guarded/{agent}")
+
+
+def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:
+    """Say what went wrong. Inside the installed line its shell decides what follows; else the record does."""
+    said = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
+    try:
+        _write(2, f"tenterhook: cannot answer: {said}\n")
+    except OSError:
+        pass
+    if block != 2:
+        return FAILED
+    event = record.get("events", {}).get(record.get("event"))
+    return block if record.get("closed") and event in ("pre-tool-call", "permission-request") else 1
+
+
+def _write(descriptor: int, text: str) -> None:
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,201 @@
+"""Events of the agents on this machine, answered by a process that has everything loaded.
+
+The line in an agent's settings (bridge.py, starting.py) looks for the socket beside what `install` wrote down.
+What is said here is what it would have found out by itself: the same code decides, with that process's variables and
+ancestors. Whatever goes wrong here is no answer, and it goes on alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import struct
+import threading
+import time
+from typing import NamedTuple
+
+from ..basics import callers, places
+from ..runs import warming
+from . import bundle, dispatch, starting
+
+_AT_ONCE = 64
+_SIGN_OF_LIFE = 0.5  # seconds
+_PATIENCE = 5.0  # seconds for a request to arrive
+_LARGEST = 256 * 1024 * 1024
+_BLOCK = 10  # what bridge.py ends with
+
+
+class Request(NamedTuple):
+    """An event as the line in an agent's settings hands it over."""
+
+    pid: int
+    arguments: list[str]
+    variables: list[bytes]  # as `NAME=value`
+    sent: bytes
+
+
+class Server:
+    """Listens beside the records of `install`, for this account alone."""
+
+    def __init__(self) -> None:
+        self._path = os.path.join(places.state(), "hub.sock")
+        self._version = _version()
+        self._places = {"home": places.home(), "config": places.config_home(), "state": places.state()}
+        self._places["cache"] = places.cache()
+        self._waiting: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._threads = self._listening = 0
+        self._listener: socket.socket | None = None
+        self._own = 0  # the socket that is ours, by its number
+
+    def start(self) -> None:
+        """Listen from now on. Raises `OSError` where there can be no socket."""
+        directory = os.path.dirname(self._path)
+        places.make_private(directory)
+        listener = socket.socket(socket.AF_UNIX)
+        temporary = f"{self._path}.{os.getpid()}"
+        place = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+        try:  # a socket's path has at most 107 bytes
+            listener.bind(f"/proc/self/fd/{place}/hub.sock.{os.getpid()}" if len(temporary) > 100 else temporary)
+        finally:
+            os.close(place)
+        os.chmod(temporary, 0o600)
+        listener.listen(128)
+        os.rename(temporary, self._path)
+        self._listener, self._own = listener, os.stat(self._path).st_ino
+        places.FIXED.update(self._places)
+        bundle.write()  # who is answered here never does
+        with self._lock:
+            self._listen()
+        threading.Thread(target=self._tell, name="tenterhook-signs-of-life", daemon=True).start()
+
+    def stop(self) -> None:
+        """Listen no longer; those that wait for an answer go on alone."""
+        if self._listener is not None:
+            try:
+                if os.stat(self._path).st_ino == self._own:  # another hub may have begun to listen
+                    os.unlink(self._path)
+            except OSError:  # somebody has removed it
+                pass
+            self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+        warming.INTERPRETERS.end()
+
+    def __enter__(self) -> Server:
+        """Where there can be no socket, agents go on as without a hub."""
+        try:
+            self.start()
+        except OSError as error:
+            logging.getLogger("tenterhook.hub").warning("agents here are not answered by the hub: %s", error)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _listen(self) -> None:
+        """Have one more thread that serves whoever comes."""
+        self._threads += 1
+        self._listening += 1
+        threading.Thread(target=self._accept, name=f"tenterhook-events-{self._threads}", daemon=True).start()
+
+    def _accept(self) -> None:
+        assert self._listener is not None
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:  # stopped
+                return
+            with self._lock:
+                self._waiting.add(connection)
+                self._listening -= 1
+                if not self._listening and self._threads < _AT_ONCE:  # beyond that they go on alone
+                    self._listen()
+            self._serve(connection)
+            with self._lock:
+                self._listening += 1
+
+    def _tell(self) -> None:
+        """Tell those who wait, now and then, that we are there."""
+        while True:
+            time.sleep(_SIGN_OF_LIFE)
+            with self._lock:
+                for connection in self._waiting:
+                    try:
+                        connection.send(b".", socket.MSG_DONTWAIT)
+                    except OSError:  # gone; whoever serves it will see
+                        continue
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            request = _received(connection)
+            answer = self._answer(request, connection) if request is not None else None
+            with self._lock:  # no sign of life within an answer
+                self._waiting.discard(connection)
+            if answer is not None:
+                connection.settimeout(_PATIENCE)
+                connection.sendall(answer)
+        except Exception:  # noqa: BLE001, S110  # no answer: they go on alone, and meet the same trouble
+            pass
+        finally:
+            with self._lock:
+                self._waiting.discard(connection)
+            connection.close()
+
+    def _answer(self, request: Request, connection: socket.socket) -> bytes | None:
+        version, *arguments = request.arguments
+        given = dict(zip(arguments[::2], arguments[1::2], strict=True))
+        if version != self._version or given.keys() - {"--host", "--event", "--record"}:
+            return None
+        record = dispatch.read_record(given["--record"])
+        event = given.get("--event", "")
+        if record["host"] != given["--host"] or any(record[kind] != self._places[kind] for kind in dispatch.PLACES):
+            return None
+        record["event"] = event
+        deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1
+
+        def make_ready() -> None:
+            connection.send(b".")  # whoever no longer waits goes on alone, and no hook runs twice
+            environ = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
+            callers.steady(environ, record.get("steering", {}))
+            callers.CURRENT.environ = environ
+
+        callers.CURRENT.pid, callers.CURRENT.make_ready = request.pid, make_ready
+        answer = dispatch.answered(event, record, request.sent, deadline)
+        if answer is None:
+            return b"0\0\0\0end\n"
+        output, trouble = (text.encode("utf-8", "replace") for text in (answer.stdout, answer.stderr))
+        if b"\0" in output + trouble:  # it could not be told from the end of it
+            return None
+        return b"%d\0%b\0%b\0end\n" % (_BLOCK if answer.blocks else 0, output, trouble)
+
+
+def _version() -> str:
+    """What tells one state of the program from another: an upgrade writes every file anew."""
+    return str(os.stat(starting.__file__).st_mtime_ns)
+
+
+def _received(connection: socket.socket) -> Request | None:
+    """The request of a process of this account; None from anybody else."""
+    pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    if uid != os.getuid():
+        return None
+    connection.settimeout(_PATIENCE)
+    data = connection.recv(1 << 16)
+    while b"\n" not in data and len(data) < 64:
+        data += connection.recv(1 << 16) or b"\n"
+    head, _, rest = data.partition(b"\n")
+    said, sent = map(int, head.split())
+    if said + sent > _LARGEST:
+        return None
+    pieces, left = [rest], said + sent - len(rest)
+    while left > 0:
+        piece = connection.recv(min(left, 1 << 20))
+        if not piece:
+            return None
+        pieces.append(piece)
+        left -= len(piece)
+    whole = b"".join(pieces)
+    words = whole[:said].split(b"\0")
+    end = words.index(b"")
+    return Request(pid, [os.fsdecode(word) for word in words[:end]], words[end + 1 :], whole[said:])

@@ -1,0 +1,122 @@
+"""The start of the bridge: a hub on this machine, which has everything loaded, is asked first; else dispatch answers.
+
+The hub's socket stands beside the record. Exit status 10 is a block, which the line's shell turns into 2: an
+interpreter that cannot begin exits with 2 as well, and that is no block.
+
+This runs without the package, and with what is built into the interpreter.
+"""
+
+from __future__ import annotations
+
+import gc
+import posix
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from io import FileIO
+    from types import ModuleType
+    from typing import NoReturn
+
+
+def start(package: str, kept: FileIO | None, begun: float) -> NoReturn:
+    """Answer the event on stdin. `kept` is our modules in one file, open where their index begins.
+
+    `begun`: since when the agent waits, by the monotonic clock.
+    """
+    gc.disable()  # nothing here lives long enough to be worth a look
+    sent = _answered_by_hub()
+    if kept is not None:
+        sys.path.append(package[: -len("/tenterhook")])  # behind the standard library
+        _find_modules_in(kept)
+    from tenterhook.dispatching.dispatch import main
+
+    main(sys.argv[1:], block=10, sent=sent, begun=begun)
+
+
+def _find_modules_in(kept: FileIO) -> None:
+    from marshal import loads
+
+    try:
+        code, entries = loads(kept.read(int(kept.read(8))))  # noqa: S302  # it stands beside the `.pyc` files
+        exec(code, {"__name__": "bundle", "opened": (kept, kept.tell(), entries)})  # noqa: S102  # bundle.py
+    except Exception:  # noqa: BLE001, S110  # it is broken: modules are found one by one
+        pass
+
+
+def _answered_by_hub() -> bytes | None:
+    """End with a hub's answer; where there is none, what stdin held, if it was read."""
+    state, _, name = sys.argv[-1].rpartition("/installed/")
+    if not name:
+        return None
+    try:
+        posix.stat(f"{state}/hub.sock")  # mostly there is none, and that is all it costs
+    except OSError:
+        return None
+    sent = _everything_sent()
+    answer = ask_hub(f"{state}/hub.sock", sys.argv[1:], sent)
+    if answer is None:
+        return sent
+    status, output, trouble = answer
+    _write(1, output)
+    _write(2, trouble)
+    posix._exit(status)
+
+
+def _everything_sent() -> bytes:
+    """What stdin holds, however long the agent takes."""
+    pieces = []
+    while piece := posix.read(0, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
+    """Its answer: an exit status and two outputs; None if it does not answer for us."""
+    try:
+        sockets = _sockets()
+        hub = sockets.socket(sockets.AF_UNIX)
+        hub.settimeout(0.02)
+        if len(path) > 100:  # too long for a socket: by way of its directory
+            path = f"/proc/self/fd/{posix.open(path[:-9], posix.O_RDONLY)}/hub.sock"
+        hub.connect(path)
+        credentials = hub.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
+        if int.from_bytes(credentials[4:8], sys.byteorder) != posix.getuid():
+            return None
+        version = str(posix.stat(__file__).st_mtime_ns).encode()
+        words = (version, *map(str.encode, arguments), b"", *(b"%b=%b" % each for each in posix.environ.items()))
+        said = b"\0".join(words)
+        message = memoryview(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
+        while message:
+            message = message[hub.send(message) :]
+        heard = hub.recv(65536)
+        hub.settimeout(1)  # from now on it tells twice a second that it is there
+        while heard and not heard.endswith(b"\0end\n"):
+            piece = hub.recv(65536)
+            if not piece:
+                return None
+            heard += piece
+        status, output, trouble, _ = heard.lstrip(b".").split(b"\0")
+        return int(status), output, trouble
+    except (OSError, ValueError, ImportError, AttributeError):
+        return None
+
+
+def _sockets() -> ModuleType:
+    """`_socket`, taken from where it mostly is: Python would look through its whole library first."""
+    from _frozen_importlib import ModuleSpec
+    from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
+
+    file = f"{sys.path[-1]}/_socket{EXTENSION_SUFFIXES[0]}"
+    loader = ExtensionFileLoader("_socket", file)
+    try:
+        module = loader.create_module(ModuleSpec("_socket", loader, origin=file))
+        loader.exec_module(module)
+    except ImportError:
+        import _socket as module
+    return module
+
+
+def _write(descriptor: int, left: bytes) -> None:
+    while left:
+        left = left[posix.write(descriptor, left) :]

@@ -1,0 +1,1 @@
+"""One event's hooks made ready and run: in turns, as commands, in the background."""

@@ -1,0 +1,47 @@
+"""A hook that calls Tenterhook, which would run it again: found by ancestry, whatever the environment claims."""
+
+from __future__ import annotations
+
+from ..basics import callers, places, processes
+from ..basics.values import remembered
+from ..model import Hook
+
+# Each link names the process that started a hook, and the hook. Only links to real ancestors count.
+CHAIN = b"TENTERHOOK_CHAIN"
+
+
+def identity(hook: Hook) -> str:
+    """What makes a hook the same hook in another process."""
+    return _identity(hook.source, hook.name, hook.event)
+
+
+@remembered(maxsize=4096)
+def _identity(*parts: str) -> str:
+    return places.file_name("#".join(parts))
+
+
+_DEEPEST = 4
+
+
+def is_too_deep() -> bool:
+    """Whether our own command is among our ancestors so often that only a circle explains it, links or none."""
+    pid = callers.pid()
+    if pid not in _DEPTH:
+        _DEPTH.clear()
+        _DEPTH[pid] = sum(processes.is_ours(process) for process in processes.ancestors())
+    return _DEPTH.get(pid, 0) > _DEEPEST
+
+
+_DEPTH: dict[int, int] = {}
+
+
+def chain(before: str, starter: processes.Process, hook_identity: str) -> str:
+    """The chain for a hook that `starter` is about to start, given the one that led there."""
+    return f"{before} {starter}:{hook_identity}".strip()
+
+
+def closes(hook: Hook, links: str) -> bool:
+    """Whether this very hook is what called us, by the chain that we were started with."""
+    mine = identity(hook)
+    starters = {starter for starter, _, name in (link.partition(":") for link in links.split()) if name == mine}
+    return bool(starters) and any(str(process) in starters for process in processes.ancestors())

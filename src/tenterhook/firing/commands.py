@@ -1,0 +1,244 @@
+"""A hook and an event to a command that can be run: entry point, environment, payload, placeholders."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..basics import callers, jsonable, places, processes
+from ..basics.values import NamedTuple, remembered
+from ..events import AGENTS
+from ..formats import entry_points, payloads
+from ..model import Event, Hook
+from ..runs.running import Command, Ended
+from . import circles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..catalog.trust import Trust
+    from ..runs.warming import Python
+    from ..sessions import Session
+
+
+class Prepared(NamedTuple):
+    """A command, or why there is none; notes belong to the run."""
+
+    command: Command | None
+    why: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Environment:
+    """The environment of every hook of one event: the caller's, the session's, ours. In bytes, as processes have it."""
+
+    def __init__(self, event: Event, session: Session, trust: Trust | None = None) -> None:
+        session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
+        work_dir = os.fsencode(event.work_dir)
+        env_file = os.fsencode(session.env_file)
+        self.base = {
+            **callers.environ(),
+            **{os.fsencode(name): os.fsencode(value) for name, value in session.variables().items()},
+            b"KIMI_SESSION_ID": session_id,
+            b"KIMI_WORK_DIR": work_dir,
+            b"KIMI_PROJECT_DIR": work_dir,
+            b"KIMI_ENV_FILE": env_file,
+            b"TENTERHOOK_SESSION_ID": session_id,
+            b"TENTERHOOK_WORK_DIR": work_dir,
+            b"TENTERHOOK_PROJECT_DIR": work_dir,
+            b"TENTERHOOK_ENV_FILE": env_file,
+        }
+        # Byte code beside a script would change the folder that was trusted.
+        if b"PYTHONPYCACHEPREFIX" not in self.base:
+            self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
+        self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
+        for name in (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA"):  # ours alone to say
+            self.base.pop(name, None)
+        self._trust = trust
+        self._event = event
+        self._env_file = session.env_file
+        self._state = places.state()
+
+    def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
+        name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
+        theirs: dict[str, str] = {}
+        if hook.format in AGENTS:
+            from ..formats import agent_payloads
+
+            theirs = agent_payloads.variables(hook, self._event, self._env_file)
+        return {
+            **self.base,
+            **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()},
+            **(self._about(hook) if hook.metadata else {}),
+            b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
+            circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
+        }
+
+    def _about(self, hook: Hook) -> dict[bytes, bytes]:
+        """A hook's metadata, overrides and all; and whether it may run the project's code, if that is what it does."""
+        about = {b"TENTERHOOK_METADATA": jsonable.encode(jsonable.plain(dict(hook.metadata)))}
+        if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
+            about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
+        return about
+
+
+@remembered(maxsize=4096)
+def _state_dir(state: str, name: str) -> bytes:
+    """A directory for a hook's own files, made when the hook first runs."""
+    directory = os.path.join(state, "hooks", places.file_name(name))
+    try:
+        places.make_private(directory)
+    except OSError:  # no place to write: the hook is told where it would be, and runs all the same
+        pass
+    return os.fsencode(directory)
+
+
+class Payloads:
+    """One event as each format and name sends it: written once, however many hooks are sent it."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self._written: dict[tuple[str, str], tuple[dict[str, Any], bytes]] = {}
+
+    def of(self, hook: Hook) -> tuple[dict[str, Any], bytes]:
+        key = (hook.format if hook.has_one_matcher else "", hook.declared)
+        if key not in self._written:
+            sent = payloads.payload(hook, self.event)
+            self._written[key] = (sent, jsonable.encode(sent))
+        return self._written[key]
+
+
+def prepare(
+    hook: Hook, written: Payloads, environment: Environment, starter: processes.Process, *, warm: bool = False
+) -> Prepared:
+    """Everything needed to run a hook once. With `warm`, a Python script that asks for it may begin prepared."""
+    sent, encoded = written.of(hook)
+    env = environment.of(hook, starter)
+    notes: tuple[str, ...] = ()
+    python = None
+    if hook.folder is not None:
+        argv = _argv(hook.folder)
+        if isinstance(argv, str):
+            return Prepared(None, argv)
+        if warm and hook.is_warm:
+            python = _python(argv, env.get(b"PATH", b""))
+    else:
+        line = hook.command or ""
+        if hook.format == "table":
+            from ..formats import placeholders
+
+            filled = placeholders.fill(line, sent)
+            line, notes = filled.line, filled.notes
+            env.update((name.encode(), value.encode()) for name, value in filled.variables.items())
+        argv = ("/bin/sh", "-c", line)
+    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, warm=python), None, notes)
+
+
+def _argv(folder: str) -> tuple[str, ...] | str:
+    """How a folder's script is started, or why it cannot be."""
+    script, problem = entry_points.entry_point(folder)
+    if script is None:
+        return "cannot start: no script"
+    try:
+        with open(script, "rb") as file:
+            first = file.readline(256)
+    except OSError as error:
+        return f"cannot start: {error.strerror}: {script}"
+    has_exec_bit = problem is None
+    interpreter = entry_points.interpreter(first)
+    if interpreter and os.path.isabs(interpreter) and not os.path.exists(interpreter):
+        return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
+    if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
+        return (script,)
+    if interpreter:
+        argument = " ".join(first[2:].decode("utf-8", "replace").split()[1:])
+        return (interpreter, *([argument] if argument else []), script)
+    if script.endswith(".py"):
+        return (sys.executable or "python3", script)
+    if script.endswith(".sh") or has_exec_bit:
+        return ("/bin/sh", script)
+    return f"cannot start: no exec bit and no #! line: {script}"
+
+
+def _python(argv: tuple[str, ...], path: bytes) -> Python | None:
+    """The Python that runs a script, if it is one and is given no options."""
+    words = list(argv)
+    if len(words) == 1:  # its first line says so to the system
+        with open(argv[0], "rb") as file:
+            named = file.readline(256)[2:].rstrip(b"\n").replace(b"\t", b" ").split(b" ")
+        words = [*(os.fsdecode(word) for word in named if word), *argv]
+    if words[0] in ("/usr/bin/env", "/bin/env"):
+        del words[0]
+        found = _on_path(words[0], os.fsdecode(path))
+    else:
+        found = words[0]
+    if len(words) != 2 or not os.path.basename(words[0]).startswith("python"):
+        return None
+    if found is None or not os.path.isabs(found) or not os.path.isabs(words[1]):
+        return None
+    from ..runs.warming import Python
+
+    return Python(found, tuple(words))
+
+
+def _on_path(name: str, path: str) -> str | None:
+    for directory in path.split(":"):
+        if not os.path.isabs(directory):  # it depends on where one is
+            return None
+        program = os.path.join(directory, name)
+        if os.path.isfile(program) and os.access(program, os.X_OK):
+            return program
+    return None
+
+
+def never_began(hook: Hook, event: Event, ended: Ended) -> str | None:
+    """Why an exit with 2 was not the hook's word: the shell or an interpreter could not even begin.
+
+    `sh` exits with 2 on a line it cannot parse; `python`, `perl` and `sh` do on a script that is not there. Neither is
+    a block, unless the line itself says `exit`.
+    """
+    if ended.exit_code != 2 or not ended.stderr:
+        return None
+    said = ended.stderr.decode("utf-8", "replace").strip()
+    if hook.folder is not None:
+        script, _ = entry_points.entry_point(hook.folder)
+        if script is None or not any(f"{script}: " in line and "yntax error" in line for line in said.splitlines()):
+            return None
+        return "the shell refuses the script" if _script_is_broken(script) else None
+    if any(word in said for word in _REFUSALS) and not _parses(hook.command or ""):
+        return "the shell refuses the command"
+    if "open" not in said:
+        return None
+    import re
+
+    complaint = re.fullmatch(_NO_SCRIPT, said)
+    if complaint is None or hook.command is None or re.search(r"\bexit\b", hook.command):
+        return None
+    script = os.path.join(event.work_dir, complaint[1] or complaint[2] or complaint[3])
+    named = os.path.basename(script) in hook.command and re.search(_RUNNER, hook.command)
+    return None if os.path.exists(script) or not named else f"cannot start: no such script: {script}"
+
+
+_REFUSALS = ("yntax error", "nterminated", "unexpected EOF")
+_RUNNER = r"(?:^|[\s/;&|(])(?:python|perl|sh|dash|ash)[\d.]*\s"
+_NO_SCRIPT = (
+    r"[^\n]*can't open file '([^\n]+)': \[Errno 2\][^\n]*"  # python
+    r"|[^\n]*cannot open ([^\n]+): No such file"  # sh
+    r"|Can't open perl script \"([^\n]+)\":[^\n]*"
+)
+
+
+@remembered(maxsize=1024)
+def _parses(line: str) -> bool:
+    """Whether `sh -n` takes a shell line."""
+    from ..basics import shell_lines
+
+    return shell_lines.refusal("/bin/sh", "-c", line) is None
+
+
+def _script_is_broken(script: str) -> bool:
+    from ..basics import shell_lines
+
+    shell = shell_lines.shell_of(script)
+    return shell is not None and shell_lines.refusal(shell, script) is not None

@@ -1,0 +1,159 @@
+"""Asynchronous hooks: one detached process per event starts them, minds their timeouts and writes down how they ended.
+
+It holds none of the caller's pipes and outlives it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from ..basics import places, processes, shell_lines
+from ..basics.values import NamedTuple
+from ..events import BY_NAME
+from ..journal import records, settings
+from ..journal.writing import Journal
+from ..model import Failure, Hook
+from ..runs.running import Command, Ended, run_stage
+from . import circles
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.firing.minding import main; main()"
+
+
+class Job(NamedTuple):
+    """One asynchronous hook, ready to run in another process."""
+
+    name: str
+    source: str
+    event_name: str
+    session_id: str
+    identity: str
+    argv: Sequence[str]
+    payload: str
+    cwd: str
+    env: Mapping[str, str]
+    timeout: float
+
+
+def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, bytes]) -> Job:
+    """A command as another process can be handed it; `base` is the environment that process has anyway."""
+    return Job(
+        name=hook.name,
+        source=hook.source,
+        event_name=hook.declared,
+        session_id=session_id,
+        identity=circles.identity(hook),
+        argv=command.argv,
+        payload=command.payload.decode("utf-8", "surrogateescape"),
+        cwd=command.cwd,
+        env={os.fsdecode(key): os.fsdecode(value) for key, value in command.env.items() if base.get(key) != value},
+        timeout=command.timeout,
+    )
+
+
+class Minders:
+    """The minders one process has started, so that none stays a zombie for long."""
+
+    def __init__(self) -> None:
+        self._started = processes.Outliving()
+
+    def start(self, jobs: Sequence[Job], env: Mapping[bytes, bytes]) -> str | None:
+        """Hand jobs to a minder without waiting for it; return why it could not be started."""
+        import subprocess
+
+        self._started.reap()
+        path = [os.path.dirname(places.PACKAGE)]
+        data = json.dumps({"places": places.FIXED, "jobs": [job._asdict() for job in jobs]}).encode()
+        try:
+            descriptor = _readable(data)
+        except OSError as error:
+            return f"cannot start: {error.strerror}"
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _BOOT.format(path=path)],
+                stdin=descriptor,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env=dict(env),
+                start_new_session=True,
+            )
+        except OSError as error:
+            return f"cannot start: {error.strerror}"
+        finally:
+            os.close(descriptor)
+        self._started.add(process)
+        return None
+
+
+MINDERS = Minders()
+
+
+def _readable(data: bytes) -> int:
+    """A descriptor with the data behind it, that nobody has to feed."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("tenterhook", os.MFD_CLOEXEC)
+    else:
+        import tempfile
+
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    with open(descriptor, "wb", closefd=False) as stream:
+        stream.write(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def main() -> None:
+    """Run the jobs on stdin side by side; log each end."""
+    handed = json.load(sys.stdin.buffer)
+    places.FIXED.update(handed["places"])
+    jobs = [Job(**job) for job in handed["jobs"]]
+    starter = processes.this()
+    base = dict(os.environb)
+    links = os.fsdecode(base.get(circles.CHAIN, b""))
+    commands = [
+        Command(
+            argv=tuple(job.argv),
+            payload=job.payload.encode("utf-8", "surrogateescape"),
+            cwd=job.cwd,
+            env={
+                **base,
+                **{os.fsencode(name): os.fsencode(value) for name, value in job.env.items()},
+                circles.CHAIN: os.fsencode(circles.chain(links, starter, job.identity)),
+            },
+            timeout=job.timeout,
+        )
+        for job in jobs
+    ]
+    run_stage(commands, tell=lambda number, ended: log(jobs[number], ended))
+
+
+def log(job: Job, ended: Ended) -> None:
+    """Write down how a job ended."""
+    if ended.exit_code == 2 and tuple(job.argv[:2]) == ("/bin/sh", "-c"):
+        said = shell_lines.refusal("/bin/sh", *job.argv[1:])
+        if said:
+            ended = ended._replace(failure=Failure.CANNOT_START, why=f"the shell refuses the command: {said}")
+    outcome = "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok"
+    streams = {"stdout": ended.stdout, "stderr": ended.stderr}
+    written = {name: data.decode("utf-8", "replace") for name, data in streams.items()}
+    record = records.of_background(
+        settings.payloads(settings.file()),
+        {**written, "why": ended.why},
+        hook=job.name,
+        source=job.source,
+        session_id=job.session_id,
+        event=BY_NAME[job.event_name].name if job.event_name in BY_NAME else job.event_name,
+        event_name=job.event_name,
+        outcome=outcome,
+        meaning="no_decision" if outcome == "ok" else outcome,
+        exit_code=ended.exit_code,
+        duration_ms=round(ended.duration * 1000, 3),
+    )
+    Journal("async").write(record)

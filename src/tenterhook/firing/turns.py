@@ -1,0 +1,310 @@
+"""One event on its way through its stages: what is reached, what ran, what the input has become."""
+
+from __future__ import annotations
+
+import time
+
+from ..basics import jsonable, processes
+from ..deciding import judging, matching, verdicts
+from ..events import AGENTS
+from ..model import Action, Event, Failure, Hook, Run, Verdict
+from ..runs import running
+from . import circles, commands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..catalog.trust import Trust
+    from ..errors import Problem
+    from ..sessions import Before, Session
+    from . import minding
+
+
+class Turn:
+    """The state of one `decide`: it begins with an event and ends as a verdict."""
+
+    def __init__(
+        self,
+        event: Event,
+        session: Session,
+        trust: Trust | None,
+        *,
+        cancel: running.Cancel | None = None,
+        loop: AbstractEventLoop | None = None,
+        deadline: float | None = None,
+        debug: Callable[[str], None] | None = None,
+        warm: bool = False,
+    ) -> None:
+        self.arrived = event
+        self.event = event  # as modified so far
+        self.session = session
+        self.trust = trust
+        self.cancel = cancel
+        self.loop = loop
+        self.deadline = deadline
+        self.debug = debug
+        self.warm = warm
+        self.runs: list[Run] = []
+        self.blocked = False
+        self._sight = matching.Sight(event)
+        self._starter = processes.this()
+        self._environment: commands.Environment | None = None
+
+    def run(self, stage: matching.Stage) -> None:
+        """Run what the event reaches of a stage, on the input as modified so far."""
+        runs = self._run(self._sight.reached(self._standing(stage.hooks)))
+        self._take_over_input(runs)
+
+    def run_again(self, plan: matching.Plan) -> None:
+        """If the input was modified: every deciding hook that has not seen the final one runs on it, once more."""
+        final = self.event.tool_input
+        if self.blocked or self.event is self.arrived:
+            return
+        self.runs = [judging.without_stale_consent(run, final) for run in self.runs]
+        for stage in plan.stages:
+            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if judging.decides(hook))
+            unseen = [each for each in reached if not judging.has_seen(each.hook, final, self.runs)]
+            self._run(unseen, again=True)
+
+    def start_background(self, hooks: Sequence[Hook]) -> None:
+        """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
+        if not hooks:
+            return
+        from . import minding
+
+        sight = matching.Sight(self.arrived, self._sight.limit)
+        reached = [each.hook for each in sight.reached(self._standing(hooks))]
+        payloads = commands.Payloads(self.arrived)
+        jobs: list[tuple[Run, minding.Job]] = []
+        for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
+            if hook is None:
+                continue
+            self._say(f"[ASYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
+            run = Run(hook, background=True, saw=self.arrived.tool_input)
+            if hook.function is not None:
+                from ..runs import calling
+
+                calling.start(hook, self.arrived)
+                self.runs.append(run)
+                continue
+            prepared = self._prepare(hook, payloads)
+            run = run._replace(notes=prepared.notes)
+            if prepared.command is None:
+                self.runs.append(_not_started(run, prepared.why))
+                continue
+            job = minding.job(hook, prepared.command, self.arrived.session_id, self._env().base)
+            jobs.append((run, job))
+            self._say(f"[ASYNC] Hook '{hook.name}' fired (running in background)")
+        if jobs:
+            why = minding.MINDERS.start([job for _, job in jobs], self._env().base)
+            self.runs += [run if why is None else _not_started(run, why) for run, _ in jobs]
+
+    def _note_refusal(self, hook: Hook) -> bool:
+        run = self._refused(hook)
+        if run is not None:
+            self.runs.append(run)
+        return run is not None
+
+    def verdict(self, problems: Iterable[Problem]) -> Verdict:
+        modified = None if jsonable.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
+        return verdicts.merge(self.arrived, self.runs, modified, problems)
+
+    def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
+        runs: list[Run] = []
+        ready: list[matching.Reached] = []
+        for each in reached:
+            run = self._refused(each.hook)
+            if run is None and self.blocked:
+                run = Run(each.hook, started=False, why="stopped by an earlier block")
+            if run is None:
+                ready.append(each)
+            else:
+                runs.append(self._judge(run, each.surely, again) if run.failed else run)
+        for each, ended in zip(ready, self._execute([each.hook for each in ready]), strict=True):
+            if ended is not None:
+                runs.append(self._judge(ended, each.surely, again))
+        self.runs += runs
+        self.blocked = self.blocked or any(
+            run.decision.action is Action.DENY and run.decision.ignored is None for run in runs
+        )
+        return runs
+
+    def _judge(self, run: Run, surely: bool, again: bool) -> Run:
+        if run.hook.format in AGENTS:
+            from ..formats import agent_answers
+
+            run = agent_answers.read(run)
+        judged = judging.judge(run, self.event, surely=surely, earlier=self.runs if again else None)
+        if self.debug is not None:
+            self._say_completed(judged)
+        return judged
+
+    def _refused(self, hook: Hook) -> Run | None:
+        """A run that does not take place, and why."""
+        if hook.layer == "project":
+            standing = self.trust.standing(hook) if self.trust else None
+            if standing is None or not standing.runs:
+                return Run(hook, started=False, why="untrusted", notes=(standing.why or "",) if standing else ())
+        if hook.function is None and circles.is_too_deep():
+            return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
+        chain = self._env().chain
+        if chain and hook.function is None and circles.closes(hook, chain):
+            return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
+        return None
+
+    def _execute(self, hooks: Sequence[Hook]) -> list[Run | None]:
+        """Run hooks side by side; None for an equal command that ran as another."""
+        if not hooks:
+            return []
+        left = self._time_left()
+        if left <= 0:
+            return [Run(hook, failure=Failure.TIMED_OUT, why="no time was left for it") for hook in hooks]
+        if hooks[0].function is not None:
+            from ..runs import calling
+
+            timed = [hook if hook.timeout <= left else hook._replace(timeout=left) for hook in hooks]
+            return [calling.call(hook, self.event, self.cancel, self.loop) for hook in timed]
+        before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
+        payloads = commands.Payloads(self.event)
+        runs: list[Run | None] = []
+        pending: list[running.Command] = []
+        numbers: list[int] = []
+        for number, hook in enumerate(_joined(hooks)):
+            if hook is None:
+                runs.append(None)
+                continue
+            self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
+            prepared = self._prepare(hook, payloads)
+            run = Run(hook, notes=prepared.notes, saw=self.event.tool_input)
+            if prepared.command is None:
+                run = run._replace(failure=Failure.CANNOT_START, why=prepared.why)
+            else:
+                if self.debug is not None:
+                    self._say(f"Input: {prepared.command.payload.decode('utf-8', 'replace')}")
+                command = prepared.command
+                pending.append(command if command.timeout <= left else command._replace(timeout=left))
+                numbers.append(number)
+            runs.append(run)
+        tell = None
+        if self.event.canonical == "permission-request":  # any denial wins, at once
+            tell = lambda place, ended: self._denies(runs[numbers[place]], ended)  # noqa: E731  # or None
+        for number, ended in zip(numbers, running.run_stage(pending, self.cancel, tell), strict=True):
+            runs[number] = self._ran(runs[number], ended)
+        if before is not None:
+            self._collect(before, runs)
+        return runs
+
+    def _ran(self, begun: Run | None, ended: running.Ended) -> Run:
+        assert begun is not None
+        return _ran(begun, ended, commands.never_began(begun.hook, self.event, ended))
+
+    def _denies(self, begun: Run | None, ended: running.Ended) -> bool:
+        run = self._ran(begun, ended)
+        if run.hook.format in AGENTS:
+            from ..formats import agent_answers
+
+            run = agent_answers.read(run)
+        decision = judging.judge(run, self.event).decision
+        return decision.action is Action.DENY and decision.ignored is None
+
+    def _time_left(self) -> float:
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
+
+    def _prepare(self, hook: Hook, payloads: commands.Payloads) -> commands.Prepared:
+        try:
+            return commands.prepare(hook, payloads, self._env(), self._starter, warm=self.warm)
+        except Exception as error:  # noqa: BLE001  # one hook's trouble is never another's
+            return commands.Prepared(None, f"cannot start: {type(error).__name__}: {error}")
+
+    def _collect(self, before: Before, runs: list[Run | None]) -> None:
+        """Take over variables that pre-session hooks have set; what was refused is noted with the stage's last run."""
+        notes = self.session.collect(before)
+        self._environment = None
+        if notes:
+            number, last = [(number, run) for number, run in enumerate(runs) if run is not None][-1]
+            runs[number] = last._replace(notes=(*last.notes, *notes))
+
+    def _take_over_input(self, runs: Sequence[Run]) -> None:
+        if self.blocked:
+            return
+        for run in runs:
+            if run.decision.modified_input is not None and run.decision.ignored is None:
+                self.event = self.event.replace(tool_input=run.decision.modified_input)
+        if self.event is not self._sight.event:
+            self._sight = self._sight.with_input(self.event)
+
+    def _standing(self, hooks: Sequence[Hook]) -> list[Hook]:
+        """Hooks that no other replaces: a replacement counts only while it is trusted, for exactly its bytes."""
+        return [
+            hook for hook in hooks if not (hook.replaced_by and self.trust and self.trust.replaces(hook.replaced_by))
+        ]
+
+    def _env(self) -> commands.Environment:
+        if self._environment is None:
+            self._environment = commands.Environment(self.event, self.session, self.trust)
+        return self._environment
+
+    def _say_completed(self, run: Run) -> None:
+        self._say(
+            f"[SYNC] Completed hook '{run.hook.name}' in {run.duration_ms:.0f}ms: "
+            f"success={not run.failed}, decision={run.decision.action}"
+        )
+        if run.decision.reason or run.why:
+            self._say(f"Reason: {run.decision.reason or run.why}")
+        if run.decision.log:
+            self._say(f"Log: {run.decision.log}")
+
+    def _say(self, line: str) -> None:
+        if self.debug is not None:
+            try:
+                self.debug(f"[HOOK DEBUG] {line}")
+            except Exception:  # noqa: BLE001  # whoever listens must not cost anyone a verdict
+                self.debug = None
+
+
+def _not_started(run: Run, why: str | None) -> Run:
+    return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
+
+
+def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
+    """Equal commands of the array format as one, with the longest timeout; None where another stands for a hook."""
+    if len(hooks) == 1:
+        return list(hooks)
+    joined: list[Hook | None] = []
+    first: dict[tuple[str, str], int] = {}
+    for hook in hooks:
+        key = (hook.format, hook.command or "")
+        number = first.get(key) if hook.in_parallel else None
+        if number is None:
+            if hook.in_parallel:
+                first[key] = len(joined)
+            joined.append(hook)
+            continue
+        other = joined[number]
+        assert other is not None
+        joined[number] = other._replace(
+            timeout=max(other.timeout, hook.timeout), fail_closed=other.fail_closed or hook.fail_closed
+        )
+        joined.append(None)
+    return joined
+
+
+def _ran(run: Run, ended: running.Ended, never_began: str | None) -> Run:
+    notes = run.notes
+    if ended.dropped_stdout:
+        notes = (*notes, f"{ended.dropped_stdout} bytes of stdout were dropped")
+    if ended.dropped_stderr:
+        notes = (*notes, f"{ended.dropped_stderr} bytes of stderr were dropped")
+    return Run(
+        run.hook,
+        Failure.CANNOT_START if never_began else ended.failure,
+        never_began or ended.why,
+        exit_code=ended.exit_code,
+        duration_ms=ended.duration * 1000,
+        stdout=ended.stdout.decode("utf-8", "replace"),
+        stderr=ended.stderr.decode("utf-8", "replace"),
+        notes=notes,
+        saw=run.saw,
+    )

@@ -1,0 +1,1 @@
+"""What runs a hook: processes, interpreters that wait for them, functions."""

@@ -1,0 +1,421 @@
+"""A stage of commands: spawn, feed, read, deadline, kill, reap. The only place that starts hooks.
+
+One synchronous loop runs a whole stage. It returns when every command is over, and a command is over when its
+process has exited, whoever still holds its pipes; at the latest 250 ms after its timeout.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+from _collections import deque  # type: ignore[import-not-found]  # `collections` is imported nowhere else
+
+from ..basics.values import NamedTuple
+from ..errors import Cancelled
+from ..model import Failure
+from .spawning import Spawner, reap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from .warming import Python
+
+KEPT_STDOUT = 1024 * 1024
+KEPT_STDERR = 64 * 1024
+GRACE = 0.1  # between SIGTERM and SIGKILL
+_AT_ONCE = 128  # processes of one stage; each needs four descriptors
+_PIPE = 65536
+_SURELY_FITS = 4096  # into an empty pipe, whatever the limits
+_WITHOUT_PIDFD = 0.005  # how often to ask for exits where the system cannot tell
+_SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` costs an import of `enum`
+_LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
+
+
+class Command(NamedTuple):
+    """Everything one process needs."""
+
+    argv: tuple[str, ...]
+    payload: bytes
+    cwd: str
+    env: Mapping[bytes, bytes]
+    timeout: float
+    grace: float = GRACE
+    warm: Python | None = None  # the interpreter that `argv` leads to, if it may have been prepared
+
+
+class Ended(NamedTuple):
+    """What became of a command. `exit_code` is None unless it exited by itself."""
+
+    failure: Failure | None
+    why: str | None
+    exit_code: int | None
+    duration: float
+    stdout: bytes = b""
+    stderr: bytes = b""
+    dropped_stdout: int = 0
+    dropped_stderr: int = 0
+
+
+class Cancel:
+    """Ends running stages from another thread or a signal handler; may be set before, during or after."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._write, False)
+        self.is_set = False
+        self._open = True
+
+    def set(self) -> None:
+        self.is_set = True
+        if self._open:
+            try:
+                os.write(self._write, b"x")
+            except OSError:  # full: whoever had to wake is awake
+                pass
+
+    def fileno(self) -> int:
+        return self._read
+
+    def close(self) -> None:
+        self._open = False
+        os.close(self._read)
+        os.close(self._write)
+
+
+class _Kept:
+    """The first and the last of a stream, within a limit: an answer may stand at either end."""
+
+    __slots__ = ("_half", "_head", "_passed", "_tail", "_tail_size")
+
+    def __init__(self, limit: int) -> None:
+        self._half = limit // 2
+        self._head = b""
+        self._tail: deque[bytes] | None = None  # few hooks say that much
+        self._tail_size = 0
+        self._passed = 0
+
+    def add(self, data: bytes) -> None:
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        if data:
+            self._add_to_tail(data)
+
+    def _add_to_tail(self, data: bytes) -> None:
+        tail = self._tail = self._tail or deque()
+        tail.append(data)
+        self._tail_size += len(data)
+        while self._tail_size - len(tail[0]) >= self._half:
+            dropped = len(tail.popleft())
+            self._tail_size -= dropped
+            self._passed += dropped
+
+    def take(self) -> tuple[bytes, int]:
+        """What was kept, and how many bytes were not."""
+        if self._tail is None:
+            return self._head, 0
+        tail = b"".join(self._tail)
+        over = max(0, len(tail) - self._half)
+        dropped = self._passed + over
+        if not dropped:
+            return self._head + tail, 0
+        return self._head + b"\n[%d bytes dropped]\n" % dropped + tail[over:], dropped
+
+
+class _Live:
+    """One running command and what is open for it."""
+
+    __slots__ = (
+        *("begun", "code", "code_is_lost", "deadline", "err", "exit", "grace", "killed", "number", "out", "pid"),
+        *("stderr", "stdin", "stdout", "timed_out", "timeout", "unsent"),
+    )
+
+    def __init__(self, number: int, command: Command, spawner: Spawner) -> None:
+        self.number = number
+        self.grace = command.grace
+        self.unsent = memoryview(command.payload)
+        self.begun = time.monotonic()
+        stdin = stdout = stderr = self.stdin = self.out = self.err = -1
+        try:
+            stdin, self.stdin = os.pipe()
+            self.out, stdout = os.pipe()
+            self.err, stderr = os.pipe()
+            if len(self.unsent) > _SURELY_FITS:
+                os.set_blocking(self.stdin, False)
+            # Most payloads fit into the pipe: they are there before the process is, and nobody waits for a reader.
+            self.unsent = self.unsent[os.write(self.stdin, self.unsent) :]
+            if not self.unsent:
+                os.close(self.stdin)
+                self.stdin = -1
+            self.pid = _started(command, spawner, (stdin, stdout, stderr))
+        except BaseException:  # no descriptor outlives a start that did not happen
+            _close((self.stdin, self.out, self.err))
+            raise
+        finally:
+            _close((stdin, stdout, stderr))
+        self.exit = _exit_descriptor(self.pid)
+        self.code: int | None = None
+        self.code_is_lost = False
+        self.deadline = self.begun + command.timeout
+        self.timeout = command.timeout
+        self.timed_out = False
+        self.killed = False
+        self.stdout = _Kept(KEPT_STDOUT)
+        self.stderr = _Kept(KEPT_STDERR)
+
+    def feed(self) -> bool:
+        """Write what the pipe takes; False when there is no more to write or nobody to read it."""
+        try:
+            with _Unharmed():
+                self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
+        except BlockingIOError:
+            return True
+        except OSError:  # closed by a hook that does not want it
+            return False
+        return len(self.unsent) > 0
+
+    def read(self, fd: int) -> bool:
+        """Take one piece of output, of which there is some or the end; False at its end."""
+        data = os.read(fd, _PIPE)
+        if data:
+            (self.stdout if fd == self.out else self.stderr).add(data)
+        return bool(data)
+
+    def read_rest(self, fd: int) -> None:
+        """Take what is in the pipe now: the exit code outranks end-of-file, a child may hold the other end."""
+        os.set_blocking(fd, False)
+        try:
+            data = os.read(fd, _PIPE)  # a pipe holds no more, and one read takes all of it
+        except BlockingIOError:
+            return
+        (self.stdout if fd == self.out else self.stderr).add(data)
+
+    def signal_group(self, number: int) -> None:
+        # The leader is not reaped yet, so its process group cannot have become someone else's.
+        try:
+            os.killpg(self.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def has_exited(self) -> bool:
+        """Reap the process if it has; only then may its group's number become someone else's."""
+        if self.code is None and not self.code_is_lost:
+            try:
+                self.code = reap(self.pid)
+            except ChildProcessError:  # SIGCHLD is ignored, or a reaper of every child was quicker
+                self.code_is_lost = True
+        return self.code is not None or self.code_is_lost
+
+    def ended(self) -> Ended:
+        """Close everything and say what happened; the process has exited, or cannot be made to."""
+        self.has_exited()
+        duration = time.monotonic() - self.begun
+        _close((self.stdin, self.out, self.err, self.exit))
+        stdout, dropped_stdout = self.stdout.take()
+        stderr, dropped_stderr = self.stderr.take()
+        code = self.code
+        failure, why = None, None
+        if self.timed_out:
+            failure, why = Failure.TIMED_OUT, f"no end within {self.timeout:g} s"
+            if code is None and not self.code_is_lost:
+                why += "; it cannot be killed"
+        elif code is None:
+            failure, why = Failure.EXIT, "another part of the program took its exit code"
+        elif code < 0:
+            failure, why = Failure.SIGNAL, f"signal {-code}"
+        elif code not in (0, 2):
+            failure, why = Failure.EXIT, f"exit {code}"
+        shown = code if code is not None and code >= 0 and not self.timed_out else None
+        return Ended(failure, why, shown, duration, stdout, stderr, dropped_stdout, dropped_stderr)
+
+
+def run_stage(
+    commands: Sequence[Command], cancel: Cancel | None = None, tell: Callable[[int, Ended], object] | None = None
+) -> list[Ended]:
+    """Run the commands side by side; return how each ended, in their order.
+
+    `tell` hears of each end as it comes; if it returns True, that was enough, and the others are ended.
+
+    Raises `Cancelled` when `cancel` is set. However it returns or raises, no process group it started and did not
+    see end by itself is left alive.
+    """
+    results: dict[int, Ended] = {}
+    waiting = deque(range(len(commands)))
+    spawner = Spawner()
+    poll = select.poll()
+    wake = -1
+    if cancel is not None:
+        wake = cancel.fileno()
+        poll.register(wake, select.POLLIN)
+    live: dict[int, _Live] = {}  # by each descriptor being watched
+    running: set[_Live] = set()
+    try:
+        while True:
+            while waiting and len(running) < _AT_ONCE:
+                number = waiting.popleft()
+                begun = time.monotonic()
+                try:
+                    one = _Live(number, commands[number], spawner)
+                except (OSError, ValueError) as error:
+                    if running and getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN):
+                        waiting.appendleft(number)  # as soon as another one has ended
+                        break
+                    results[number] = _not_started(error, time.monotonic() - begun)
+                    if tell is not None:
+                        tell(number, results[number])
+                    continue
+                running.add(one)
+                _watch(poll, live, one)
+            if not running:
+                return [results[number] for number in range(len(commands))]
+            over: list[_Live] = []
+            due = min(one.deadline for one in running)
+            if any(one.exit < 0 for one in running):
+                due = min(due, time.monotonic() + _WITHOUT_PIDFD)
+            for fd, mask in poll.poll(_milliseconds(due)):
+                if fd == wake:
+                    raise Cancelled("cancelled while hooks were running")
+                one = live[fd]
+                if fd == one.exit:
+                    _forget(poll, live, fd)
+                    if one.killed or not one.timed_out:
+                        over.append(one)
+                elif fd == one.stdin:
+                    if not one.feed():
+                        _forget(poll, live, fd)
+                        os.close(fd)
+                        one.stdin = -1
+                elif not (mask & select.POLLIN and one.read(fd)):
+                    _forget(poll, live, fd)
+            over += [one for one in running if one.exit < 0 and not one.timed_out and one.has_exited()]
+            now = time.monotonic()
+            if now >= due:
+                over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]
+            for one in over:
+                running.remove(one)
+                for fd in (one.out, one.err):
+                    if fd in live:
+                        one.read_rest(fd)
+                if running or waiting:  # else nobody watches any more
+                    for fd in (one.stdin, one.out, one.err, one.exit):
+                        if fd in live:
+                            _forget(poll, live, fd)
+                results[one.number] = one.ended()
+                if tell is not None and tell(one.number, results[one.number]) is True:
+                    _end_all(running)
+                    return [results.get(number, _NOT_NEEDED) for number in range(len(commands))]
+    except BaseException:  # cancelled, interrupted: no process group outlives us
+        _end_all(running)
+        raise
+
+
+def _started(command: Command, spawner: Spawner, pipes: tuple[int, int, int]) -> int:
+    if command.warm is not None:
+        from . import warming
+
+        pid = warming.start(command.warm, command.cwd, command.env, pipes)
+        if pid is not None:
+            return pid
+    return spawner.spawn(command.argv, command.cwd, command.env, pipes)
+
+
+def _exit_descriptor(pid: int) -> int:
+    """What becomes readable when a process exits; -1 where there is no such thing, or no more of them."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return -1
+
+
+class _Unharmed:
+    """Write to a pipe that nobody may read any more, in a program that has not told SIGPIPE to be ignored."""
+
+    def __enter__(self) -> None:
+        import signal
+
+        self._before: set[int] | None = None
+        if signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL:
+            self._before = set(signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE}))
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            return
+        import signal
+
+        if signal.SIGPIPE in signal.sigpending():
+            signal.sigwait({signal.SIGPIPE})
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+
+
+def _watch(poll: select.poll, live: dict[int, _Live], one: _Live) -> None:
+    poll.register(one.out, select.POLLIN)
+    poll.register(one.err, select.POLLIN)
+    live[one.out] = live[one.err] = one
+    if one.exit >= 0:
+        poll.register(one.exit, select.POLLIN)
+        live[one.exit] = one
+    if one.stdin >= 0:
+        poll.register(one.stdin, select.POLLOUT)
+        live[one.stdin] = one
+
+
+def _forget(poll: select.poll, live: dict[int, _Live], fd: int) -> None:
+    poll.unregister(fd)
+    del live[fd]
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for fd in descriptors:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _milliseconds(due: float) -> int:
+    """How long nothing can happen that no descriptor tells."""
+    return max(0, int((due - time.monotonic()) * 1000) + 1)
+
+
+def _push(one: _Live, live: dict[int, _Live]) -> bool:
+    """Take the next step towards the end of a command past its deadline; True when it is over."""
+    if one.killed:
+        return True  # as dead as we can make it
+    if not one.timed_out:
+        one.timed_out = True
+        if one.grace:
+            one.signal_group(_SIGTERM)
+            one.deadline = time.monotonic() + one.grace
+            return False
+    one.signal_group(_SIGKILL)
+    one.killed = True
+    one.deadline = time.monotonic() + _LAST_WAIT
+    return one.exit not in live if one.exit >= 0 else one.has_exited()
+
+
+def _end_all(running: set[_Live]) -> None:
+    """SIGTERM to every group, SIGKILL 100 ms later, all reaped. A second Ctrl-C skips the wait."""
+    for one in running:
+        one.signal_group(_SIGTERM)
+    try:
+        time.sleep(max((one.grace for one in running), default=0.0))
+    finally:
+        for one in running:
+            one.signal_group(_SIGKILL)
+        last = time.monotonic() + _LAST_WAIT
+        for one in running:
+            while not one.has_exited() and time.monotonic() < last:
+                time.sleep(0.001)
+            one.ended()
+
+
+_NOT_NEEDED = Ended(Failure.SIGNAL, "ended: another hook has decided", None, 0.0)
+
+
+def _not_started(error: Exception, duration: float) -> Ended:
+    name = getattr(error, "filename", None)
+    text = getattr(error, "strerror", None) or str(error)
+    why = f"cannot start: {text}" + (f": {name}" if name else "")
+    return Ended(Failure.CANNOT_START, why, None, duration)

@@ -1,0 +1,102 @@
+"""Our modules in one file: quicker where it is true, and never in the way where it is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import folder_hook, user_hooks
+from tenterhook import bridge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKAGE = Path(bridge.__file__).parent
+
+
+class Copy:
+    """A copy of the package that is installed in an agent, and one guard."""
+
+    def __init__(self, directory: Path) -> None:
+        self.package = directory / "tenterhook"
+        shutil.copytree(PACKAGE, self.package, ignore=shutil.ignore_patterns("*.bundle"))
+        self.bundle = self.package / "__pycache__" / f"{sys.implementation.cache_tag}.bundle"
+        self.directory = directory
+        folder_hook(
+            user_hooks(Path(os.environ["HOME"])),
+            "guard",
+            script='if grep -q forbidden; then echo "not this" >&2; exit 2; fi',
+        )
+        environment = {**os.environ, "PYTHONPATH": str(directory)}
+        install = [sys.executable, "-m", "tenterhook", "install", "claude-code"]
+        subprocess.run(install, env=environment, check=True, capture_output=True)
+
+    def refuses(self, session: str = "s-1") -> bool:
+        """Whether the bridge refuses a forbidden call, and lets another pass."""
+        return "not this" in self._said("forbidden", session) and not self._said("ls", session)
+
+    def _said(self, command: str, session: str) -> str:
+        said = {"session_id": session, "cwd": str(self.directory), "tool_name": "Bash"}
+        record = f"{os.environ['HOME']}/.local/state/tenterhook/installed/claude-code.json"
+        options = ["--host", "claude-code", "--event", "PreToolUse", "--record", record]
+        run = [sys.executable, "-I", "-S", str(self.package / "bridge.py"), *options]
+        payload = json.dumps({**said, "tool_input": {"command": command}})
+        done = subprocess.run(run, input=payload, capture_output=True, text=True, timeout=30)
+        return done.stdout + done.stderr
+
+    def found_elsewhere(self) -> set[str]:
+        """Our modules that a call did not take out of the file."""
+        run = [sys.executable, "-I", "-S", "-v", str(self.package / "bridge.py")]
+        said = subprocess.run(run, capture_output=True, text=True, timeout=30).stderr
+        return {line for line in said.splitlines() if "code object from" in line and "tenterhook" in line}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path / "lib")
+
+
+def test_it_is_written_at_a_sessions_first_event_and_used_from_then_on(copy: Copy) -> None:
+    assert copy.found_elsewhere()
+    assert copy.refuses()
+    assert copy.bundle.stat().st_size > 100_000
+    assert not copy.found_elsewhere()
+    assert copy.refuses()
+
+
+def test_an_edited_module_is_the_one_that_runs(copy: Copy) -> None:
+    assert copy.refuses()
+    answering = copy.package / "dispatching" / "answering.py"
+    answering.write_text(answering.read_text() + "\nraise SystemError\n")
+    assert not copy.refuses()
+    answering.write_text(answering.read_text().replace("\nraise SystemError\n", "\n# mended\n"))
+    written = copy.bundle.stat().st_mtime_ns
+    assert copy.refuses("s-2")
+    assert copy.bundle.stat().st_mtime_ns > written
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [lambda data: b"", lambda data: data[:2000], lambda data: b"0000" + data[4:], lambda data: data[:100_000]],
+    ids=["empty", "head cut", "another interpreter's", "codes cut"],
+)
+def test_a_broken_file_is_not_used_and_written_anew(copy: Copy, broken: Callable[[bytes], bytes]) -> None:
+    assert copy.refuses()
+    whole = copy.bundle.read_bytes()
+    copy.bundle.write_bytes(broken(whole))
+    assert copy.refuses()
+    assert copy.refuses("s-2")
+    assert copy.bundle.stat().st_size >= len(whole)
+
+
+def test_without_a_place_for_it_nothing_changes(copy: Copy) -> None:
+    copy.bundle.mkdir(parents=True)
+    assert copy.refuses()
+    assert copy.refuses()

@@ -1,0 +1,280 @@
+"""A hub on this machine answers events: the same answers, quicker; and without it, or if it is not ours, as ever."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatching.test_dispatch import (
+    BEFORE_TOOL,
+    BRIDGE,
+    GUARD,
+    HANG,
+    SERVE,
+    STOP,
+    each_host,
+    install,
+    payload,
+    serving,
+)
+from support import folder_hook, until, user_hooks
+from tenterhook.hosts import HOSTS
+
+
+def socket_of(home: Path) -> Path:
+    return home / ".local" / "state" / "tenterhook" / "hub.sock"
+
+
+def ask(
+    host: str, said: dict[str, Any], event: str | None = None, **variables: str
+) -> subprocess.CompletedProcess[bytes]:
+    record = Path(os.environ["HOME"]) / ".local" / "state" / "tenterhook" / "installed" / f"{host}.json"
+    arguments = ["--host", host, "--event", event or BEFORE_TOOL[host], "--record", str(record)]
+    return subprocess.run(
+        [sys.executable, "-I", "-S", BRIDGE, *arguments],
+        input=json.dumps(said).encode(),
+        capture_output=True,
+        timeout=HANG,
+        env={**os.environ, **variables},
+    )
+
+
+def told(ended: subprocess.CompletedProcess[bytes]) -> tuple[int, bytes, bytes]:
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+HOOKS = {
+    "guard": GUARD,
+    "context": 'grep -q context && echo \'{"additional_context": "mind this"}\' || true',
+    "changes": 'grep -q to-be-changed && echo \'{"modified_input": {"command": "changed"}}\' || true',
+    "asks": 'grep -q asked && echo \'{"decision": "ask", "reason": "are you sure"}\' || true',
+    "fails": "grep -q broken && exit 3 || true",
+    "dies": "grep -q dies && kill -9 $$ || true",
+}
+
+
+@each_host
+def test_the_same_is_said_with_a_hub_and_without(host: str, home: Path, project: Path) -> None:
+    for name, script in HOOKS.items():
+        folder_hook(user_hooks(home), name, script)
+    folder_hook(user_hooks(home), "stop", "echo 'not yet' >&2; exit 2", "pre-agent-turn-stop")
+    install(host)
+    commands = ["ls", "forbidden", "context", "to-be-changed", "asked", "broken", "dies", "é\u202e"]
+    events = [(payload(host, project, command), BEFORE_TOOL[host]) for command in commands]
+    events.append(({**payload(host, project), "stop_hook_active": False}, STOP[host]))
+    alone = [told(ask(host, *event)) for event in events]
+    assert any(b"not this" in said[1] + said[2] for said in alone)
+    with serving():
+        assert [told(ask(host, *event)) for event in events] == alone
+        for broken in (b"", b"[]", b"{", b"\xff", b'{"a": ' + b"[" * 100_000):
+            assert _raw(host, broken, serving=True) == _raw(host, broken, serving=False)
+
+
+def _raw(host: str, sent: bytes, *, serving: bool) -> tuple[int, bytes, bytes]:
+    """What comes of any bytes; without the hub, its socket is out of the way for a moment."""
+    home = Path(os.environ["HOME"])
+    path = socket_of(home)
+    if not serving:
+        path.rename(path.with_suffix(".away"))
+    try:
+        record = home / ".local" / "state" / "tenterhook" / "installed" / f"{host}.json"
+        arguments = ["--host", host, "--event", BEFORE_TOOL[host], "--record", str(record)]
+        run = [sys.executable, "-I", "-S", BRIDGE, *arguments]
+        return told(subprocess.run(run, input=sent, capture_output=True, timeout=HANG))
+    finally:
+        if not serving:
+            path.with_suffix(".away").rename(path)
+
+
+def test_hooks_see_the_agents_variables_directory_and_no_descriptor_of_ours(home: Path, project: Path) -> None:
+    script = 'env | sort > "$TENTERHOOK_WORK_DIR/seen-$MARK"; pwd >> "$TENTERHOOK_WORK_DIR/seen-$MARK"; '
+    script += 'ls /proc/self/fd | wc -l >> "$TENTERHOOK_WORK_DIR/seen-$MARK"'
+    folder_hook(user_hooks(home), "looks", script)
+    install("claude-code")
+    ask("claude-code", payload("claude-code", project), MARK="alone", OWN="é\nx", BASH_ENV="/evil", LD_PRELOAD="")
+    with serving(env={**os.environ, "HUBS_OWN": "1"}, cwd="/"):
+        ask("claude-code", payload("claude-code", project), MARK="hub", OWN="é\nx", BASH_ENV="/evil", LD_PRELOAD="")
+    alone, hub = ((project / f"seen-{mark}").read_text() for mark in ("alone", "hub"))
+    different = {"MARK", "TENTERHOOK_CHAIN", "_"}
+    assert _without(hub, different) == _without(alone, different)
+    assert "HUBS_OWN" not in hub
+    assert "/evil" not in hub
+
+
+def _without(text: str, names: set[str]) -> list[str]:
+    return [line for line in text.splitlines() if line.partition("=")[0] not in names]
+
+
+def test_a_hook_that_calls_us_finds_its_circle_by_way_of_the_hub(home: Path, project: Path) -> None:
+    record = home / ".local" / "state" / "tenterhook" / "installed" / "claude-code.json"
+    line = f"{sys.executable} -I -S {BRIDGE} --host claude-code --event PreToolUse --record {record}"
+    folder_hook(user_hooks(home), "circle", f'echo x >> "$TENTERHOOK_WORK_DIR/times"; {line}')
+    install("claude-code")
+    with serving():
+        ask("claude-code", payload("claude-code", project))
+    assert len((project / "times").read_text().split()) < 8
+
+
+def test_a_hub_that_is_stuck_is_not_waited_for_and_no_hook_runs_twice(home: Path, project: Path) -> None:
+    script = 'echo x >> "$TENTERHOOK_WORK_DIR/times"; echo "not this" >&2; exit 2'
+    folder_hook(user_hooks(home), "guard", script)
+    install("claude-code")
+    with serving() as server:
+        server.send_signal(signal.SIGSTOP)
+        assert b"not this" in ask("claude-code", payload("claude-code", project)).stdout
+        server.send_signal(signal.SIGCONT)  # it finds what it was sent, and that nobody waits for it
+        assert b"not this" in ask("claude-code", payload("claude-code", project)).stdout
+    assert (project / "times").read_text().split() == ["x", "x"]
+
+
+def test_a_hub_that_gets_stuck_or_is_killed_while_it_answers_is_left(home: Path, project: Path) -> None:
+    script = 'echo $$ >> "$TENTERHOOK_WORK_DIR/began"; sleep 0.7; echo "not this" >&2; exit 2'
+    folder_hook(user_hooks(home), "guard", script)
+    install("claude-code")
+    record = home / ".local" / "state" / "tenterhook" / "installed" / "claude-code.json"
+    arguments = ["--host", "claude-code", "--event", "PreToolUse", "--record", str(record)]
+    for number in (signal.SIGKILL, signal.SIGSTOP):
+        (project / "began").unlink(missing_ok=True)
+        with (
+            serving() as server,
+            subprocess.Popen(
+                [sys.executable, "-I", "-S", BRIDGE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            ) as asking,
+        ):
+            assert asking.stdin is not None
+            asking.stdin.write(json.dumps(payload("claude-code", project)).encode())
+            asking.stdin.close()
+            until((project / "began").exists)
+            server.send_signal(number)
+            assert asking.stdout is not None
+            assert b"not this" in asking.stdout.read()
+
+
+def test_a_hub_of_another_version_or_another_home_does_not_answer(
+    home: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder_hook(user_hooks(home), "who", 'echo "$PPID" >&2; exit 2')
+    install("claude-code")
+
+    def answered_by(server: subprocess.Popen[str]) -> bool:
+        said = ask("claude-code", payload("claude-code", project)).stdout
+        assert b'"deny"' in said
+        return str(server.pid).encode() in said
+
+    with serving() as server:
+        assert answered_by(server)
+    other = "from tenterhook.dispatching import starting; starting.__file__ = '/bin/sh'"
+    with subprocess.Popen([sys.executable, "-c", other + SERVE], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        assert not answered_by(server)
+        server.kill()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with serving(env={**os.environ, "HOME": str(elsewhere)}) as server:
+        socket_of(home).unlink(missing_ok=True)
+        socket_of(elsewhere).rename(socket_of(home))
+        assert not answered_by(server)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_what_another_account_listens_with_is_not_believed(home: Path, project: Path, tmp_path: Path) -> None:
+    folder_hook(user_hooks(home), "guard", GUARD)
+    install("claude-code")
+    lies = textwrap.dedent(
+        """
+        import os, socket, sys
+        listener = socket.socket(socket.AF_UNIX)
+        os.chdir(sys.argv[1])
+        listener.bind("hub.sock")
+        os.setuid(65534)
+        listener.listen()
+        print("on", flush=True)
+        while True:
+            connection, _ = listener.accept()
+            try:
+                connection.sendall(b".0\\0\\0\\0end\\n")
+            except OSError:
+                pass
+        """
+    )
+    command = [sys.executable, "-c", lies, str(socket_of(home).parent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as liar:
+        try:
+            assert liar.stdout is not None
+            assert liar.stdout.readline() == "on\n"
+            assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
+        finally:
+            liar.kill()
+
+
+def test_nonsense_from_a_socket_is_no_answer(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", GUARD)
+    install("claude-code")
+    for nonsense in (b"", b".", b"x\0y\0end\n", b"0\0", b"99999\0\0\0\0end\n", b"." * 100_000):
+        path = socket_of(home)
+        path.unlink(missing_ok=True)
+        code = f"""
+import os, socket
+os.chdir({str(path.parent)!r})
+listener = socket.socket(socket.AF_UNIX); listener.bind("hub.sock"); listener.listen(); print("on", flush=True)
+connection, _ = listener.accept(); connection.recv(100000); connection.sendall({nonsense!r}); connection.close()
+"""
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as odd:
+            assert odd.stdout is not None
+            odd.stdout.readline()
+            assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
+            odd.kill()
+
+
+def test_others_cannot_reach_the_socket_and_strangers_are_not_served(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", GUARD)
+    install("claude-code")
+    with serving():
+        path = socket_of(home)
+        assert path.stat().st_mode & 0o777 == 0o600
+        for sent in (b"", b"x", b"5 5\n", b"999999999999 1\n", b"-1 -1\nx", b"3 0\na\0b"):
+            with socket.socket(socket.AF_UNIX) as connection:
+                place = os.open(path.parent, os.O_RDONLY)
+                connection.connect(f"/proc/self/fd/{place}/hub.sock")
+                os.close(place)
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                connection.settimeout(HANG)
+                assert connection.recv(100).strip(b".") == b""
+        assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_killed_in_the_middle_of_a_thousand_events_every_answer_is_right(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", GUARD)
+    install("claude-code")
+    commands = ["forbidden" if number % 2 else "ls" for number in range(1000)]
+    killed = 0
+    with ThreadPoolExecutor(8) as pool:
+        answers = pool.map(lambda said: ask("claude-code", payload("claude-code", project, said)).stdout, commands)
+        for _ in range(12):
+            with serving() as server:
+                time.sleep(0.3)
+                server.kill()
+                killed += 1
+        said = list(answers)
+    assert killed == 12
+    wrong = [number for number, each in enumerate(said) if (b"not this" in each) != (commands[number] == "forbidden")]
+    assert not wrong
+
+
+def test_every_host_is_tried() -> None:
+    assert set(BEFORE_TOOL) == set(HOSTS)
