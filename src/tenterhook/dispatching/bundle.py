@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from _frozen_importlib import ModuleSpec  # `importlib` would have to be found first
-from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+from _frozen_importlib_external import MAGIC_NUMBER, ExtensionFileLoader, SourceFileLoader
 from marshal import dumps, loads
 
 TYPE_CHECKING = False
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
     class Entry(NamedTuple):
-        """Where a module's code stands in the file, and the source that it was made from."""
+        """Where a module's code stands in the file, and the source that it was made from.
+
+        Without a length, the source is the module: an extension of Python's own.
+        """
 
         start: int
         length: int
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _FIRST = "tenterhook.dispatching.starting"
+_EXTENSIONS = ("_blake2", "_json", "select")  # Python would look through its whole library for them
 
 
 class Bundle:
@@ -53,6 +57,8 @@ class Bundle:
             found = os.stat(source)
             if found.st_mtime_ns != time or found.st_size != size:
                 raise ValueError
+            if not length:
+                return ModuleSpec(name, ExtensionFileLoader(name, source), origin=source)
             code = loads(os.pread(self._file.fileno(), length, self._start + start))  # noqa: S302  # as in any `.pyc`
         except (OSError, ValueError, EOFError, TypeError):
             self.is_stale = True
@@ -96,7 +102,7 @@ def _write() -> None:
     start = 0
     for name, source in _sources(package):
         found = os.stat(source)
-        codes[name] = dumps(SourceFileLoader(name, source).get_code(name))
+        codes[name] = dumps(SourceFileLoader(name, source).get_code(name)) if source.endswith(".py") else b""
         entries[name] = (start, len(codes[name]), source, found.st_mtime_ns, found.st_size)
         start += len(codes[name])
     first = codes[_FIRST]
@@ -111,6 +117,9 @@ def _sources(package: str) -> Iterator[tuple[str, str]]:
     import __future__
 
     yield "__future__", str(__future__.__file__)
+    for name in _EXTENSIONS:
+        if file := getattr(__import__(name), "__file__", None):  # some are built in
+            yield name, file
     for directory, directories, files in os.walk(package):
         directories[:] = [name for name in directories if name != "hooks"]  # scripts that run by themselves
         for file in files:
