@@ -18,7 +18,7 @@ ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 # Each layer may import itself and what stands before it.
 LAYERS = {
     "values and small tools": {"basics", "errors", "events", "model"},
-    "what runs, and what only thinks": {"deciding", "runs"},
+    "what runs, and what decides": {"deciding", "runs"},
     "definitions and sessions": {"formats", "sessions"},
     "what happened": {"journal"},
     "which hooks there are": {"catalog"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from _thread import allocate_lock
 
 from .deciding import matching, verdicts
 from .errors import HookError
@@ -54,8 +55,8 @@ class Engine:
         self.session_id = fresh_id()  # of events that name none
         self._debug = debug
         self._own = tuple(hooks)  # those that nothing changes
-        found = () if followed is None else followed.latest.hooks
-        self._arranged = self.catalog, matching.Arranged((*found, *self._own))  # both at once, for other threads
+        self._adding = allocate_lock()
+        self._arranged = self._arrange(None if followed is None else followed.latest)
         self._sessions: dict[str, Session] = {}
         self._told: set[str] = set()
 
@@ -212,9 +213,8 @@ class Engine:
                 priority=priority,
                 description=(getattr(function, "__doc__", None) or "").strip(),
             )
-            self._own = (*self._own, hook)
-            known, arranged = self._arranged
-            self._arranged = known, matching.Arranged((*arranged.hooks, hook))
+            with self._adding:
+                self._own = (*self._own, hook)
             return function
 
         return add
@@ -227,11 +227,17 @@ class Engine:
 
     def _now(self) -> matching.Arranged:
         """The hooks as they are now."""
-        known, arranged = self._arranged
-        if self._followed is not None and (latest := self._followed.current()) is not known:
-            arranged = matching.Arranged((*latest.hooks, *self._own))
-            self._arranged, self.catalog = (latest, arranged), latest
+        latest = None if self._followed is None else self._followed.current()
+        known, own, arranged = self._arranged
+        if latest is not known or own is not self._own:
+            self._arranged = _, _, arranged = self._arrange(latest)
+            self.catalog = latest or self.catalog
         return arranged
+
+    def _arrange(self, found: Catalog | None) -> tuple[Catalog | None, tuple[Hook, ...], matching.Arranged]:
+        """Hooks in their order, with what they are from: as one value, since other threads may be at it."""
+        own = self._own
+        return found, own, matching.Arranged((*(found.hooks if found else ()), *own))
 
     def _saying(self) -> Callable[[str], None] | None:
         """Who hears what each hook is given: whoever asked for it, or stderr if `hooks.toml` does."""

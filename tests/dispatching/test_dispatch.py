@@ -42,7 +42,16 @@ each_host = pytest.mark.parametrize("host", HOSTS)
 SERVE = """
 import signal
 from tenterhook.dispatching import serving
-serving.Server().start()
+
+class Counting(serving.Server):
+    def _answer(self, *given):
+        answer = super()._answer(*given)
+        if answer is not None:
+            with open(self._path + ".answered", "a") as file:
+                file.write("x")
+        return answer
+
+Counting().start()
 print("on", flush=True)
 signal.pause()
 """
@@ -59,6 +68,12 @@ def serving(**options: Any) -> Iterator[subprocess.Popen[str]]:
         finally:
             server.send_signal(signal.SIGCONT)
             server.kill()
+
+
+def answered(home: Path) -> int:
+    """How many events the hub has answered; a bridge that waits for it in vain goes on alone."""
+    told = home / ".local" / "state" / "tenterhook" / "hub.sock.answered"
+    return told.stat().st_size if told.exists() else 0
 
 
 @pytest.fixture(autouse=True, params=["alone", pytest.param("hub", marks=pytest.mark.slow)])

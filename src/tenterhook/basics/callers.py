@@ -1,6 +1,6 @@
 """Who runs us, and what they hand on: the agent's process, and variables that a repository may have put there.
 
-Mostly that is whoever started this process. A hub answers for others, each in a thread of its own.
+Mostly that is whoever started this process. A hub answers for others, one at a time in each of its threads.
 
 Nothing is imported here that costs a start.
 """

@@ -96,6 +96,7 @@ class Followed:
 
     def _read(self, trust: Trust) -> Catalog:
         observed = Observed(self._root, self._configs, layers.MANAGED)
+        observed.look_at_all()  # before anything is read
         memory = Memory(observed, self._known)
         catalog = loading.load(self._root, self._configs, trust=trust, observed=observed, memory=memory)
         self._observed, self._known = observed, memory.known

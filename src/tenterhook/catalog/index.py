@@ -105,16 +105,9 @@ def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalo
     return Catalog(index["root"], (), hooks, problems, (), trust, index["debug"])
 
 
-def load(
-    root: str,
-    configs: Sequence[str] = (),
-    *,
-    managed: str | None = None,
-    trust: Trust | None = None,
-    here: Sequence[Layer] = (),
-) -> Catalog:
+def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) -> Catalog:
     """Load a project's hooks and keep what was found as its index, if it can be kept."""
-    return read_and_keep(root, configs, managed=managed, trust=trust, here=here)[0]
+    return read_and_keep(root, configs, managed=managed)[0]
 
 
 def read_and_keep(

@@ -17,7 +17,7 @@ from ..catalog import roots
 from ..errors import HookError
 from ..formats import folder as folder_format
 from ..hosts import HOSTS
-from ..installing import changes, in_step, records, wiring
+from ..installing import in_step, records, wiring
 from ..installing.agents import AGENTS
 from ..model import Hook
 from .loading import catalog_here, json_option
@@ -73,14 +73,19 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     added = [_copy(hook, directory) for hook in wanted]
     catalog = catalog_here()
     untrusted = [each.hook.name for each in added if _needs_trust(each, catalog)]
-    wired = _wire(catalog, root if for_project else None)
+    closed = wiring.must_close(catalog.in_force())
+    changed = in_step.wire(catalog.hooks, root=root if for_project else None, closed=closed)
+    wired = list(dict.fromkeys(each.agent.name for each in changed if not each.left))
+    left = [each for each in changed if each.left]
     unguarded = _unguarded(root)
     if as_json:
         data = [_as_json(each, needs_trust=each.hook.name in untrusted) for each in added]
         print_json({"schema": 1, "added": data, "wired": wired, "not_guarded": unguarded})
-        return 0
+        return 1 if left else 0
     for each in added:
         _print(each, catalog)
+    for each_left in left:
+        click.echo(str(each_left), err=True)
     for agent in wired:
         click.echo(f"{HOSTS[agent].title} calls it from now on; restart it if it is running")
     if wired and wiring.must_close(each.hook for each in added):
@@ -91,7 +96,7 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
         click.echo(f"next    tenterhook trust {' '.join(untrusted)}   it runs once you have trusted it")
     if unguarded:
         click.echo(f"next    tenterhook install {' '.join(unguarded)}   to put it in force there")
-    return 0
+    return 1 if left else 0
 
 
 def built_in_hooks() -> list[Hook]:
@@ -222,27 +227,6 @@ def _put_aside(folder: str, name: str) -> str:
 
 def _needs_trust(each: Added, catalog: Catalog) -> bool:
     return any(hook.folder == each.folder and not catalog.trust.standing(hook).runs for hook in catalog.hooks)
-
-
-def _wire(catalog: Catalog, root: str | None) -> list[str]:
-    """Have the agents that are guarded lead to us at every event that has hooks now; return those that were changed.
-
-    A project's hooks matter to what guards every project, and to what guards this one.
-    """
-    closed = wiring.must_close(catalog.in_force())
-    changed = []
-    for record in records.all_records():
-        if record["host"] not in AGENTS or (root and record["root"] not in (None, root)):
-            continue
-        agent = AGENTS[record["host"]]
-        absent = wiring.missing(record, agent.events, catalog.hooks)
-        if absent or (closed and not record["closed"]):
-            with in_step.settings_where_they_were(agent, record):
-                plan = changes.plan(agent, record["root"], (), must_close=closed, also=absent)
-                if plan.changes:
-                    changes.apply(plan)
-                    changed.append(agent.name)
-    return list(dict.fromkeys(changed))
 
 
 def _unguarded(root: str) -> list[str]:

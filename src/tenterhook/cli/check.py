@@ -43,7 +43,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     named: list[Hook] = []
     if not paths:
         catalog = catalog_here()
-        problems += [*catalog.problems, *wiring.problems(catalog.hooks)]
+        problems += [*catalog.problems, *wiring.problems(catalog.hooks, catalog.root)]
         hooks += [*catalog.hooks, *(each.hook for each in catalog.left_out)]
     for path in map(os.path.abspath, paths):
         for found, trouble in _read(path):

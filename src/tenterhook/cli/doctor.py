@@ -54,8 +54,11 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
             _print_look(look)
         if live and look.is_known:
             look = look._replace(live=_live(agent, look.project, timeout, as_json=as_json))
-        if look.live and not as_json:
-            _print(checks.untried_guards(agent, catalog))
+        if any(each.held is not None for each in look.live):
+            untried = checks.untried_guards(agent, catalog)
+            look = look._replace(findings=[*look.findings, *untried])
+            if not as_json:
+                _print(untried)
         looks.append(look)
     broken = _is_bad(hooks) or any(look.is_broken for look in looks)
     unshown = any(look.is_unshown for look in looks)
@@ -167,7 +170,8 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
         runs.append(each)
         if not as_json:
             _print_tried(each)
-    shown_to_hold.keep(agent, held=any(each.held for each in runs) and all(each.held is not False for each in runs))
+    outcomes = {each.held for each in runs}
+    shown_to_hold.keep(agent, project, held=True in outcomes and False not in outcomes)
     return runs
 
 

@@ -58,8 +58,8 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     membership.keep(joined)
     waking.kick()
     click.echo(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
-    for line in in_step.wire(()):  # where they would ask their person
-        click.echo(line)
+    for changed in in_step.wire(()):  # where they would ask their person
+        click.echo(str(changed))
     return 0
 
 

@@ -48,7 +48,9 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
                     *({**hook_as_json(hook, catalog), "health": _remark(hook, remarks)} for hook in hooks),
                     *({**hook_as_json(each.hook, catalog, each.why), "health": None} for each in left_out),
                 ],
-                "problems": [each.as_json() for each in (*catalog.problems, *wiring.problems(catalog.hooks))],
+                "problems": [
+                    each.as_json() for each in (*catalog.problems, *wiring.problems(catalog.hooks, catalog.root))
+                ],
             }
         )
         return
@@ -62,7 +64,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
         for each in catalog.layers:
             click.echo(f"  {each.name:8} {short_path(each.directory)}")
-    print_problems([*catalog.problems, *wiring.problems(catalog.hooks)])
+    print_problems([*catalog.problems, *wiring.problems(catalog.hooks, catalog.root)])
 
 
 def _directories(layer: str, catalog: Catalog) -> list[str]:

@@ -129,7 +129,7 @@ def _about(catalog: Catalog, folder: str) -> list[Problem]:
 
 def _wired(hook: Hook) -> list[str]:
     """Lead the event to us in every agent that is guarded; say where that was done, and where it could not be."""
-    said = in_step.wire([hook])
+    said = [str(each) for each in in_step.wire([hook])]
     hosts = dict.fromkeys(record["host"] for record in records.all_records())
     for agent in (AGENTS[host] for host in hosts if host in AGENTS):
         if wiring.without_event(agent.events, [hook]):

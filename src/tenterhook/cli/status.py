@@ -55,7 +55,7 @@ def _print_hooks(catalog: Catalog, waiting: int) -> None:
     click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
-    problems = [*catalog.problems, *wiring.problems(catalog.hooks)]
+    problems = [*catalog.problems, *wiring.problems(catalog.hooks, catalog.root)]
     if problems:
         counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         click.echo(f"        {counted}: tenterhook check")
@@ -75,8 +75,7 @@ def _state(agent: Agent, catalog: Catalog) -> _State:
     bad = [finding for finding in findings if finding.level is Level.BAD]
     if bad:
         return _State(agent, _DOUBTFUL, "red", visible(bad[0].what))
-    is_untried = project is None and not shown_to_hold.is_kept(agent)  # one for a project alone cannot be tried
-    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), is_untried)
+    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not shown_to_hold.is_kept(agent, project))
 
 
 def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:

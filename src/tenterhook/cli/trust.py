@@ -81,7 +81,7 @@ def _wired() -> list[str]:
 
     catalog = catalog_here()
     hooks = catalog.in_force()
-    return in_step.wire(hooks, root=catalog.root, closed=wiring.must_close(hooks))
+    return [str(each) for each in in_step.wire(hooks, root=catalog.root, closed=wiring.must_close(hooks))]
 
 
 def _trust_code(catalog: Catalog, *, yes: bool) -> int:

@@ -51,9 +51,11 @@ def with_files(command: str, hook: Hook, findings: Findings) -> Copied:
                 f"and write {scripts.HERE}{os.path.basename(path)} instead"
             )
             continue
-        name = _name(path, files)
-        files[name] = path
-        findings.note(f"{path} is copied to scripts/{name}, and no longer needed where it is")
+        name = next((known for known, where in files.items() if where == path), None)
+        if name is None:
+            name = _name(path, files)
+            files[name] = path
+            findings.note(f"{path} is copied to scripts/{name}, and no longer needed where it is")
         data = data[: node.start_byte] + f"{scripts.HERE}{shlex.quote(name)}".encode() + data[node.end_byte :]
     return Copied(data.decode(), files)
 

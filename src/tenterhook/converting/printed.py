@@ -101,18 +101,28 @@ def _python_prints(text: Text, _: Iterable[str]) -> bool:
         tree = ast.parse(text.content)
     except (SyntaxError, ValueError, RecursionError):
         return True
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    nodes = list(ast.walk(tree))
+    written = {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in ("write", "flush")}
+    if any(_is_stdout(node) and id(node) not in written for node in nodes):  # somebody else gets it
+        return True
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     return any(_call_prints(call, {keyword.arg for keyword in call.keywords}) for call in calls)
+
+
+def _is_stdout(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return any(name.name == "stdout" for name in node.names)
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.stdout"
 
 
 def _call_prints(call: ast.Call, keywords: set[str | None]) -> bool:
     called = ast.unparse(call.func)
     if called in ("print", "sys.stdout.write"):
-        return "file" not in keywords and not (call.args and ast.unparse(call.args[0]).startswith("json.dumps("))
-    if called in ("os.system", "os.execv", "os.execvp", "sys.stdout.buffer.write"):
-        return True
-    is_open = not keywords & {"capture_output", "stdout"} and "check_output" not in called
-    return called.startswith("subprocess.") and is_open
+        is_object = len(call.args) == 1 and ast.unparse(call.args[0]).startswith("json.dumps(")
+        return "file" not in keywords and not is_object
+    if called.rpartition(".")[2] in _RUNS:
+        return not keywords & {"capture_output", "stdout"}
+    return called in ("os.system", "os.write") or called.startswith(("os.exec", "os.spawn", "os.posix_spawn"))
 
 
 def _javascript_prints(text: Text, _: Iterable[str]) -> bool:
@@ -120,4 +130,5 @@ def _javascript_prints(text: Text, _: Iterable[str]) -> bool:
     return any(not rest.startswith("JSON.stringify(") for rest in found)
 
 
+_RUNS = ("run", "call", "check_call", "Popen")
 _PRINTS = {"sh": _shell_prints, "py": _python_prints, "js": _javascript_prints}

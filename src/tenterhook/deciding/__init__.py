@@ -1,1 +1,1 @@
-"""The stages of an event that only think: which hooks, what each meant, what we do."""
+"""The stages of an event that run no hook: which hooks, what each meant, what we do."""

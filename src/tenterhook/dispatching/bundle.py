@@ -86,10 +86,10 @@ def keep() -> None:
 
 
 def write() -> None:
-    """Write the file; without a place for it, do without."""
+    """Write the file, if it can be."""
     try:
         _write()
-    except OSError:
+    except Exception:  # noqa: BLE001, S110  # no place for it, or an upgrade is under way: no event waits for that
         pass
 
 
@@ -118,7 +118,7 @@ def _sources(package: str) -> Iterator[tuple[str, str]]:
 
     yield "__future__", str(__future__.__file__)
     for name in _EXTENSIONS:
-        if file := getattr(__import__(name), "__file__", None):  # some are built in
+        if file := getattr(sys.modules.get(name), "__file__", None):  # some are built in, or not there
             yield name, file
     for directory, directories, files in os.walk(package):
         directories[:] = [name for name in directories if name != "hooks"]  # scripts that run by themselves

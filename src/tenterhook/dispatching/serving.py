@@ -23,7 +23,6 @@ _AT_ONCE = 64
 _SIGN_OF_LIFE = 0.5  # seconds
 _PATIENCE = 5.0  # seconds for a request to arrive
 _LARGEST = 256 * 1024 * 1024
-_BLOCK = 10  # what bridge.py ends with
 
 
 class Request(NamedTuple):
@@ -47,6 +46,7 @@ class Server:
         self._lock = threading.Lock()
         self._threads = self._listening = 0
         self._listener: socket.socket | None = None
+        self._is_stopped = False
         self._own = 0  # the socket that is ours, by its number
 
     def start(self) -> None:
@@ -72,6 +72,7 @@ class Server:
 
     def stop(self) -> None:
         """Listen no longer; those that wait for an answer go on alone."""
+        self._is_stopped = True
         if self._listener is not None:
             try:
                 if os.stat(self._path).st_ino == self._own:  # another hub may have begun to listen
@@ -94,18 +95,23 @@ class Server:
         self.stop()
 
     def _listen(self) -> None:
-        """Have one more thread that serves whoever comes."""
+        """Have one more thread that serves whoever comes, if there can be one."""
+        thread = threading.Thread(target=self._accept, name=f"tenterhook-events-{self._threads}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # those that are there go on; whoever cannot wait for them goes on alone
+            return
         self._threads += 1
         self._listening += 1
-        threading.Thread(target=self._accept, name=f"tenterhook-events-{self._threads}", daemon=True).start()
 
     def _accept(self) -> None:
         assert self._listener is not None
-        while True:
+        while not self._is_stopped:
             try:
                 connection, _ = self._listener.accept()
-            except OSError:  # stopped
-                return
+            except OSError:  # stopped, or there is no descriptor to be had for now
+                time.sleep(0.05)
+                continue
             with self._lock:
                 self._waiting.add(connection)
                 self._listening -= 1
@@ -155,19 +161,19 @@ class Server:
         deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1
 
         def make_ready() -> None:
-            connection.send(b".")  # whoever no longer waits goes on alone, and no hook runs twice
+            connection.send(b".")  # fails if they no longer wait: a hub that comes late runs nothing
             environ = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
             callers.steady(environ, record.get("steering", {}))
             callers.CURRENT.environ = environ
 
-        callers.CURRENT.pid, callers.CURRENT.make_ready = request.pid, make_ready
+        callers.CURRENT.pid, callers.CURRENT.make_ready, callers.CURRENT.environ = request.pid, make_ready, {}
         answer = dispatch.answered(event, record, request.sent, deadline)
         if answer is None:
             return b"0\0\0\0end\n"
         output, trouble = (text.encode("utf-8", "replace") for text in (answer.stdout, answer.stderr))
         if b"\0" in output + trouble:  # it could not be told from the end of it
             return None
-        return b"%d\0%b\0%b\0end\n" % (_BLOCK if answer.blocks else 0, output, trouble)
+        return b"%d\0%b\0%b\0end\n" % (starting.BLOCK if answer.blocks else 0, output, trouble)
 
 
 def _version() -> str:

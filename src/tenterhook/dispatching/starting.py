@@ -1,12 +1,10 @@
 """The start of the bridge: a hub on this machine, which has everything loaded, is asked first; else dispatch answers.
 
-The hub's socket stands beside the record. Exit status 10 is a block, which the line's shell turns into 2: an
-interpreter that cannot begin exits with 2 as well, and that is no block.
+The hub's socket stands beside the record. A block has an exit status of its own, since an interpreter that cannot
+begin exits with 2, and that is no block.
 
-This runs without the package, and with what is built into the interpreter.
+This runs without the package, and with what is built into the interpreter: not even `__future__` is.
 """
-
-from __future__ import annotations
 
 import gc
 import posix
@@ -18,8 +16,10 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import NoReturn
 
+BLOCK = 10  # the line's shell makes 2 of it
 
-def start(package: str, kept: FileIO | None, begun: float) -> NoReturn:
+
+def start(package: str, kept: "FileIO | None", begun: float) -> "NoReturn":
     """Answer the event on stdin. `kept` is our modules in one file, open where their index begins.
 
     `begun`: since when the agent waits, by the monotonic clock.
@@ -31,10 +31,10 @@ def start(package: str, kept: FileIO | None, begun: float) -> NoReturn:
         _find_modules_in(kept)
     from tenterhook.dispatching.dispatch import main
 
-    main(sys.argv[1:], block=10, sent=sent, begun=begun)
+    main(sys.argv[1:], block=BLOCK, sent=sent, begun=begun)
 
 
-def _find_modules_in(kept: FileIO) -> None:
+def _find_modules_in(kept: "FileIO") -> None:
     from marshal import loads
 
     try:
@@ -102,7 +102,7 @@ def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, b
         return None
 
 
-def _sockets() -> ModuleType:
+def _sockets() -> "ModuleType":
     """`_socket`, taken from where it mostly is: Python would look through its whole library first."""
     from _frozen_importlib import ModuleSpec
     from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader

@@ -154,12 +154,12 @@ def check(change: Plan) -> None:
 
 
 def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
-    """Wire events that have come to have hooks since `record` was written; in a process that nobody waits for."""
+    """Wire events that have come to have hooks since `record` was written. What is in the way is written down."""
     try:
         wanted = plan(AGENTS[record["host"]], record["root"], (), must_close=closed, also=absent)
         if wanted.changes:
             apply(wanted)
-    except (HookError, OSError) as error:  # nobody hears us; the next session tries again
+    except (HookError, OSError) as error:  # doctor shows it
         places.append_line(lines.log(), f"{int(time.time())} {record['host']} wiring {error}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import changes, records, wiring
 from .agents import AGENTS
@@ -16,14 +16,29 @@ if TYPE_CHECKING:
     from .agents import Agent
 
 
-def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False) -> list[str]:
-    """Lead the events of hooks to us in every agent that is guarded; say where it was done, and where it could not be.
+class Changed(NamedTuple):
+    """An agent whose settings did not do what they must: what they do now, and what they still do not."""
+
+    agent: Agent
+    wired: list[str]
+    left: list[str]
+
+    def __str__(self) -> str:
+        if self.left:
+            what = ", ".join(self.left)
+            return f"not wired in {self.agent.title}: {what}; tenterhook install {self.agent.name} says why"
+        what = ", ".join(self.wired) or "a refusal where nobody answers"
+        return f"wired in {self.agent.title}: {what}; restart it if it is running"
+
+
+def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False) -> list[Changed]:
+    """Lead the events of hooks to us in every agent that is guarded; return those where something had to be done.
 
     `root`: they are a project's, and matter to what guards every project and to what guards this one. `closed`: whether
     a guard is in force that would rather block than be absent.
     """
     hooks = list(hooks)
-    said = []
+    changed = []
     for record in records.all_records():
         if record["host"] not in AGENTS or (root and record["root"] not in (None, root)):
             continue
@@ -35,11 +50,10 @@ def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False
             changes.sync(record, absent, closed)
             now = records.read(records.file(agent, record["root"])) or record
         left = wiring.missing(now, agent.events, hooks)
-        if left:
-            said.append(f"not wired in {agent.title}: {', '.join(left)}; tenterhook install {agent.name} says why")
-        elif absent:
-            said.append(f"wired in {agent.title}: {', '.join(absent)}; restart it if it is running")
-    return said
+        if closed and not now["closed"]:
+            left.append("a refusal where nobody answers")
+        changed.append(Changed(agent, absent, left))
+    return changed
 
 
 @contextmanager

@@ -59,15 +59,15 @@ def missing(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterabl
     return [native for native in needed(events, hooks) if native not in record["events"]]
 
 
-def problems(hooks: Iterable[Hook]) -> list[Problem]:
-    """Hooks that do not run in an agent that is guarded, because its settings do not lead to us at their event yet."""
+def problems(hooks: Iterable[Hook], root: str) -> list[Problem]:
+    """Hooks of a project that do not run in an agent that is guarded there: its settings do not lead to us yet."""
     from ..hosts import HOSTS, codec
     from . import records
 
     found = []
     hooks = list(hooks)
     for record in records.all_records():
-        if record["host"] not in HOSTS:
+        if record["host"] not in HOSTS or record["root"] not in (None, root):
             continue
         events = codec(record["host"]).events
         for native in missing(record, events, hooks):
