@@ -49,13 +49,17 @@ class Finding(NamedTuple):
 
     @property
     def is_regression(self) -> bool:
-        return self.recorded is not None and self.found > self.recorded * self.limit
+        return self.recorded is not None and self._change(self.recorded) > self.limit - 1
+
+    def _change(self, recorded: float) -> float:
+        """As a share of what was recorded, which may be negative: less than a bare start takes, to its very end."""
+        return (self.found - recorded) / abs(recorded)
 
     def __str__(self) -> str:
         shown = f"{self.found:,}" if isinstance(self.found, int) else f"{self.found:.2f}×"
         if self.recorded is None:
             return f"{self.name}: {shown}"
-        change = f"{(self.found / self.recorded - 1) * 100:+.1f} %"
+        change = f"{self._change(self.recorded) * 100:+.1f} %"
         limit = f", more than {(self.limit - 1) * 100:g} %: a regression" if self.is_regression else ""
         return f"{self.name}: {shown}, {change}{limit}"
 

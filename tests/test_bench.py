@@ -67,6 +67,13 @@ def test_a_path_that_is_new_is_told_and_those_that_are_known_are_checked() -> No
     ]
 
 
+def test_a_path_may_take_less_than_a_bare_start() -> None:
+    recorded = Figures(27_000_000, {"the bridge": -3_000_000}, {})
+    for count, is_regression in ((-3_100_000, False), (-2_900_000, False), (-2_700_000, True), (1_000_000, True)):
+        (finding,) = check.findings(Figures(27_000_000, {"the bridge": count}, {}), recorded)
+        assert finding.is_regression is is_regression
+
+
 def test_without_a_counter_ratios_are_still_checked() -> None:
     bare = Figures(0, {}, {"1 hook": 1.2})
     assert check.report("here", Figures(0, {}, {"1 hook": 1.9}), bare) == 1

@@ -38,14 +38,14 @@ NOT_TOLD = ("sent/context-is-passed-on",)  # the context of an agent's event is 
 TOLD = [vector for vector in ALL if native_of(vector) and vector.id not in NOT_TOLD]
 WARM = [vector for vector in ALL if can_be_warm(vector)]
 _TRIES = 20
+_SLOW, _THOROUGH = pytest.mark.slow, pytest.mark.thorough
 FIRST = [next(vectors) for _, vectors in groupby(TOLD, lambda vector: vector.area)]
 
 
 def few_and_all(vectors: list[Vector]) -> pytest.MarkDecorator:
-    """The first of each area, and the others where there is time."""
-    params = [
-        pytest.param(vector, id=vector.id, marks=() if vector in FIRST else pytest.mark.slow) for vector in vectors
-    ]
+    """The first of each area, more of them where there is time, and all where there is much."""
+    marks = [() if each in FIRST else _SLOW if not number % 4 else _THOROUGH for number, each in enumerate(vectors)]
+    params = [pytest.param(each, id=each.id, marks=mark) for each, mark in zip(vectors, marks, strict=True)]
     return pytest.mark.parametrize("vector", params)
 
 
