@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 @pytest.mark.parametrize(
     "vector",
     [
-        pytest.param(each, id=each.id, marks=() if number % FEW == 0 else pytest.mark.slow)
+        pytest.param(each, id=each.id, marks=() if number % FEW == 0 else pytest.mark.thorough)
         for number, each in enumerate(LINES)
     ],
 )

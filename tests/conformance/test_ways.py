@@ -44,7 +44,7 @@ FIRST = [next(vectors) for _, vectors in groupby(TOLD, lambda vector: vector.are
 
 def few_and_all(vectors: list[Vector]) -> pytest.MarkDecorator:
     """The first of each area, more of them where there is time, and all where there is much."""
-    marks = [() if each in FIRST else _SLOW if not number % 4 else _THOROUGH for number, each in enumerate(vectors)]
+    marks = [() if each in FIRST else _SLOW if not number % 8 else _THOROUGH for number, each in enumerate(vectors)]
     params = [pytest.param(each, id=each.id, marks=mark) for each, mark in zip(vectors, marks, strict=True)]
     return pytest.mark.parametrize("vector", params)
 
