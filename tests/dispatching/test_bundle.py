@@ -100,3 +100,9 @@ def test_without_a_place_for_it_nothing_changes(copy: Copy) -> None:
     copy.bundle.mkdir(parents=True)
     assert copy.refuses()
     assert copy.refuses()
+
+
+def test_in_the_middle_of_an_upgrade_events_are_answered(copy: Copy) -> None:
+    (copy.package / "half_written.py").write_text("def half(")
+    assert copy.refuses()
+    assert not copy.bundle.exists()
