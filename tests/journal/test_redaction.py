@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from journal import journals
 from support import folder_hook, shell_call, table_hook, tenterhook, until, user_hooks, write_config
 from tenterhook import Decision, Engine
-from tenterhook.journal.redaction import MARK, redacted
+from tenterhook.journal.redaction import MARK, could_hold_secret, redacted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -481,3 +481,8 @@ def test_no_text_takes_long(name: str) -> None:
     begun = time.monotonic()
     redacted(RUNAWAYS[name])
     assert time.monotonic() - begun < 5
+
+
+def test_the_modes_of_agents_are_not_worth_a_look() -> None:
+    for mode in ("default", "plan", "acceptEdits", "dontAsk", "bypassPermissions", "yolo", "never", "on-request"):
+        assert not could_hold_secret(f'{{"permission_mode": "{mode}", "tool_use_id": "toolu_01"}}')

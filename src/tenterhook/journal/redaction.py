@@ -57,7 +57,10 @@ _SHAPES = (
 )
 
 # Names of secrets, and what makes a name that of something else about one.
-_NAME_SIGNS = ("key", "token", "secret", "pass", "pwd", "credential", "cookie", "auth", "sig")
+_NAME_SIGNS = (
+    *("key", "token", "secret", "pwd", "credential", "cookie", "auth", "sig"),
+    *("passw", "passphrase", "passcode", "_pass", "-pass", ".pass"),  # not in `bypassPermissions`, which agents say
+)
 _ALL_SIGNS = {*_NAME_SIGNS, *(sign for signs, _, _ in _SHAPES for sign in signs)}
 # Without any of these there is nothing; one that holds another needs no look of its own.
 _SIGNS = tuple(sorted(sign for sign in _ALL_SIGNS if not any(each in sign for each in _ALL_SIGNS - {sign})))
