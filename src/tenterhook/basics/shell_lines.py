@@ -8,7 +8,7 @@ from .values import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tree_sitter import Language, Node
 
@@ -71,16 +71,16 @@ def parse(line: bytes) -> Node:
     return Parser(_bash()).parse(line if is_safe else b"(").root_node
 
 
+def function_names(nodes: Iterable[Node]) -> set[bytes | None]:
+    """The functions that a script defines."""
+    defined = [node for node in nodes if node.type == "function_definition"]
+    return {child.text for node in defined for child in node.children if child.type == "word"}
+
+
 def programs(text: str) -> list[str]:
     """The programs that a script names outright: no builtins, no functions of its own, nothing computed."""
     nodes = list(_nodes(parse(text.encode("utf-8", "replace"))))
-    functions = {
-        child.text
-        for node in nodes
-        if node.type == "function_definition"
-        for child in node.children
-        if child.type == "word"
-    }
+    functions = function_names(nodes)
     names = [
         node.text.decode("utf-8", "replace")
         for node in nodes

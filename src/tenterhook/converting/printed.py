@@ -46,13 +46,7 @@ def _always(_: Text, __: Iterable[str]) -> bool:
 def _shell_prints(text: Text, scripts: Iterable[str]) -> bool:
     tree = shell_lines.parse(text.content.encode("utf-8", "replace"))
     nodes = list(_open(tree))
-    functions = {
-        child.text
-        for node in nodes
-        if node.type == "function_definition"
-        for child in node.children
-        if child.type == "word"
-    }
+    functions = shell_lines.function_names(nodes)
     names = {path.rpartition("/")[2].encode() for path in scripts}
     return tree.has_error or any(node.type == "command" and _command_prints(node, functions, names) for node in nodes)
 
