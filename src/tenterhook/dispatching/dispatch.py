@@ -171,7 +171,7 @@ def _as_matchers_see_it(payload: dict[str, Any]) -> tuple[Any, Any] | None:
 
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:
-    given = {"host": "", "event": "", "record": "", "check": ""}
+    given = {"host": "", "event": "", "record": "", "check": "", "hub": ""}
     words = list(arguments)
     while words:
         name = words.pop(0).removeprefix("--")

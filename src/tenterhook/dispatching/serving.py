@@ -39,7 +39,7 @@ class Server:
 
     def __init__(self) -> None:
         self._path = os.path.join(places.state(), "hub.sock")
-        self._version = _version()
+        self._version = starting.version()
         self._places = {"home": places.home(), "config": places.config_home(), "state": places.state()}
         self._places["cache"] = places.cache()
         self._waiting: set[socket.socket] = set()
@@ -174,11 +174,6 @@ class Server:
         if b"\0" in output + trouble:  # it could not be told from the end of it
             return None
         return b"%d\0%b\0%b\0end\n" % (starting.BLOCK if answer.blocks else 0, output, trouble)
-
-
-def _version() -> str:
-    """What tells one state of the program from another: an upgrade writes every file anew."""
-    return str(os.stat(starting.__file__).st_mtime_ns)
 
 
 def _received(connection: socket.socket) -> Request | None:

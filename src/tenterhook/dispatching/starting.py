@@ -46,8 +46,8 @@ def _find_modules_in(kept: "FileIO") -> None:
 
 def _answered_by_hub() -> bytes | None:
     """End with a hub's answer; where there is none, what stdin held, if it was read."""
-    state, _, name = sys.argv[-1].rpartition("/installed/")
-    if not name:
+    state, found, _ = sys.argv[-1].rpartition("/installed/")  # whoever has asked it already says so at the end
+    if not found:
         return None
     try:
         posix.stat(f"{state}/hub.sock")  # mostly there is none, and that is all it costs
@@ -83,8 +83,12 @@ def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, b
         credentials = hub.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
         if int.from_bytes(credentials[4:8], sys.byteorder) != posix.getuid():
             return None
-        version = str(posix.stat(__file__).st_mtime_ns).encode()
-        words = (version, *map(str.encode, arguments), b"", *(b"%b=%b" % each for each in posix.environ.items()))
+        words = (
+            version().encode(),
+            *map(str.encode, arguments),
+            b"",
+            *(b"%b=%b" % each for each in posix.environ.items()),
+        )
         said = b"\0".join(words)
         message = memoryview(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
         while message:
@@ -100,6 +104,12 @@ def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, b
         return int(status), output, trouble
     except (OSError, ValueError, ImportError, AttributeError):
         return None
+
+
+def version() -> str:
+    """What tells one state of the program from another: an upgrade writes every file anew."""
+    found = posix.stat(__file__)
+    return f"{found.st_ino} {found.st_size} {found[8]} {found[9]}"  # times in whole seconds, as bridge.pl has them
 
 
 def _sockets() -> "ModuleType":

@@ -23,7 +23,13 @@ _SCRIPT = (
     'm="Tenterhook is gone (status $s): {consequence}. Install it again, then: tenterhook install {host}; '
     'or take the lines with tenterhook/bridge.py out of the settings"; {end}'
 )
+# While a hub is there, Perl asks it: that begins in a quarter of the time. Variables must not tell it to do more.
+_QUICKER = (
+    "set -- {command}; if [ -S {socket} ] && [ -x {perl} ]; "
+    'then PERL5OPT= PERL_BADLANG=0 {perl} -C0 -f {bridge} "$@"; else "$@"; fi'
+)
 BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
+PERL, PERL_BRIDGE = "/usr/bin/perl", os.path.join(places.PACKAGE, "bridge.pl")
 
 
 def line(host: str, event: str, record: str, *, closed: bool, open_status: int, refusal: str | None = None) -> str:
@@ -37,6 +43,9 @@ def line(host: str, event: str, record: str, *, closed: bool, open_status: int, 
         end = f'echo "{refusal}"; exit 0'
     started = (sys.executable, "-I", "-S", BRIDGE, "--host", host, "--event", event, "--record", record)
     command = " ".join(map(shlex.quote, started))
+    if sys.platform == "linux" and os.access(PERL, os.X_OK):
+        socket, bridge = (shlex.quote(path) for path in (os.path.join(places.state(), "hub.sock"), PERL_BRIDGE))
+        command = _QUICKER.format(command=command, socket=socket, perl=PERL, bridge=bridge)
     return _SCRIPT.format(
         command=command,
         python=shlex.quote(sys.executable),

@@ -1,0 +1,79 @@
+# What the line in an agent's settings runs while a hub is there: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
+#
+# It hands the event over to the hub, as dispatching/starting.py does, and has done so before an interpreter of Python
+# has begun. If nobody answers, it becomes that interpreter, which goes on alone with what was on stdin.
+# It needs no module: loading one takes longer than all of this. Numbers are those of Linux.
+
+my ($package) = $0 =~ m{(.*)/};
+my $record = $ARGV[-1];
+my $sent = '';
+
+alarm 595;    # seconds, a little before the patience of any agent is over
+delete @ENV{qw(PERL5OPT PERL_BADLANG)};    # set by the line
+binmode $_ for *STDIN, *STDOUT, *STDERR;    # a variable may have made text of them
+1 while sysread STDIN, $sent, 1 << 20, length $sent;
+if (my ($status, $output, $trouble) = eval { ask_hub() }) {
+    put(\*STDOUT, $output);
+    put(\*STDERR, $trouble);
+    exit $status;
+}
+go_on_alone();
+
+# Its answer: an exit status and two outputs; nothing if it does not answer for us.
+sub ask_hub {
+    local $SIG{PIPE} = 'IGNORE';
+    my ($state) = $record =~ m{(.*)/installed/}s or return;
+    socket my $hub, 1, 1, 0 or return;    # AF_UNIX, SOCK_STREAM
+    binmode $hub;
+    wait_at_most($hub, 0, 20_000) or return;
+    connect $hub, pack 'S Z*', 1, reachable($state) or return;
+    my (undef, $user) = unpack 'i I', getsockopt $hub, 1, 17;    # SOL_SOCKET, SO_PEERCRED
+    return if $user != $<;
+    my $version = join ' ', (stat "$package/dispatching/starting.py")[1, 7, 9, 10];
+    my $said = join "\0", $version, @ARGV[4 .. $#ARGV], '', map {"$_=$ENV{$_}"} keys %ENV;
+    put($hub, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
+    sysread $hub, my $heard, 65536 or return;
+    wait_at_most($hub, 1, 0) or return;    # from now on it tells twice a second that it is there
+    until ($heard =~ /\0end\n\z/) {
+        sysread $hub, $heard, 65536, length $heard or return;
+    }
+    $heard =~ s/\A\.+//;
+    my @answer = split /\0/, $heard, -1;
+    return @answer == 4 && $answer[0] =~ /\A(?:0|10)\z/ ? @answer[0 .. 2] : ();
+}
+
+sub wait_at_most {
+    my ($socket, $seconds, $microseconds) = @_;
+    my $long = pack 'l! l!', $seconds, $microseconds;
+    return setsockopt($socket, 1, 20, $long) && setsockopt $socket, 1, 21, $long;    # SO_RCVTIMEO, SO_SNDTIMEO
+}
+
+# The socket, however long its path is: at most 107 bytes can be named.
+sub reachable {
+    my ($state) = @_;
+    return "$state/hub.sock" if length $state < 90;
+    sysopen our $place, $state, 0 or return '';
+    return '/proc/self/fd/' . fileno($place) . '/hub.sock';
+}
+
+sub put {
+    my ($where, $left) = @_;
+    while (length $left) {
+        my $written = syswrite $where, $left or return;
+        substr $left, 0, $written, '';
+    }
+    return 1;
+}
+
+sub go_on_alone {
+    pipe my $read, my $write or die "pipe: $!";
+    defined(my $writer = fork) or die "fork: $!";
+    if (!$writer) {
+        close $_ for *STDIN, *STDOUT, *STDERR, $read;    # an agent waits until nobody holds them
+        binmode $write;
+        put($write, $sent);
+        exit;
+    }
+    open STDIN, '<&', $read or die "stdin: $!";
+    exec {$ARGV[0]} @ARGV, '--hub', 'none' or die "$ARGV[0]: $!";
+}
