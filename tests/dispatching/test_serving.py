@@ -23,11 +23,8 @@ from dispatching.test_dispatch import (
     HANG,
     SERVE,
     STOP,
-    answered,
-    call,
     each_host,
     install,
-    line,
     payload,
     serving,
 )
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 
 needs_perl = pytest.mark.skipif(not os.access(lines.PERL, os.X_OK), reason="there is no Perl")
 PYTHON = (sys.executable, "-I", "-S", BRIDGE)
-PERL = (lines.PERL, "-C0", "-f", lines.PERL_BRIDGE, *PYTHON)
+PERL = (*lines.ASKING, *PYTHON)
 _bridge: list[tuple[str, ...]] = [PYTHON]
 
 
@@ -292,101 +289,6 @@ def test_killed_in_the_middle_of_a_thousand_events_every_answer_is_right(home: P
     assert killed == 12
     wrong = [number for number, each in enumerate(said) if (b"not this" in each) != (commands[number] == "forbidden")]
     assert not wrong
-
-
-# ---- the bridge in Perl
-
-
-@needs_perl
-class TestPerl:
-    """It is there for speed alone: what it cannot do is done as ever."""
-
-    @pytest.fixture(autouse=True)
-    def guarded(self, home: Path, bridge: str) -> None:
-        if bridge == "python":
-            pytest.skip("this is about the other one")
-        folder_hook(user_hooks(home), "guard", GUARD)
-        folder_hook(user_hooks(home), "who", """printf '{"additional_context": "by %s"}' "$PPID" """)
-        install("claude-code")
-
-    def test_the_line_begins_no_python_where_a_hub_is(self, home: Path, project: Path) -> None:
-        written = line("claude-code", "PreToolUse").replace(sys.executable, "/bin/false", 1)
-        with serving() as server:  # on a busy machine it is not waited for
-            until(lambda: f"by {server.pid}" in call(written, payload("claude-code", project)).stdout)
-        assert call(written, payload("claude-code", project)).returncode == 1
-
-    def test_without_perl_the_line_does_as_ever(self, home: Path, project: Path, tmp_path: Path) -> None:
-        written = line("claude-code", "PreToolUse").replace(lines.PERL, str(tmp_path / "perl"))
-        with serving() as server:
-            until(lambda: f"by {server.pid}" in call(written, payload("claude-code", project)).stdout)
-
-    @pytest.mark.parametrize(
-        "variables",
-        [
-            {"PERL5OPT": "-Mevil"},
-            {"PERL5OPT": "-d", "PERL5DB": "BEGIN { exit 0 }"},
-            {"PERL5LIB": "{tmp}", "PERLLIB": "{tmp}"},
-            {"PERL_UNICODE": ""},
-            {"PERL_UNICODE": "SDA"},
-            {"PERLIO": ":utf8"},
-            {"PERLIO": ":crlf"},
-            {"PERLIO": "nonsense"},
-            {"LC_ALL": "xx_XX.UTF-8", "LANG": "yy"},
-            {"PERL_SIGNALS": "unsafe", "PERL_HASH_SEED": "0"},
-        ],
-        ids=str,
-    )
-    def test_variables_of_a_repository_do_not_steer_it(
-        self, variables: dict[str, str], project: Path, tmp_path: Path
-    ) -> None:
-        for module in ("evil", "strict", "warnings", "sitecustomize"):
-            (tmp_path / f"{module}.pm").write_text("exit 0; 1;\n")
-        variables = {name: value.replace("{tmp}", str(tmp_path)) for name, value in variables.items()}
-        written = line("claude-code", "PreToolUse")
-
-        def said(command: str) -> tuple[int, str, str]:
-            ended = call(written, payload("claude-code", project, command), env={**os.environ, **variables})
-            return ended.returncode, ended.stdout, ended.stderr
-
-        with serving():
-            status, refused, error = said("forbidden é")
-            assert (status, "not this" in refused, error) == (0, True, "")
-            status, passed, error = said("ls é")
-            assert (status, "by " in passed, error) == (0, True, "")
-
-    def test_what_was_sent_reaches_python_whole_and_the_hub_is_asked_once(self, home: Path, project: Path) -> None:
-        with serving() as server:
-            path = socket_of(home)
-            server.send_signal(signal.SIGSTOP)
-            for size in (10, 70_000, 3_000_000):
-                big = "forbidden " + "é" * size
-                assert b"not this" in ask("claude-code", payload("claude-code", project, big)).stdout
-            before = answered(home)
-            server.send_signal(signal.SIGCONT)
-            assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
-        path.unlink(missing_ok=True)
-        with socket.socket(socket.AF_UNIX) as silent:
-            os.chdir(path.parent)
-            silent.bind(path.name)
-            silent.listen(8)
-            assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
-            silent.setblocking(False)
-            asked = 0
-            while True:
-                try:
-                    silent.accept()[0].close()
-                except BlockingIOError:
-                    break
-                asked += 1
-        assert (before, asked) == (0, 1)
-
-    def test_nobody_holds_the_agents_pipes_when_python_ends_early(self, home: Path, project: Path) -> None:
-        with socket.socket(socket.AF_UNIX) as gone:
-            os.chdir(socket_of(home).parent)
-            gone.bind("hub.sock")
-        written = line("claude-code", "PreToolUse").replace(sys.executable, "/bin/true", 1)
-        ended = call(written, payload("claude-code", project, "x" * 1_000_000))
-        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_every_host_is_tried() -> None:

@@ -144,6 +144,8 @@ def _lines(
 def _answers(agent: Agent, record: dict[str, Any], remedy: str) -> Iterator[Finding]:
     """Whether what the line starts can start, and how long that takes."""
     command = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
+    if os.path.exists(lines.hub_socket()) and os.access(lines.PERL, os.X_OK):
+        command[:0] = lines.ASKING
     begun = time.monotonic()
     try:
         asked = subprocess.run(

@@ -25,11 +25,11 @@ _SCRIPT = (
 )
 # While a hub is there, Perl asks it: that begins in a quarter of the time. Variables must not tell it to do more.
 _QUICKER = (
-    "set -- {command}; if [ -S {socket} ] && [ -x {perl} ]; "
-    'then PERL5OPT= PERL_BADLANG=0 {perl} -C0 -f {bridge} "$@"; else "$@"; fi'
+    'set -- {command}; if [ -S {socket} ] && [ -x {perl} ]; then PERL5OPT= PERL_BADLANG=0 {asking} "$@"; else "$@"; fi'
 )
 BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
-PERL, PERL_BRIDGE = "/usr/bin/perl", os.path.join(places.PACKAGE, "bridge.pl")
+PERL = "/usr/bin/perl"
+ASKING = (PERL, "-C0", "-f", os.path.join(places.PACKAGE, "bridge.pl"))
 
 
 def line(host: str, event: str, record: str, *, closed: bool, open_status: int, refusal: str | None = None) -> str:
@@ -44,8 +44,8 @@ def line(host: str, event: str, record: str, *, closed: bool, open_status: int, 
     started = (sys.executable, "-I", "-S", BRIDGE, "--host", host, "--event", event, "--record", record)
     command = " ".join(map(shlex.quote, started))
     if sys.platform == "linux" and os.access(PERL, os.X_OK):
-        socket, bridge = (shlex.quote(path) for path in (os.path.join(places.state(), "hub.sock"), PERL_BRIDGE))
-        command = _QUICKER.format(command=command, socket=socket, perl=PERL, bridge=bridge)
+        asking = " ".join(map(shlex.quote, ASKING))
+        command = _QUICKER.format(command=command, socket=shlex.quote(hub_socket()), perl=PERL, asking=asking)
     return _SCRIPT.format(
         command=command,
         python=shlex.quote(sys.executable),
@@ -56,6 +56,11 @@ def line(host: str, event: str, record: str, *, closed: bool, open_status: int, 
         consequence=consequence,
         end=end,
     )
+
+
+def hub_socket() -> str:
+    """Where a hub listens for events."""
+    return os.path.join(places.state(), "hub.sock")
 
 
 def log() -> str:
