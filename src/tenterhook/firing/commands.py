@@ -15,6 +15,7 @@ from . import circles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from ..catalog.trust import Trust
@@ -30,10 +31,11 @@ class Prepared(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Environment:
-    """The environment of every hook of one event: the caller's, the session's, ours. In bytes, as processes have it."""
+class _Shared:
+    """What the hooks of a session have in common in their environments, while nothing about it changes."""
 
-    def __init__(self, event: Event, session: Session, trust: Trust | None = None) -> None:
+    def __init__(self, event: Event, session: Session) -> None:
+        self._made_from = _made_from(event, session, dict)
         session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
@@ -55,25 +57,63 @@ class Environment:
         self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
         for name in (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA"):  # ours alone to say
             self.base.pop(name, None)
+        self._state = places.state()
+        self._of: dict[tuple[str, str, processes.Process], dict[bytes, bytes]] = {}
+
+    def holds(self, event: Event, session: Session) -> bool:
+        return self._made_from == _made_from(event, session)
+
+    def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
+        """That, and what is the hook's own; not to be changed."""
+        name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
+        identity = circles.identity(hook)
+        made = self._of.get((name, identity, starter))
+        if made is None:
+            if len(self._of) >= _MOST_KEPT:
+                self._of.clear()
+            made = self._of[name, identity, starter] = {
+                **self.base,
+                b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
+                circles.CHAIN: circles.chain(self.chain, starter, identity).encode(),
+            }
+        return made
+
+
+def _made_from(
+    event: Event, session: Session, kept: Callable[[Mapping[Any, Any]], Mapping[Any, Any]] = lambda each: each
+) -> tuple[Any, ...]:
+    """Everything that an environment depends on; `kept` makes sure that it stays as it is."""
+    inherited = kept(callers.environ()), kept(places.FIXED)
+    return (*inherited, session.variables(), session.env_file, event.session_id, event.work_dir)
+
+
+_MOST_KEPT = 256
+_LATEST: list[_Shared] = []
+
+
+class Environment:
+    """The environment of every hook of one event: the caller's, the session's, ours. In bytes, as processes have it."""
+
+    def __init__(self, event: Event, session: Session, trust: Trust | None = None) -> None:
+        shared = _LATEST[0] if _LATEST else None
+        if shared is None or not shared.holds(event, session):
+            shared = _Shared(event, session)
+            _LATEST[:] = [shared]
+        self._shared = shared
+        self.base, self.chain = shared.base, shared.chain
         self._trust = trust
         self._event = event
         self._env_file = session.env_file
-        self._state = places.state()
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
-        name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
-        theirs: dict[str, str] = {}
+        """What a hook finds there; not to be changed."""
+        env = self._shared.of(hook, starter)
         if hook.format in AGENTS:
             from ..formats import agent_payloads
 
             theirs = agent_payloads.variables(hook, self._event, self._env_file)
-        return {
-            **self.base,
-            **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()},
-            **(self._about(hook) if hook.metadata else {}),
-            b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
-            circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
-        }
+            env = {**env, **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()}}
+        return {**env, **self._about(hook)} if hook.metadata else env
 
     def _about(self, hook: Hook) -> dict[bytes, bytes]:
         """A hook's metadata, overrides and all; and whether it may run the project's code, if that is what it does."""
@@ -130,7 +170,7 @@ def prepare(
 
             filled = placeholders.fill(line, sent)
             line, notes = filled.line, filled.notes
-            env.update((name.encode(), value.encode()) for name, value in filled.variables.items())
+            env = {**env, **{name.encode(): value.encode() for name, value in filled.variables.items()}}
         argv = ("/bin/sh", "-c", line)
     return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, warm=python), None, notes)
 

@@ -47,8 +47,11 @@ def _folder(name: str, event: Event) -> dict[str, Any]:
 def _array(name: str, event: Event) -> dict[str, Any]:
     sent: dict[str, Any] = {"hook_event_name": name, "session_id": event.session_id, "cwd": event.work_dir}
     for column in event.spec.columns:
-        value = next((found for source in column.sources if (found := _value(event, source)) is not None), None)
-        if value is None:
+        for source in column.sources:
+            value = _value(event, source)
+            if value is not None:
+                break
+        else:
             continue
         if column.limit is not None:
             value = jsonable.text(value)[: column.limit]

@@ -31,6 +31,7 @@ _PIPE = 65536
 _SURELY_FITS = 4096  # into an empty pipe, whatever the limits
 _WITHOUT_PIDFD = 0.005  # how often to ask for exits where the system cannot tell
 _SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` costs an import of `enum`
+_NEVER = float("inf")
 _LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
 
 
@@ -253,6 +254,8 @@ def run_stage(
         poll.register(wake, select.POLLIN)
     live: dict[int, _Live] = {}  # by each descriptor being watched
     running: set[_Live] = set()
+    due = _NEVER  # no deadline is earlier
+    unseen: set[_Live] = set()  # whose exits nothing tells
     try:
         while True:
             while waiting and len(running) < _AT_ONCE:
@@ -269,14 +272,15 @@ def run_stage(
                         tell(number, results[number])
                     continue
                 running.add(one)
+                due = min(due, one.deadline)
+                if one.exit < 0:
+                    unseen.add(one)
                 _watch(poll, live, one)
             if not running:
                 return [results[number] for number in range(len(commands))]
             over: list[_Live] = []
-            due = min(one.deadline for one in running)
-            if any(one.exit < 0 for one in running):
-                due = min(due, time.monotonic() + _WITHOUT_PIDFD)
-            for fd, mask in poll.poll(_milliseconds(due)):
+            soon = min(due, time.monotonic() + _WITHOUT_PIDFD) if unseen else due
+            for fd, mask in poll.poll(_milliseconds(soon)):
                 if fd == wake:
                     raise Cancelled("cancelled while hooks were running")
                 one = live[fd]
@@ -291,12 +295,14 @@ def run_stage(
                         one.stdin = -1
                 elif not (mask & select.POLLIN and one.read(fd)):
                     _forget(poll, live, fd)
-            over += [one for one in running if one.exit < 0 and not one.timed_out and one.has_exited()]
+            over += [one for one in unseen if not one.timed_out and one.has_exited()]
             now = time.monotonic()
             if now >= due:
                 over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]
+                due = min((one.deadline for one in running if one not in over), default=_NEVER)
             for one in over:
                 running.remove(one)
+                unseen.discard(one)
                 for fd in (one.out, one.err):
                     if fd in live:
                         one.read_rest(fd)

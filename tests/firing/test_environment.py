@@ -1,0 +1,62 @@
+"""What hooks find in their environment is made once and kept, and yet always true."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from support import array_hook, folder_hook, user_hooks, write_config
+from tenterhook import Engine, Event
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tenterhook import Verdict
+
+
+def shell(work_dir: Path, session: str = "s") -> Event:
+    return Event("pre-tool-call", session_id=session, work_dir=str(work_dir), tool_name="Shell", tool_input={"a": 1})
+
+
+def printed(verdict: Verdict) -> list[str]:
+    return [run.stdout.strip() for run in verdict.runs]
+
+
+def test_a_variable_that_changes_is_seen_by_the_next_event(
+    home: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = write_config(tmp_path / "hooks.toml", array_hook('echo "$MARK $TENTERHOOK_SESSION_ID"; pwd'))
+    engine = Engine.load(project, config)
+    other = project / "below"
+    other.mkdir()
+    monkeypatch.setenv("MARK", "one")
+    assert printed(engine.decide(shell(project))) == [f"one s\n{project}"]
+    monkeypatch.setenv("MARK", "two")
+    assert printed(engine.decide(shell(project))) == [f"two s\n{project}"]
+    monkeypatch.delenv("MARK")
+    assert printed(engine.decide(shell(project))) == [f"s\n{project}"]
+    assert printed(engine.decide(shell(other, "t"))) == [f"t\n{other}"]
+    assert printed(engine.decide(shell(project))) == [f"s\n{project}"]
+
+
+def test_a_variable_of_the_session_is_seen_from_then_on(home: Path, project: Path, tmp_path: Path) -> None:
+    config = write_config(tmp_path / "hooks.toml", array_hook('echo "[$GIVEN]"'))
+    engine = Engine.load(project, config)
+    assert printed(engine.decide(shell(project))) == ["[]"]
+    folder_hook(user_hooks(home), "sets", 'echo "GIVEN=it" >> "$TENTERHOOK_ENV_FILE"', "pre-session")
+    engine.decide(Event("pre-session", session_id="s", work_dir=str(project)))
+    assert printed(engine.decide(shell(project))) == ["[it]"]
+    assert printed(engine.decide(shell(project, "another"))) == ["[]"]
+
+
+def test_hooks_do_not_see_what_is_another_hooks_own(home: Path, project: Path) -> None:
+    script = 'echo "$(basename "$TENTERHOOK_STATE_DIR") $TENTERHOOK_METADATA ${TENTERHOOK_CHAIN##*#}"'
+    folder_hook(user_hooks(home), "one", script, metadata={"n": 1})
+    folder_hook(user_hooks(home), "two", script)
+    engine = Engine.load(project)
+    for _ in range(2):
+        one, two = printed(engine.decide(shell(project)))
+        assert one.startswith('one {"n":')
+        assert two.startswith("two ")
+        assert "{" not in two
