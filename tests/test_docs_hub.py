@@ -186,7 +186,8 @@ def test_the_hash_is_made_as_the_page_says() -> None:
 @pytest.mark.skipif(not all(map(shutil.which, ("curl", "jq", "sqlite3"))), reason="needs curl, jq and sqlite3")
 def test_the_examples_print_what_the_page_shows(home: Path, project: Path) -> None:
     port, me = free_port(), getpass.getuser()
-    (command, said), *rest = console_steps("".join(blocks(HUB, "shellsession")))
+    others = HUB.replace(section(HUB, "In the background"), "")
+    (command, said), *rest = console_steps("".join(blocks(others, "shellsession")))
     assert command == "tenterhook hub"
     assert len(rest) > 15
     with started_hub(port) as output, receiver() as (ntfy, _):
@@ -200,6 +201,16 @@ def test_the_examples_print_what_the_page_shows(home: Path, project: Path) -> No
                     until(lambda: (project / "stream").exists() and (project / "stream").read_text())  # it listens
         finally:
             reader.leave()
+
+
+def test_a_hub_in_the_background_does_what_the_page_shows(home: Path, project: Path) -> None:
+    reader = Reader(home, project, **{PORT: free_port()})
+    (session,) = blocks(section(HUB, "In the background"), "shellsession")
+    try:
+        for command, expected in console_steps(session):
+            reader.type(command, expected)
+    finally:
+        subprocess.run([sys.executable, "-m", "tenterhook", "hub", "stop"], check=True, capture_output=True)
 
 
 @contextlib.contextmanager

@@ -40,32 +40,47 @@ class _Hub(click.Group):
     """Its commands of the agent's side are loaded when they are asked for."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return sorted({*super().list_commands(context), *_JOINING})
+        return sorted({*super().list_commands(context), *_JOINING, *_BACKGROUND})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in _JOINING:
+        if name in _JOINING:
+            from . import hub_join as module
+        elif name in _BACKGROUND:
+            from . import hub_background as module  # type: ignore[no-redef]  # one or the other
+        else:
             return super().get_command(context, name)
-        from . import hub_join
-
-        command: click.Command = getattr(hub_join, name)
+        command: click.Command = getattr(module, name)
         return command
 
 
 _JOINING = ("join", "leave", "status")
+_BACKGROUND = ("start", "stop")
+
+
+def serving_options(function: F) -> F:
+    """How a hub is to serve, in the background or not."""
+    for option in reversed(_SERVING):
+        function = option(function)
+    return function
+
+
+_SERVING = (
+    click.option("--listen", metavar="HOST:PORT", default=_LISTEN, show_default=True, help="Where to listen."),
+    database_option,
+    click.option("--public-url", metavar="URL", help="What people call it, if a reverse proxy stands before it."),
+    click.option(
+        "--keep-days",
+        default=90,
+        show_default=True,
+        type=click.IntRange(1, 36500),
+        help="How long answers and records are kept.",
+    ),
+    click.option("--insecure", is_flag=True, help="Let people sign in from other machines without TLS."),
+)
 
 
 @click.group(cls=_Hub, invoke_without_command=True, short_help="One inbox for the approvals of every agent.")
-@click.option("--listen", metavar="HOST:PORT", default=_LISTEN, show_default=True, help="Where to listen.")
-@database_option
-@click.option("--public-url", metavar="URL", help="What people call it, if a reverse proxy stands before it.")
-@click.option(
-    "--keep-days",
-    default=90,
-    show_default=True,
-    type=click.IntRange(1, 36500),
-    help="How long answers and records are kept.",
-)
-@click.option("--insecure", is_flag=True, help="Let people sign in from other machines without TLS.")
+@serving_options
 @json_option
 @click.pass_context
 def hub(
@@ -81,24 +96,27 @@ def hub(
 
     \b
     tenterhook hub
+    tenterhook hub start
     tenterhook hub --listen 0.0.0.0:7717 --public-url https://hub.example.org
     tenterhook hub person add alice --admin
     tenterhook hub token add build-machine
     """
-    if context.invoked_subcommand not in _JOINING:
+    if context.invoked_subcommand not in (*_JOINING, "stop"):
         _need_extra()
     if context.invoked_subcommand is not None:
         context.obj = database
         return
     refuse_below_agent("hub")
-    if public_url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", public_url):
-        raise HookError(f"{public_url!r} is no address of a hub", "write it like https://hub.example.org")
-    from ..dispatching import serving
-    from ..hub import server
+    check_url(public_url)
+    from ..dispatching import keeping_hub
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
-    with serving.Server():
-        server.run(listen, database, public_url, insecure, keep_days, _say_json if as_json else _say)
+    keeping_hub.run(listen, database, public_url, keep_days, insecure, say=_say_json if as_json else say)
+
+
+def check_url(public_url: str | None) -> None:
+    if public_url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", public_url):
+        raise HookError(f"{public_url!r} is no address of a hub", "write it like https://hub.example.org")
 
 
 def _need_extra() -> None:
@@ -113,7 +131,8 @@ def _say_json(said: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _say(said: dict[str, Any]) -> None:
+def say(said: dict[str, Any]) -> None:
+    """Tell a person where the hub is, and how to sign in."""
     click.echo(f"{click.style('hub', bold=True)}     {said['url']}  ({said['database']})")
     if "enter" in said:
         click.echo(f"sign in {said['enter']}")

@@ -110,16 +110,21 @@ def leave() -> int:
     return 0
 
 
-@click.command(short_help="Which hub was joined, and whether it is there.")
+@click.command(short_help="Whether a hub runs here, which one was joined, and whether it is there.")
 @json_option
 def status(as_json: bool) -> int:
-    """Say which hub was joined, whether it can be reached, and how many records wait to be delivered."""
+    """Say whether a hub runs on this machine, which one was joined, whether it can be reached and what waits for it."""
+    from ..dispatching import keeping_hub
     from ..joining import delivering, membership
 
+    running = keeping_hub.running()
+    kept = keeping_hub.wanted() is not None
+    if not as_json:
+        click.echo(_running(running, kept))
     joined = membership.load()
     if joined is None:
         if as_json:
-            print_json({"schema": 1, "joined": False})
+            print_json({"schema": 1, "running": running, "background": kept, "joined": False})
         else:
             click.echo("no hub was joined; join one with: tenterhook hub join URL")
         return 0
@@ -131,9 +136,19 @@ def status(as_json: bool) -> int:
     waiting = delivering.undelivered(joined)
     if as_json:
         about = {"url": joined.url, "name": joined.name, "reachable": trouble is None, "why_not": trouble}
-        print_json({"schema": 1, "joined": True, **about, "undelivered": waiting})
+        here = {"running": running, "background": kept}
+        print_json({"schema": 1, **here, "joined": True, **about, "undelivered": waiting})
     else:
         click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
         click.echo("it can be reached" if trouble is None else f"it cannot be used: {one_line(trouble)}")
-        click.echo(f"{waiting} records wait to be delivered")
+        click.echo("1 record waits to be delivered" if waiting == 1 else f"{waiting} records wait to be delivered")
     return 0 if trouble is None else 1
+
+
+def _running(pid: int | None, kept: bool) -> str:
+    if pid is None:
+        again = (
+            "; it is started again when an agent begins a session" if kept else "; start one with: tenterhook hub start"
+        )
+        return "no hub runs on this machine" + again
+    return "a hub runs on this machine" + (", in the background" if kept else "")

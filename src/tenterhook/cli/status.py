@@ -45,6 +45,8 @@ def print_status() -> int:
     for state in states:
         word = click.style(state.word, fg=state.colour)
         click.echo(f"        {state.agent.title:<12} {word}{state.more and f'  {state.more}'}")
+    if any(state.word == _GUARDED for state in states):
+        click.echo(f"{click.style('hub', bold=True)}     {_hub()}")
     click.echo(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")
     return 0
 
@@ -76,6 +78,14 @@ def _state(agent: Agent, catalog: Catalog) -> _State:
     if bad:
         return _State(agent, _DOUBTFUL, "red", visible(bad[0].what))
     return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not shown_to_hold.is_kept(agent, project))
+
+
+def _hub() -> str:
+    from ..dispatching import keeping_hub
+
+    if keeping_hub.running() is not None:
+        return "runs on this machine, and answers for these agents"
+    return "none runs on this machine; with one, hooks answer in half the time: tenterhook hub start"
 
 
 def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:

@@ -46,6 +46,7 @@ def answer(
     if is_new:
         if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
             bundle.keep()
+            _keep_hub()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
     journal = Journal(record["host"], tells=False)
@@ -112,6 +113,14 @@ def _mark_agent() -> None:
                 guarded.mark(process)
     except OSError:  # no place to write: the verdict does not depend on it
         pass
+
+
+def _keep_hub() -> None:
+    """See to it that the hub runs that is to run in the background, if there is one."""
+    if os.path.exists(f"{places.state()}/hub-in-background.json"):
+        from . import keeping_hub
+
+        keeping_hub.see_to_it()
 
 
 def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:

@@ -62,7 +62,7 @@ def made(
         "settings": agent.settings(root),
         "python": sys.executable,
         "bridge": BRIDGE,
-        "path": _path(),
+        "path": module_path(),
         "home": places.home(),
         "config": places.config_home(),
         "state": places.state(),
@@ -86,7 +86,7 @@ def _environment(agent: Agent) -> dict[str, str]:
     return {agent.variable: value} if agent.variable and value else {}
 
 
-def _path() -> list[str]:
+def module_path() -> list[str]:
     """Where the interpreter finds what we need, started without its own idea of that."""
     package = os.path.dirname(os.path.dirname(BRIDGE))
     return list(dict.fromkeys([package, *(entry for entry in sys.path if entry.endswith("-packages"))]))

@@ -1,0 +1,95 @@
+"""`tenterhook hub start` and `stop`: a hub in the background, for whoever wants quick hooks and an inbox at hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..basics.shown import visible
+from ..dispatching import keeping_hub
+from ..errors import HookError
+from .hub import check_url, say, serving_options
+from .loading import json_option
+from .printing import print_json, short_path
+from .trust import refuse_below_agent
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+_PATIENCE = 30.0  # seconds for a hub to begin
+
+
+@click.command(short_help="Run a hub in the background, until `hub stop`.")
+@serving_options
+@json_option
+def start(
+    listen: str, database: str | None, public_url: str | None, keep_days: int, insecure: bool, as_json: bool
+) -> int:
+    """Run a hub in the background. If it is not there when an agent begins a session, it is started again.
+
+    While it runs, the agents of this machine hand their events over to it, and get their answers in half the time.
+
+    \b
+    tenterhook hub start
+    tenterhook hub stop
+    """
+    refuse_below_agent("hub start")
+    check_url(public_url)
+    if keeping_hub.running() is not None:
+        known = "it runs in the background" if keeping_hub.wanted() else "it was started by hand"
+        raise HookError(f"a hub runs already: {known}", "end it first: tenterhook hub stop")
+    asked = keeping_hub.want(listen, database, public_url, keep_days, insecure=insecure)
+    try:
+        said_before = os.path.getsize(keeping_hub.log()) if os.path.exists(keeping_hub.log()) else 0
+        said = _begun(keeping_hub.start(asked), said_before)
+    except BaseException:  # what could not begin would not at the next session either
+        keeping_hub.forget()
+        raise
+    if as_json:
+        print_json(said)
+        return 0
+    say(said)
+    click.echo(
+        "it runs in the background, and again whenever an agent begins a session; end it with: tenterhook hub stop"
+    )
+    return 0
+
+
+def _begun(process: Popen[bytes], before: int) -> dict[str, Any]:
+    """What the hub says first, after what was in its log before."""
+    with open(keeping_hub.log(), "rb") as log:
+        log.seek(before if before <= os.fstat(log.fileno()).st_size else 0)  # else it was begun anew
+        said = b""
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            ended = process.poll() is not None
+            said += log.read()
+            for line in said.split(b"\n")[:-1]:
+                if line.startswith(b"{"):
+                    found: dict[str, Any] = json.loads(line)
+                    return found
+            if ended:
+                break
+            time.sleep(0.02)
+    if process.poll() is None:
+        process.terminate()
+    last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    raise HookError(
+        f"the hub did not begin: {visible(last) or 'it said nothing'}", f"see {short_path(keeping_hub.log())}"
+    )
+
+
+@click.command(short_help="End the hub that runs here.")
+def stop() -> int:
+    """End the hub that runs on this machine; none is started again."""
+    refuse_below_agent("hub stop")
+    was_wanted = keeping_hub.forget()
+    if keeping_hub.stop():
+        click.echo("the hub has ended")
+    else:
+        click.echo("no hub runs; none will be started" if was_wanted else "no hub runs")
+    return 0

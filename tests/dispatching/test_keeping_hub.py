@@ -1,0 +1,172 @@
+"""A hub in the background: there when it is needed, once, and gone when it is no longer wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dispatching.test_dispatch import GUARD, HANG, call, install, line, payload
+from support import alive, folder_hook, tenterhook, until, user_hooks
+from tenterhook.basics import places
+from tenterhook.dispatching import keeping_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it is known by its socket, as Linux tells")
+
+
+@pytest.fixture(autouse=True)
+def ended(home: Path) -> Iterator[None]:
+    """No hub outlives a test."""
+    yield
+    keeping_hub.forget()
+    keeping_hub.stop()
+
+
+def begun(*options: str) -> dict[str, Any]:
+    started = tenterhook("hub", "start", "--listen", "127.0.0.1:0", "--json", *options)
+    assert started.returncode == 0, started.stderr
+    said: dict[str, Any] = json.loads(started.stdout)
+    return said
+
+
+def guarded(home: Path) -> str:
+    """A guard that says who runs it, in force in an agent; the agent's line."""
+    folder_hook(user_hooks(home), "guard", f'{GUARD}; printf \'{{"additional_context": "by %s."}}\' "$PPID"')
+    install("claude-code")
+    return line("claude-code", "PreToolUse")
+
+
+def test_it_answers_events_until_it_is_stopped(home: Path, project: Path) -> None:
+    written = guarded(home)
+    assert begun()["url"].startswith("http://127.0.0.1:")
+    pid = keeping_hub.running()
+    assert pid is not None
+    assert pid != os.getpid()
+    until(lambda: f"by {pid}." in call(written, payload("claude-code", project)).stdout)
+    assert keeping_hub.forget()  # after an event this process counts as an agent: it may not say `hub stop`
+    assert keeping_hub.stop()
+    assert not alive(pid)
+    assert f"by {pid}." not in call(written, payload("claude-code", project, session_id="s-2")).stdout
+    assert keeping_hub.running() is None
+
+
+def test_there_is_one_and_then_there_is_none(home: Path) -> None:
+    begun()
+    assert "in the background" in tenterhook("hub", "status").stdout
+    again = tenterhook("hub", "start")
+    assert again.returncode == 1
+    assert "runs already: it runs in the background" in again.stderr
+    pid = keeping_hub.running()
+    assert json.loads(tenterhook("hub", "status", "--json").stdout)["running"] == pid
+    assert tenterhook("hub", "stop").stdout == "the hub has ended\n"
+    assert pid is not None
+    assert not alive(pid)
+    assert tenterhook("hub", "stop").stdout == "no hub runs\n"
+    assert not os.path.exists(keeping_hub.file())
+
+
+def test_a_hub_that_was_killed_is_there_again_in_the_next_session(home: Path, project: Path) -> None:
+    written = guarded(home)
+    begun()
+    first = keeping_hub.running()
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    until(lambda: keeping_hub.running() is None)
+    for session in ("a", "b", "c"):  # each would start one
+        said = call(written, payload("claude-code", project, session_id=session))
+        assert (said.returncode, "by " in said.stdout) == (0, True)
+    until(keeping_hub.running)
+    second = keeping_hub.running()
+    until(lambda: f"by {second}." in call(written, payload("claude-code", project, session_id="a")).stdout)
+    assert len(hubs()) == 1
+    keeping_hub.forget()
+    keeping_hub.stop()
+    until(lambda: not hubs())
+
+
+def hubs() -> list[int]:
+    """The processes that are, or would like to be, the hub of this home."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            words = Path(f"/proc/{name}/cmdline").read_bytes()
+            variables = Path(f"/proc/{name}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"keeping_hub" in words and b"HOME=" + os.environb[b"HOME"] in variables:
+            found.append(int(name))
+    return found
+
+
+def test_what_cannot_begin_says_why_and_is_not_tried_again(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        started = tenterhook("hub", "start", "--listen", f"127.0.0.1:{port}")
+    assert started.returncode == 1
+    assert f"the hub did not begin: cannot listen on 127.0.0.1:{port}: Address already in use" in started.stderr
+    assert keeping_hub.wanted() is None
+
+
+def test_what_somebody_else_could_have_written_starts_nothing(home: Path) -> None:
+    keeping_hub.want("127.0.0.1:0", None, None, 90, insecure=False)
+    assert keeping_hub.wanted() is not None
+    os.chmod(keeping_hub.file(), 0o666)
+    assert keeping_hub.wanted() is None
+    os.chmod(keeping_hub.file(), 0o600)
+    Path(keeping_hub.file()).write_text('{"schema": 1, "listen": ')
+    assert keeping_hub.wanted() is None
+
+
+def test_a_second_hub_does_not_take_the_events_of_the_first(home: Path, project: Path) -> None:
+    written = guarded(home)
+    port = begun()["listen"].rpartition(":")[2]
+    pid = keeping_hub.running()
+    other = tenterhook("hub", "--listen", f"127.0.0.1:{port}", "--database", str(home / "other.db"), timeout=HANG)
+    assert other.returncode == 1
+    assert keeping_hub.running() == pid
+    until(lambda: f"by {pid}." in call(written, payload("claude-code", project)).stdout)
+
+
+def test_after_an_upgrade_a_new_one_takes_its_place(home: Path, tmp_path: Path) -> None:
+    package = tmp_path / "lib" / "tenterhook"
+    shutil.copytree(places.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    variables = {**os.environ, "PYTHONPATH": str(package.parent)}
+
+    def run(code: str) -> str:
+        code = f"from tenterhook.dispatching import keeping_hub, starting; {code}"
+        done = subprocess.run([sys.executable, "-P", "-c", code], env=variables, capture_output=True, text=True)
+        assert not done.stderr, done.stderr
+        return done.stdout.strip()
+
+    assert Path(run("print(starting.__file__)")).is_relative_to(package)
+    run("keeping_hub.start(keeping_hub.want('127.0.0.1:0', None, None, 90, insecure=False))")
+    until(keeping_hub.running)
+    first = keeping_hub.running()
+    run("keeping_hub.see_to_it()")
+    assert keeping_hub.running() == first
+    (package / "dispatching" / "starting.py").touch()
+    run("keeping_hub.see_to_it()")
+    until(lambda: keeping_hub.running() not in (None, first))
+
+
+def test_no_agent_starts_or_stops_one(home: Path, project: Path) -> None:
+    written = guarded(home)
+    begun()
+    tried = f"{sys.executable} -m tenterhook hub stop; {sys.executable} -m tenterhook hub start"
+    agent = f"import subprocess; subprocess.run(['sh', '-c', {written!r}], stdin=open('event')); "
+    agent += f"print(subprocess.run(['sh', '-c', {tried!r}], capture_output=True, text=True).stderr)"
+    (project / "event").write_text(json.dumps(payload("claude-code", project)))
+    said = subprocess.run([sys.executable, "-c", agent], cwd=project, capture_output=True, text=True, timeout=HANG)
+    assert said.stdout.count("was called from an agent that Tenterhook guards") == 2
+    assert keeping_hub.running() is not None
