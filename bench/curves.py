@@ -124,9 +124,9 @@ def against_definitions(setting: Setting, counts: Sequence[int] = DEFINITIONS) -
             for here in (alone, served):
                 here.begin(dispatching.READ)
             sent, sent_to_hub = (here.payload(dispatching.READ) for here in (alone, served))
-            turns[_OURS, count] = alone.block(alone.bridge, sent)
+            turns[_OURS, count] = alone.block(["/bin/sh", "-c", alone.line], sent)
             turns["python -I -S -c pass", count] = alone.block([alone.python, "-I", "-S", "-c", "pass"], sent)
-            turns["Tenterhook with a hub", count] = served.block(served.bridge, sent_to_hub)
+            turns["Tenterhook with a hub", count] = served.block(["/bin/sh", "-c", served.line], sent_to_hub)
         series = _series(turns, setting)
     title = "Time for an event that no hook is for, by the number of hooks defined"
     return Curve("bench-definitions", title, "hooks defined", series, is_log=False)

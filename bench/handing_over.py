@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import homes
+from . import homes, warming
 from .comparing import compare, take_turns
-from .dispatching import FORBIDDEN, GUARDED, PASS, READ, SHELL, SHELL_GUARD, with_guard, with_hooks
+from .dispatching import FORBIDDEN, GUARDED, PASS, READ, SHELL, SHELL_GUARD, Installed, with_guard, with_hooks
 from .growth import running_hub
 from .requests import WorkerEnded
 from .rows import Row, Target
@@ -20,26 +20,52 @@ HANDED_OVER = Target(1.10)
 
 
 def with_a_hub(setting: Setting) -> Iterator[Row]:
-    """The same events, handed over to a hub on this machine."""
+    """The same events, handed over to a hub on this machine: by the line, and by Python where there is no Perl."""
     here = with_hooks(setting, 30, "30-various-and-hub")
     with running_hub(here):  # first: none is started below an agent, which we are after an event
         here.begin(READ)
         for title, call in (("is for the tool", READ), ("finds its pattern", SHELL)):
-            nothing = [here.python, "-I", "-S", "-c", "pass"]
-            ways = {"pass": nothing, "bridge": here.bridge, "line": ["/bin/sh", "-c", here.line]}
+            ways = {"pass": _nothing(here), "line": ["/bin/sh", "-c", here.line], "Python": here.bridge}
             turns = {name: here.block(each, here.payload(call)) for name, each in ways.items()}
             found = take_turns(turns, setting.effort.blocks)
             what = f"dispatch with a hub, none of 30 hooks {title}"
-            yield Row(f"{what}: bridge", PASS, compare(found["bridge"], found["pass"]), HANDED_OVER)
-            yield Row(f"{what}: line", PASS, compare(found["line"], found["pass"]))
+            yield Row(f"{what}: line", PASS, compare(found["line"], found["pass"]), HANDED_OVER)
+            yield Row(f"{what}: bridge in Python", PASS, compare(found["Python"], found["pass"]), HANDED_OVER)
+    yield from _guarded(setting)
+    yield from _decided_warm(setting)
+
+
+def _guarded(setting: Setting) -> Iterator[Row]:
+    """One guard in force and not refusing."""
     here = with_guard(setting, "guard-and-hub")
     native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
     with running_hub(here):
         here.begin(SHELL)
-        argv = {"native": ["/bin/sh", "-c", str(native)], "line": ["/bin/sh", "-c", here.line]}
-        if not here.refuses(argv["line"], FORBIDDEN):
+        line = ["/bin/sh", "-c", here.line]
+        if not here.refuses(line, FORBIDDEN):
             raise WorkerEnded("the guard is not in force with a hub")
+        argv = {"native": ["/bin/sh", "-c", str(native)], "line": line, "pass": _nothing(here)}
         turns = {name: here.block(each, here.payload(SHELL)) for name, each in argv.items()}
         found = take_turns(turns, setting.effort.blocks)
     title = "dispatch with a hub, one guard in sh: line"
     yield Row(title, "the guard alone", compare(found["line"], found["native"]), GUARDED)
+    yield Row(title, PASS, compare(found["line"], found["pass"]), HANDED_OVER)
+
+
+def _decided_warm(setting: Setting) -> Iterator[Row]:
+    """One hook in Python that decides in a prepared interpreter."""
+    home = setting.directory / "warm-and-hub"
+    warming.write_hook(home)
+    here = Installed(home, setting.work_dir)
+    with running_hub(here):
+        here.begin(SHELL)
+        argv = {"line": ["/bin/sh", "-c", here.line], "pass": _nothing(here)}
+        turns = {name: here.block(each, here.payload(SHELL)) for name, each in argv.items()}
+        found = take_turns(turns, setting.effort.blocks)
+    yield Row(
+        "dispatch with a hub, one warm hook in Python: line", PASS, compare(found["line"], found["pass"]), HANDED_OVER
+    )
+
+
+def _nothing(here: Installed) -> list[str]:
+    return [here.python, "-I", "-S", "-c", "pass"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ELSEWHERE = ("XDG_", "TENTERHOOK_", "KIMI_")
+_ELSEWHERE = ("XDG_", "TENTERHOOK_", "KIMI_", "PYTHON")  # but for where modules are
 
 _HOOK = """\
 ---
@@ -34,7 +34,9 @@ _TOOLS = ("WriteFile|EditFile", "^ReadFile$", *(f"mcp__server{number}__(create|u
 
 def clean_environment(home: Path) -> dict[str, str]:
     """The caller's environment with another HOME, and nothing in it that leads back."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_ELSEWHERE)}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(_ELSEWHERE) or name == "PYTHONPATH"
+    }
     return {**kept, "HOME": os.fspath(home)}
 
 

@@ -51,18 +51,22 @@ if re.search(r"git push.*(--force|\\s-f\\b)", command):
 def beginning(setting: Setting) -> Iterator[Row]:
     """How many times faster an event is decided by one such hook, `json` and `re` imported."""
     home = setting.directory / "warm-home"
-    folder = homes.hooks_directory(home) / "no-force-push"
-    (folder / "scripts").mkdir(parents=True)
-    (folder / "HOOK.md").write_text(_HOOK)
-    homes.write_script(folder / "scripts" / "run.py", _SCRIPT)
-    clean = homes.clean_environment(home).items()
-    environment = {name: value for name, value in clean if not name.startswith("PYTHON") or name == "PYTHONPATH"}
-    with Worker([sys.executable, "-m", "bench.warming", str(setting.work_dir)], environment, _ROOT) as worker:
+    write_hook(home)
+    argv = [sys.executable, "-m", "bench.warming", str(setting.work_dir)]
+    with Worker(argv, homes.clean_environment(home), _ROOT) as worker:
         found = take_turns({kind: _block(worker, kind) for kind in ("cold", "warm")}, setting.effort.blocks)
     turned = compare(found["cold"], found["warm"])
     over = -turned.over[0], -turned.over[1]
     faster = turned._replace(ours=turned.theirs, theirs=turned.ours, over=over)
     yield Row("1 warm hook in Python (times faster)", "the same, started as always", faster, TARGET)
+
+
+def write_hook(home: Path) -> None:
+    """A hook in Python that asks to begin in a prepared interpreter."""
+    folder = homes.hooks_directory(home) / "no-force-push"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "HOOK.md").write_text(_HOOK)
+    homes.write_script(folder / "scripts" / "run.py", _SCRIPT)
 
 
 def _block(worker: Worker, kind: str) -> Block:
