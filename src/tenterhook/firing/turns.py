@@ -175,7 +175,8 @@ class Turn:
             if hook is None:
                 runs.append(None)
                 continue
-            self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
+            if self.debug is not None:
+                self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
             prepared = self._prepare(hook, payloads)
             run = Run(hook, notes=prepared.notes, saw=self.event.tool_input)
             if prepared.command is None:

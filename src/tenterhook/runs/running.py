@@ -127,6 +127,9 @@ class _Kept:
         return self._head + b"\n[%d bytes dropped]\n" % dropped + tail[over:], dropped
 
 
+_NOTHING = (b"", 0)
+
+
 class _Live:
     """One running command and what is open for it."""
 
@@ -138,20 +141,22 @@ class _Live:
     def __init__(self, number: int, command: Command, spawner: Spawner) -> None:
         self.number = number
         self.grace = command.grace
-        self.unsent = memoryview(command.payload)
+        payload = command.payload
         self.begun = time.monotonic()
         stdin = stdout = stderr = self.stdin = self.out = self.err = -1
         try:
             stdin, self.stdin = os.pipe()
             self.out, stdout = os.pipe()
             self.err, stderr = os.pipe()
-            if len(self.unsent) > _SURELY_FITS:
+            if len(payload) > _SURELY_FITS:
                 os.set_blocking(self.stdin, False)
             # Most payloads fit into the pipe: they are there before the process is, and nobody waits for a reader.
-            self.unsent = self.unsent[os.write(self.stdin, self.unsent) :]
-            if not self.unsent:
+            taken = os.write(self.stdin, payload)
+            if taken == len(payload):
                 os.close(self.stdin)
                 self.stdin = -1
+            else:
+                self.unsent = memoryview(payload)[taken:]
             self.pid = _started(command, spawner, (stdin, stdout, stderr))
         except BaseException:  # no descriptor outlives a start that did not happen
             _close((self.stdin, self.out, self.err))
@@ -165,8 +170,8 @@ class _Live:
         self.timeout = command.timeout
         self.timed_out = False
         self.killed = False
-        self.stdout = _Kept(KEPT_STDOUT)
-        self.stderr = _Kept(KEPT_STDERR)
+        self.stdout: _Kept | None = None  # most say nothing
+        self.stderr: _Kept | None = None
 
     def feed(self) -> bool:
         """Write what the pipe takes; False when there is no more to write or nobody to read it."""
@@ -183,7 +188,7 @@ class _Live:
         """Take one piece of output, of which there is some or the end; False at its end."""
         data = os.read(fd, _PIPE)
         if data:
-            (self.stdout if fd == self.out else self.stderr).add(data)
+            self._keep(fd, data)
         return bool(data)
 
     def read_rest(self, fd: int) -> None:
@@ -193,7 +198,14 @@ class _Live:
             data = os.read(fd, _PIPE)  # a pipe holds no more, and one read takes all of it
         except BlockingIOError:
             return
-        (self.stdout if fd == self.out else self.stderr).add(data)
+        self._keep(fd, data)
+
+    def _keep(self, fd: int, data: bytes) -> None:
+        if fd == self.out:
+            kept = self.stdout = self.stdout or _Kept(KEPT_STDOUT)
+        else:
+            kept = self.stderr = self.stderr or _Kept(KEPT_STDERR)
+        kept.add(data)
 
     def signal_group(self, number: int) -> None:
         # The leader is not reaped yet, so its process group cannot have become someone else's.
@@ -216,8 +228,8 @@ class _Live:
         self.has_exited()
         duration = time.monotonic() - self.begun
         _close((self.stdin, self.out, self.err, self.exit))
-        stdout, dropped_stdout = self.stdout.take()
-        stderr, dropped_stderr = self.stderr.take()
+        stdout, dropped_stdout = self.stdout.take() if self.stdout else _NOTHING
+        stderr, dropped_stderr = self.stderr.take() if self.stderr else _NOTHING
         code = self.code
         failure, why = None, None
         if self.timed_out:
@@ -295,7 +307,8 @@ def run_stage(
                         one.stdin = -1
                 elif not (mask & select.POLLIN and one.read(fd)):
                     _forget(poll, live, fd)
-            over += [one for one in unseen if not one.timed_out and one.has_exited()]
+            if unseen:
+                over += [one for one in unseen if not one.timed_out and one.has_exited()]
             now = time.monotonic()
             if now >= due:
                 over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # What Python ignores and a program does not expect to be ignored.
 _SIGPIPE, _SIGXFSZ = 13, 25  # the same on Linux and macOS; `signal` costs an import of `enum`
 _RESTORED = [_SIGPIPE, _SIGXFSZ] if sys.platform in ("linux", "darwin") else [_SIGPIPE]
+_DUP2 = os.POSIX_SPAWN_DUP2
 _OPEN = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
 
 
@@ -31,23 +32,19 @@ class Spawner:
         """Start a process; return its number. Raises `OSError` or `ValueError` if it cannot be started."""
         if cwd != self._here:
             return _spawn_elsewhere(argv, cwd, env, pipes)
-        actions: list[tuple[int, ...]] = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(pipes)]
-        actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable()]
+        stdin, stdout, stderr = pipes
+        actions: list[tuple[int, ...]] = [(_DUP2, stdin, 0), (_DUP2, stdout, 1), (_DUP2, stderr, 2)]
+        now = time.monotonic()
+        if now - _LISTED[0] > _LISTED_FOR or _LISTED[1] != os.getpid():
+            _LISTED[:] = [now, os.getpid(), [(os.POSIX_SPAWN_CLOSE, fd) for fd in _list_inheritable()]]
+        actions += _LISTED[2]
         return os.posix_spawn(argv[0], argv, env, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=_RESTORED)
 
 
-def _inheritable() -> list[int]:
-    """Descriptors beyond the standard ones that a child would get, as of a second ago at most.
-
-    Python's own are never among them; those that our caller left open, or that a library in C opened, may be.
-    """
-    now = time.monotonic()
-    if now - _LISTED[0] > _LISTED_FOR or _LISTED[1] != os.getpid():
-        _LISTED[:] = [now, os.getpid(), *_list_inheritable()]
-    return _LISTED[2:]
-
-
-_LISTED: list[Any] = [-1e9, 0]
+# Descriptors beyond the standard ones that a child would get, as of a second ago at most: when and in which process
+# they were listed, and what closes them. Python's own are never among them; those that our caller left open, or that
+# a library in C opened, may be.
+_LISTED: list[Any] = [-1e9, 0, []]
 _LISTED_FOR = 1.0
 
 
