@@ -124,22 +124,20 @@ def _read_layer(
         return [], [Problem("unreadable", layer.directory, None, None, message, remedy)]
     hooks: list[Hook] = []
     problems: list[Problem] = []
+    owners = (0,) if layer.name == "managed" else (0, os.getuid())
+    overriding = [rules for rules in reversed(governing) if layer.name in rules.governs and rules.overrides]
     for name in names:
         folder = f"{layer.directory}/{name}"
         seen = look(folder)
         if seen is None:
             continue
-        culprit = _culprit(folder, layer, seen)
+        culprit = _culprit(layer, seen, owners)
         if culprit:
             problems.append(_writable(f"{folder}/HOOK.md", culprit))
             continue
         changes: dict[str, Mapping[str, Any]] = {"defaults": own.defaults, "override": {}}
         read = read_folder(folder, layer.name, changes, seen)
-        overrides = [
-            (rules, read.hook.name)
-            for rules in reversed(governing)
-            if read.hook and layer.name in rules.governs and read.hook.name in rules.overrides
-        ]
+        overrides = [(rules, read.hook.name) for rules in overriding if read.hook and read.hook.name in rules.overrides]
         for rules, hook_name in overrides:
             wanted = {**changes, "override": {**changes["override"], **rules.overrides[hook_name]}}
             changed = read_folder(folder, layer.name, wanted, seen)
@@ -155,17 +153,19 @@ def _read_layer(
     return hooks, problems
 
 
-def _culprit(folder: str, layer: Layer, seen: entry_points.Look) -> str | None:
+def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> str | None:
     """What of a hook another account could write; the layer's directory itself is known to be safe."""
     if layer.name == "project":
         return None  # trust decides
-    owners = (0,) if layer.name == "managed" else (0, os.getuid())
     for link in seen.links:
         if layer.name == "managed" and not ownership.owned_by_root(link):
             return link
         if other := ownership.writable_by_others(link):
             return other
-    return next((path for path, found in seen.stats.items() if ownership.others_can_write(found, owners)), None)
+    for path, found in seen.stats.items():
+        if ownership.others_can_write(found, owners):
+            return path
+    return None
 
 
 def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tuple[list[Hook], list[LeftOut]]:
@@ -173,8 +173,9 @@ def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tu
     in_force: list[Hook] = []
     left_out: list[LeftOut] = []
     kept: dict[str, str] = {}  # a person's hooks by name, each with the directory it is in
+    disabling = [rules for rules in governing if rules.disabled or not rules.enabled]
     for hook in hooks:
-        file = _disabled_by(hook, governing)
+        file = _disabled_by(hook, disabling) if disabling else None
         if file:
             left_out.append(LeftOut(hook, f"disabled by {file}"))
         elif hook.layer == "user" and kept.setdefault(hook.name, layer_of(hook)) != layer_of(hook):

@@ -33,9 +33,10 @@ def others_can_write(found: os.stat_result, owners: tuple[int, ...] | None = Non
     """The same for one file or directory alone. `owners`: who may own it; without, we or root."""
     if found.st_uid not in (owners or (os.getuid(), 0)):
         return True
-    if found.st_mode & stat.S_IWOTH:
-        return True
-    return bool(found.st_mode & stat.S_IWGRP) and not _only_ours(found.st_gid)
+    mode = found.st_mode
+    if not mode & (stat.S_IWOTH | stat.S_IWGRP):
+        return False
+    return bool(mode & stat.S_IWOTH) or not _only_ours(found.st_gid)
 
 
 def _only_ours(gid: int) -> bool:

@@ -83,20 +83,22 @@ def check(
     problems: list[Problem] = []
     left = len(raw)
     for field in fields:
-        left -= field.key in raw
-        value = raw.get(field.key)
+        key, kind, default, low, high, required, choices, meaning = field
+        value = raw.get(key)
         if value is None:
-            if field.required:
-                remedy = f"add {field.key}: {field.meaning or _KINDS[field.kind]}"
-                message = f"'{field.key}' is missing"
-                problems.append(Problem("missing-key", file, line_of(""), field.key, message, remedy))
-            values[field.key] = field.default
+            left -= key in raw
+            if required:
+                remedy = f"add {key}: {meaning or _KINDS[kind]}"
+                problems.append(Problem("missing-key", file, line_of(""), key, f"'{key}' is missing", remedy))
+            values[key] = default
             continue
+        left -= 1
+        values[key] = value
+        if type(value) is kind and low is None and high is None and not choices:
+            continue  # nothing to hold it to
         wrong = _wrong(field, value)
         if wrong:
-            message, remedy = wrong
-            problems.append(Problem("bad-value", file, line_of(field.key), field.key, message, remedy))
-        values[field.key] = value
+            problems.append(Problem("bad-value", file, line_of(key), key, *wrong))
     if left:
         problems[:0] = _unknown(fields, raw, file, line_of, extra)
     return values, problems
