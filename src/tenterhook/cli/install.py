@@ -11,6 +11,7 @@ import click
 
 from ..basics.shown import visible
 from ..catalog import roots
+from ..dispatching import keeping_hub
 from ..doctor import switches
 from ..errors import HookError
 from ..installing import changes, wiring
@@ -83,6 +84,8 @@ def install(
     for each in plans:
         _print(each, catalog.hooks, dry_run=dry_run)
     _warn_if_temporary()
+    if not dry_run and (advice := keeping_hub.advice()):
+        click.echo(f"no hub runs on this machine; {advice}")
     return 0
 
 

@@ -45,8 +45,8 @@ def print_status() -> int:
     for state in states:
         word = click.style(state.word, fg=state.colour)
         click.echo(f"        {state.agent.title:<12} {word}{state.more and f'  {state.more}'}")
-    if any(state.word == _GUARDED for state in states):
-        click.echo(f"{click.style('hub', bold=True)}     {_hub()}")
+    if hub := _hub(states):
+        click.echo(f"{click.style('hub', bold=True)}     {hub}")
     click.echo(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")
     return 0
 
@@ -80,12 +80,13 @@ def _state(agent: Agent, catalog: Catalog) -> _State:
     return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not shown_to_hold.is_kept(agent, project))
 
 
-def _hub() -> str:
+def _hub(states: Sequence[_State]) -> str | None:
     from ..dispatching import keeping_hub
 
     if keeping_hub.running() is not None:
-        return "runs on this machine, and answers for these agents"
-    return "none runs on this machine; with one, hooks answer in half the time: tenterhook hub start"
+        return "runs on this machine"
+    advice = keeping_hub.advice() if any(state.word == _GUARDED for state in states) else None
+    return f"none runs on this machine; {advice}" if advice else None
 
 
 def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:
