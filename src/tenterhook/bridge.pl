@@ -8,8 +8,7 @@ my ($package) = $0 =~ m{(.*)/};
 my $record = $ARGV[-1];
 my $sent = '';
 
-alarm 595;    # seconds, a little before the patience of any agent is over
-delete @ENV{qw(PERL5OPT PERL_BADLANG)};    # set by the line
+alarm 595;    # seconds, a little before the patience of any agent is over; bridge.py counts on from there
 binmode $_ for *STDIN, *STDOUT, *STDERR;    # a variable may have made text of them
 1 while sysread STDIN, $sent, 1 << 20, length $sent;
 if (my ($status, $output, $trouble) = eval { ask_hub() }) {
@@ -29,7 +28,7 @@ sub ask_hub {
     connect $hub, pack 'S Z*', 1, reachable($state) or return;
     my (undef, $user) = unpack 'i I', getsockopt $hub, 1, 17;    # SOL_SOCKET, SO_PEERCRED
     return if $user != $<;
-    my $version = join ' ', (stat "$package/dispatching/starting.py")[1, 7, 9, 10];
+    my $version = join ' ', (stat "$package/dispatching/starting.py")[1, 7, 9];
     my $said = join "\0", $version, @ARGV[4 .. $#ARGV], '', map {"$_=$ENV{$_}"} keys %ENV;
     put($hub, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
     sysread $hub, my $heard, 65536 or return;

@@ -8,8 +8,9 @@ if __name__ == "__main__":
     from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
     from time import monotonic
 
-    alarm(595)  # seconds, until we know better: a little before the patience of any agent is over
-    begun = monotonic()
+    left = alarm(595) or 595  # seconds, until we know better: a little before the patience of any agent is over
+    alarm(left)
+    begun = monotonic() - (595 - left)  # bridge.pl may have waited for a hub
     package, kept = __file__[: -len("/bridge.py")], None
     try:
         from _frozen_importlib_external import MAGIC_NUMBER

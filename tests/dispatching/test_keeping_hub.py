@@ -50,7 +50,7 @@ def guarded(home: Path) -> str:
 def test_it_answers_events_until_it_is_stopped(home: Path, project: Path) -> None:
     written = guarded(home)
     assert begun()["url"].startswith("http://127.0.0.1:")
-    pid = keeping_hub.running()
+    pid = keeping_hub.process_id()
     assert pid is not None
     assert pid != os.getpid()
     until(lambda: f"by {pid}." in call(written, payload("claude-code", project)).stdout)
@@ -58,7 +58,7 @@ def test_it_answers_events_until_it_is_stopped(home: Path, project: Path) -> Non
     assert keeping_hub.stop()
     assert not alive(pid)
     assert f"by {pid}." not in call(written, payload("claude-code", project, session_id="s-2")).stdout
-    assert keeping_hub.running() is None
+    assert keeping_hub.process_id() is None
 
 
 def test_there_is_one_and_then_there_is_none(home: Path) -> None:
@@ -67,7 +67,7 @@ def test_there_is_one_and_then_there_is_none(home: Path) -> None:
     again = tenterhook("hub", "start")
     assert again.returncode == 1
     assert "runs already: it runs in the background" in again.stderr
-    pid = keeping_hub.running()
+    pid = keeping_hub.process_id()
     assert json.loads(tenterhook("hub", "status", "--json").stdout)["running"] == pid
     assert tenterhook("hub", "stop").stdout == "the hub has ended\n"
     assert pid is not None
@@ -79,15 +79,15 @@ def test_there_is_one_and_then_there_is_none(home: Path) -> None:
 def test_a_hub_that_was_killed_is_there_again_in_the_next_session(home: Path, project: Path) -> None:
     written = guarded(home)
     begun()
-    first = keeping_hub.running()
+    first = keeping_hub.process_id()
     assert first is not None
     os.kill(first, signal.SIGKILL)
-    until(lambda: keeping_hub.running() is None)
+    until(lambda: keeping_hub.process_id() is None)
     for session in ("a", "b", "c"):  # each would start one
         said = call(written, payload("claude-code", project, session_id=session))
         assert (said.returncode, "by " in said.stdout) == (0, True)
-    until(keeping_hub.running)
-    second = keeping_hub.running()
+    until(keeping_hub.process_id)
+    second = keeping_hub.process_id()
     until(lambda: f"by {second}." in call(written, payload("claude-code", project, session_id="a")).stdout)
     assert len(hubs()) == 1
     keeping_hub.forget()
@@ -131,11 +131,63 @@ def test_what_somebody_else_could_have_written_starts_nothing(home: Path) -> Non
 def test_a_second_hub_does_not_take_the_events_of_the_first(home: Path, project: Path) -> None:
     written = guarded(home)
     port = begun()["listen"].rpartition(":")[2]
-    pid = keeping_hub.running()
+    pid = keeping_hub.process_id()
     other = tenterhook("hub", "--listen", f"127.0.0.1:{port}", "--database", str(home / "other.db"), timeout=HANG)
     assert other.returncode == 1
-    assert keeping_hub.running() == pid
+    assert keeping_hub.process_id() == pid
     until(lambda: f"by {pid}." in call(written, payload("claude-code", project)).stdout)
+
+
+def test_a_second_hub_elsewhere_does_not_either(home: Path, project: Path) -> None:
+    written = guarded(home)
+    begun()
+    pid = keeping_hub.process_id()
+    other = [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"]
+    with subprocess.Popen([*other, "--database", str(home / "other.db")], stdout=subprocess.PIPE) as second:
+        assert second.stdout is not None
+        assert second.stdout.readline()
+        assert keeping_hub.process_id() == pid
+        second.terminate()
+    assert keeping_hub.process_id() == pid
+    until(lambda: f"by {pid}." in call(written, payload("claude-code", project)).stdout)
+
+
+def test_one_that_nobody_can_reach_any_more_is_stopped_all_the_same(home: Path) -> None:
+    begun()
+    pid = keeping_hub.process_id()
+    assert pid is not None
+    (home / ".local/state/tenterhook/hub.sock").unlink()
+    assert tenterhook("hub", "stop").stdout == "the hub has ended\n"
+    assert not alive(pid)
+
+
+def test_it_does_not_begin_if_it_is_stopped_before(home: Path) -> None:
+    started = keeping_hub.start(keeping_hub.want("127.0.0.1:0", None, None, 90, insecure=False))
+    keeping_hub.forget()
+    assert started.wait(HANG) == 0
+    assert keeping_hub.process_id() is None
+
+
+def test_hooks_that_run_end_with_it(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "slow", 'echo $$ > "$TENTERHOOK_WORK_DIR/pid"; exec sleep 60')
+    install("claude-code")
+    begun()
+    with subprocess.Popen(["sh", "-c", line("claude-code", "PreToolUse")], stdin=subprocess.PIPE) as agent:
+        assert agent.stdin is not None
+        agent.stdin.write(json.dumps(payload("claude-code", project)).encode())
+        agent.stdin.close()
+        until(lambda: (project / "pid").exists() and (project / "pid").read_text())
+        hook = int((project / "pid").read_text())
+        keeping_hub.forget()
+        keeping_hub.stop()
+        until(lambda: not alive(hook))
+        until(lambda: (project / "pid").read_text() not in ("", f"{hook}\n"))  # the line has gone on alone
+        os.kill(int((project / "pid").read_text()), signal.SIGKILL)
+
+
+def test_its_database_is_where_the_person_says(home: Path, project: Path) -> None:
+    begun("--database", "own.db")
+    assert (project / "own.db").exists()
 
 
 def test_after_an_upgrade_a_new_one_takes_its_place(home: Path, tmp_path: Path) -> None:
@@ -151,13 +203,13 @@ def test_after_an_upgrade_a_new_one_takes_its_place(home: Path, tmp_path: Path) 
 
     assert Path(run("print(starting.__file__)")).is_relative_to(package)
     run("keeping_hub.start(keeping_hub.want('127.0.0.1:0', None, None, 90, insecure=False))")
-    until(keeping_hub.running)
-    first = keeping_hub.running()
+    until(keeping_hub.process_id)
+    first = keeping_hub.process_id()
     run("keeping_hub.see_to_it()")
-    assert keeping_hub.running() == first
-    (package / "dispatching" / "starting.py").touch()
+    assert keeping_hub.process_id() == first
+    os.utime(package / "dispatching" / "starting.py", (1, 1))
     run("keeping_hub.see_to_it()")
-    until(lambda: keeping_hub.running() not in (None, first))
+    until(lambda: keeping_hub.process_id() not in (None, first))
 
 
 def test_no_agent_starts_or_stops_one(home: Path, project: Path) -> None:
@@ -169,4 +221,4 @@ def test_no_agent_starts_or_stops_one(home: Path, project: Path) -> None:
     (project / "event").write_text(json.dumps(payload("claude-code", project)))
     said = subprocess.run([sys.executable, "-c", agent], cwd=project, capture_output=True, text=True, timeout=HANG)
     assert said.stdout.count("was called from an agent that Tenterhook guards") == 2
-    assert keeping_hub.running() is not None
+    assert keeping_hub.process_id() is not None

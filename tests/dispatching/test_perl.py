@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -55,6 +57,8 @@ def test_without_perl_the_line_does_as_ever(home: Path, project: Path, tmp_path:
         {"PERLIO": ":utf8"},
         {"PERLIO": ":crlf"},
         {"PERLIO": "nonsense"},
+        {"PERLIO": ":pop"},
+        {"PERLIO": "unix:pop"},
         {"LC_ALL": "xx_XX.UTF-8", "LANG": "yy"},
         {"PERL_SIGNALS": "unsafe", "PERL_HASH_SEED": "0"},
     ],
@@ -70,11 +74,16 @@ def test_variables_of_a_repository_do_not_steer_it(variables: dict[str, str], pr
         ended = call(written, payload("claude-code", project, command), env={**os.environ, **variables})
         return ended.returncode, ended.stdout, ended.stderr
 
-    with serving():
+    with serving() as server:
         status, refused, error = said("forbidden é")
         assert (status, "not this" in refused, error) == (0, True, "")
-        status, passed, error = said("ls é")
-        assert (status, "by " in passed, error) == (0, True, "")
+
+        def is_answered_by_hub() -> bool:
+            status, passed, error = said("ls é")
+            assert (status, "by " in passed, error) == (0, True, "")
+            return f"by {server.pid}" in passed
+
+        until(is_answered_by_hub)
 
 
 def test_what_was_sent_reaches_python_whole_and_the_hub_is_asked_once(home: Path, project: Path) -> None:
@@ -117,10 +126,40 @@ def test_doctor_sees_that_it_does_not_start(
         assert "the bridge fails: of old age" in capfd.readouterr().out
 
 
-def test_nobody_holds_the_agents_pipes_when_python_ends_early(home: Path, project: Path) -> None:
+def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
+    home: Path, project: Path, tmp_path: Path
+) -> None:
     with socket.socket(socket.AF_UNIX) as gone:
         os.chdir(socket_of(home).parent)
         gone.bind("hub.sock")
-    written = line("claude-code", "PreToolUse").replace(sys.executable, "/bin/true", 1)
-    ended = call(written, payload("claude-code", project, "x" * 1_000_000))
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    reader = tmp_path / "python"  # has gone on without reading, and left stdin open
+    reader.write_text(f"#!/bin/sh\nexec 3<&0\nsleep 60 <&3 >/dev/null 2>&1 &\necho $! >{tmp_path}/pid\n")
+    reader.chmod(0o755)
+    written = line("claude-code", "PreToolUse").replace(sys.executable, str(reader), 1)
+    try:
+        ended = call(written, payload("claude-code", project, "x" * 1_000_000), timeout=20)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    finally:
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_time_that_was_spent_with_a_hub_is_not_spent_again(home: Path, project: Path, tmp_path: Path) -> None:
+    folder_hook(user_hooks(home), "slow", "exec sleep 60", metadata={"on_failure": "block"})
+    cli.run(["install", "claude-code"])
+    record = home / ".local/state/tenterhook/installed/claude-code.json"
+    known = json.loads(record.read_text())
+    known["timeouts"]["PreToolUse"] = 9
+    record.write_text(json.dumps(known))
+    talks = f"""
+import os, socket, time
+os.chdir({str(socket_of(home).parent)!r})
+listener = socket.socket(socket.AF_UNIX); listener.bind("hub.sock"); listener.listen(); print("on", flush=True)
+connection, _ = listener.accept(); connection.recv(100000)
+for _ in range(10):
+    connection.send(b"."); time.sleep(0.4)
+"""
+    with subprocess.Popen([sys.executable, "-c", talks], stdout=subprocess.PIPE, text=True) as hub:
+        assert hub.stdout is not None
+        hub.stdout.readline()
+        said = call(line("claude-code", "PreToolUse"), payload("claude-code", project), timeout=9)
+    assert "is set to block when it fails" in said.stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from support import array_hook, folder_hook, user_hooks, write_config
@@ -26,18 +28,21 @@ def printed(verdict: Verdict) -> list[str]:
 def test_a_variable_that_changes_is_seen_by_the_next_event(
     home: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = write_config(tmp_path / "hooks.toml", array_hook('echo "$MARK $TENTERHOOK_SESSION_ID"; pwd'))
+    config = write_config(
+        tmp_path / "hooks.toml", array_hook('echo "$MARK $TENTERHOOK_SESSION_ID $TENTERHOOK_WORK_DIR"')
+    )
     engine = Engine.load(project, config)
     other = project / "below"
     other.mkdir()
     monkeypatch.setenv("MARK", "one")
-    assert printed(engine.decide(shell(project))) == [f"one s\n{project}"]
+    assert printed(engine.decide(shell(project))) == [f"one s {project}"]
     monkeypatch.setenv("MARK", "two")
-    assert printed(engine.decide(shell(project))) == [f"two s\n{project}"]
+    assert printed(engine.decide(shell(project))) == [f"two s {project}"]
     monkeypatch.delenv("MARK")
-    assert printed(engine.decide(shell(project))) == [f"s\n{project}"]
-    assert printed(engine.decide(shell(other, "t"))) == [f"t\n{other}"]
-    assert printed(engine.decide(shell(project))) == [f"s\n{project}"]
+    assert printed(engine.decide(shell(project))) == [f"s {project}"]
+    assert printed(engine.decide(shell(other))) == [f"s {other}"]
+    assert printed(engine.decide(shell(other, "t"))) == [f"t {other}"]
+    assert printed(engine.decide(shell(project))) == [f"s {project}"]
 
 
 def test_a_variable_of_the_session_is_seen_from_then_on(home: Path, project: Path, tmp_path: Path) -> None:
@@ -60,3 +65,25 @@ def test_hooks_do_not_see_what_is_another_hooks_own(home: Path, project: Path) -
         assert one.startswith('one {"n":')
         assert two.startswith("two ")
         assert "{" not in two
+
+
+def test_a_hook_cannot_say_who_has_called_it(home: Path, project: Path, tmp_path: Path) -> None:
+    mine = {"TENTERHOOK_CHAIN": "", "TENTERHOOK_STATE_DIR": "/elsewhere", "OWN": "1"}
+    command = 'echo "${TENTERHOOK_CHAIN:+chain} $TENTERHOOK_STATE_DIR $OWN"'
+    handler = {"type": "command", "command": command, "env": mine}
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [handler]}]}}))
+    (said,) = printed(Engine.load(project, settings).decide(shell(project)))
+    chain, directory, own = said.split()
+    assert (chain, own) == ("chain", "1")
+    assert directory.startswith(str(home))
+
+
+def test_threads_with_sessions_of_their_own_keep_them_apart(home: Path, project: Path, tmp_path: Path) -> None:
+    config = write_config(tmp_path / "hooks.toml", array_hook('echo "$TENTERHOOK_SESSION_ID"'))
+    engine = Engine.load(project, config)
+    sessions = [f"s-{number % 7}" for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        said = list(pool.map(lambda session: printed(engine.decide(shell(project, session))), sessions))
+    assert said == [[session] for session in sessions]

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
 
+    from ..runs.running import Cancel
+
 
 class _Current(_local):
     """Whom this thread answers for, if not for its own process."""
@@ -21,6 +23,7 @@ class _Current(_local):
     pid: int | None = None
     make_ready: Callable[[], None]  # called before hooks run for them
     environ: Mapping[bytes, bytes] | None = None
+    cancel: Cancel | None = None  # set when there is no more time for them
 
 
 CURRENT = _Current()
@@ -63,10 +66,8 @@ def is_attended() -> bool:
 
 
 # What decides which code a program runs, before the program does.
-_STEERING = frozenset(
-    (b"BASH_ENV", b"ENV", b"NODE_OPTIONS", b"PERL5OPT", b"PERL5LIB", b"PERLLIB", b"RUBYOPT", b"RUBYLIB")
-)
-_STEERING_KINDS = (b"LD_", b"DYLD_", b"PYTHON", b"BASH_FUNC_", b"GIT_")
+_STEERING = frozenset((b"BASH_ENV", b"ENV", b"NODE_OPTIONS", b"RUBYOPT", b"RUBYLIB"))
+_STEERING_KINDS = (b"LD_", b"DYLD_", b"PYTHON", b"PERL", b"BASH_FUNC_", b"GIT_")
 
 
 def is_steering(name: bytes) -> bool:

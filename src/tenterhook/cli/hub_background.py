@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -31,22 +32,27 @@ def start(
 ) -> int:
     """Run a hub in the background. If it is not there when an agent begins a session, it is started again.
 
-    While it runs, the agents of this machine hand their events over to it, and get their answers in half the time.
+    While it runs, the agents of this machine hand their events over to it, and hooks answer about three times as fast.
 
     \b
     tenterhook hub start
     tenterhook hub stop
     """
     refuse_below_agent("hub start")
+    _need_linux()
     check_url(public_url)
-    if keeping_hub.running() is not None:
-        known = "it runs in the background" if keeping_hub.wanted() else "it was started by hand"
-        raise HookError(f"a hub runs already: {known}", "end it first: tenterhook hub stop")
+    _refuse_if_there()
     asked = keeping_hub.want(listen, database, public_url, keep_days, insecure=insecure)
+    before = os.path.getsize(keeping_hub.log()) if os.path.exists(keeping_hub.log()) else 0
+    process = None
     try:
-        said_before = os.path.getsize(keeping_hub.log()) if os.path.exists(keeping_hub.log()) else 0
-        said = _begun(keeping_hub.start(asked), said_before)
+        process = keeping_hub.start(asked)
+        said = _begun(process, before)
     except BaseException:  # what could not begin would not at the next session either
+        if process is not None:
+            process.terminate()
+            process.wait()
+        _refuse_if_there()  # somebody else was quicker, and is to stay
         keeping_hub.forget()
         raise
     if as_json:
@@ -57,6 +63,17 @@ def start(
         "it runs in the background, and again whenever an agent begins a session; end it with: tenterhook hub stop"
     )
     return 0
+
+
+def _need_linux() -> None:
+    if sys.platform != "linux":
+        raise HookError("a hub in the background needs Linux", "run it in a terminal: tenterhook hub")
+
+
+def _refuse_if_there() -> None:
+    if keeping_hub.process_id() is not None:
+        known = "it runs in the background" if keeping_hub.wanted() else "it was started by hand"
+        raise HookError(f"a hub runs already: {known}", "end it first: tenterhook hub stop")
 
 
 def _begun(process: Popen[bytes], before: int) -> dict[str, Any]:
@@ -75,8 +92,6 @@ def _begun(process: Popen[bytes], before: int) -> dict[str, Any]:
             if ended:
                 break
             time.sleep(0.02)
-    if process.poll() is None:
-        process.terminate()
     last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
     raise HookError(
         f"the hub did not begin: {visible(last) or 'it said nothing'}", f"see {short_path(keeping_hub.log())}"
@@ -87,6 +102,7 @@ def _begun(process: Popen[bytes], before: int) -> dict[str, Any]:
 def stop() -> int:
     """End the hub that runs on this machine; none is started again."""
     refuse_below_agent("hub stop")
+    _need_linux()
     was_wanted = keeping_hub.forget()
     if keeping_hub.stop():
         click.echo("the hub has ended")

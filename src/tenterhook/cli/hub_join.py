@@ -117,7 +117,7 @@ def status(as_json: bool) -> int:
     from ..dispatching import keeping_hub
     from ..joining import delivering, membership
 
-    running = keeping_hub.running()
+    running = keeping_hub.process_id()
     kept = keeping_hub.wanted() is not None
     if not as_json:
         click.echo(_running(running, kept))

@@ -83,7 +83,7 @@ def _state(agent: Agent, catalog: Catalog) -> _State:
 def _hub(states: Sequence[_State]) -> str | None:
     from ..dispatching import keeping_hub
 
-    if keeping_hub.running() is not None:
+    if keeping_hub.process_id() is not None:
         return "runs on this machine"
     advice = keeping_hub.advice() if any(state.word == _GUARDED for state in states) else None
     return f"none runs on this machine; {advice}" if advice else None

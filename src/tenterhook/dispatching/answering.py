@@ -161,13 +161,14 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
     is_lasting = callers.CURRENT.pid is not None  # a hub, which answers for others
     if event.canonical not in STOPS:
         engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
-        return engine.decide(event, deadline=deadline)
+        return engine.decide(event, deadline=deadline, cancel=callers.CURRENT.cancel)
     from .. import stopping
 
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
-    verdict = engine.decide(gate.told(event, engine.hooks), deadline=deadline, settle=gate.settle)
+    told = gate.told(event, engine.hooks)
+    verdict = engine.decide(told, deadline=deadline, settle=gate.settle, cancel=callers.CURRENT.cancel)
     stopping.keep(session, event, gate.after(verdict))
     return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))
 

@@ -20,6 +20,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import callers, places, private_files
+from ..errors import HookError
 from . import starting
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 _BOOT = "import sys; sys.path += {path!r}; from tenterhook.dispatching import keeping_hub; keeping_hub.main({places!r})"
 _PASSED_ON = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER")
-_PASSED_ON_KINDS = ("LC_", "SSL_CERT_", "TENTERHOOK_", "XDG_")
+_PASSED_ON_KINDS = ("LC_", "PG", "SSL_CERT_", "TENTERHOOK_", "XDG_")
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")  # in either case
 _PATIENCE = 10.0  # seconds for a hub to end
 _LARGEST_LOG = 8 * 1024 * 1024
 
@@ -72,8 +74,13 @@ def want(listen: str, database: str | None, public_url: str | None, keep_days: i
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name in _PASSED_ON or name.startswith(_PASSED_ON_KINDS) or callers.is_steering(os.fsencode(name))
+        if name in _PASSED_ON
+        or name.startswith(_PASSED_ON_KINDS)
+        or name.lower() in _PROXIES
+        or callers.is_steering(os.fsencode(name))
     }
+    if database is not None and "://" not in database:
+        database = os.path.abspath(database)
     asked = Wanted(
         listen, database, public_url, keep_days, insecure, sys.executable, records.module_path(), environment
     )
@@ -91,8 +98,8 @@ def forget() -> bool:
     return True
 
 
-def running() -> int | None:
-    """The process of the hub that answers events on this machine."""
+def process_id() -> int | None:
+    """The process of the hub that answers events on this machine; None if there is none."""
     try:
         place = os.open(places.state(), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -112,7 +119,7 @@ def running() -> int | None:
 
 def advice() -> str | None:
     """What a hub would be good for, where there could be one and is none."""
-    if sys.platform != "linux" or running() is not None or wanted() is not None:
+    if sys.platform != "linux" or process_id() is not None or wanted() is not None:
         return None
     from importlib.util import find_spec
 
@@ -123,7 +130,7 @@ def advice() -> str | None:
 
 def see_to_it() -> None:
     """Have the hub started that is to run, if none is there or the one that is has been upgraded since."""
-    if running() is not None and not _is_outdated():
+    if process_id() is not None and not _is_outdated():
         return
     asked = wanted()
     if asked is not None:
@@ -152,8 +159,11 @@ def start(asked: Wanted) -> subprocess.Popen[bytes]:
 
 
 def stop() -> bool:
-    """End the hub that runs on this machine, and wait until it has; whether there was one."""
-    pid = running()
+    """End the hub that runs on this machine, and wait until it has; whether there was one.
+
+    Raises `HookError` if it cannot be ended from here.
+    """
+    pid = process_id() or _holder()[0]
     if pid is not None:
         _end(pid)
     return pid is not None
@@ -162,38 +172,79 @@ def stop() -> bool:
 def _end(pid: int) -> None:
     try:
         process = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        signal.pidfd_send_signal(process, signal.SIGTERM)
-        if not select.select([process], [], [], _PATIENCE)[0]:
-            signal.pidfd_send_signal(process, signal.SIGKILL)
-            select.select([process], [], [], _PATIENCE)
+        try:
+            signal.pidfd_send_signal(process, signal.SIGTERM)
+            if not select.select([process], [], [], _PATIENCE)[0]:
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+                select.select([process], [], [], _PATIENCE)
+        finally:
+            os.close(process)
     except ProcessLookupError:  # it was quicker
         pass
-    finally:
-        os.close(process)
+    except OSError as error:  # it runs in another container, or the system is too old
+        raise HookError(f"the hub cannot be ended from here: {error.strerror}", "end it where it was started") from None
 
 
 def main(where: dict[str, str]) -> None:
     """Be the hub that is to run, unless somebody else is."""
     places.FIXED.update(where)
     asked = wanted()
-    other = running()
+    other = process_id()
     if asked is None or (other is not None and not _is_outdated()):
         return
-    if other is not None:
-        _end(other)
-    held = os.open(os.path.join(places.state(), "hub.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    if not _is_ours_alone(held) or running() is not None:
-        return
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
-    from ..errors import HookError
-
     try:
-        run(*asked[:5], say=_say)
+        if other is not None:
+            _end(other)
+        with _Lock() as is_ours:
+            if is_ours and process_id() is None:
+                run(*asked[:5], say=_say)
     except HookError as error:
         sys.exit(f"{error.message}; {error.remedy}")
+
+
+class _Lock:
+    """Held by the hub in the background for as long as it lives; it says there who it is."""
+
+    def __enter__(self) -> bool:
+        self._descriptor = os.open(_lock_file(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        until = time.monotonic() + _PATIENCE
+        while not _locked(self._descriptor):
+            if process_id() is not None or time.monotonic() > until:
+                return False
+            time.sleep(0.05)
+        os.ftruncate(self._descriptor, 0)
+        os.write(self._descriptor, f"{os.getpid()} {starting.version()}".encode())
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def _lock_file() -> str:
+    return os.path.join(places.state(), "hub.lock")
+
+
+def _locked(descriptor: int) -> bool:
+    """Take the lock, if nobody has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder() -> tuple[int | None, str]:
+    """The hub that holds the lock, though nobody may reach it, and its version."""
+    try:
+        descriptor = os.open(_lock_file(), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None, ""
+    try:
+        pid, _, version = os.read(descriptor, 200).decode().partition(" ")
+        return (int(pid), version) if pid.isdecimal() and not _locked(descriptor) else (None, "")
+    finally:
+        os.close(descriptor)
 
 
 def run(
@@ -212,34 +263,20 @@ def run(
     with contextlib.ExitStack() as stack:
 
         def begin(said: dict[str, Any]) -> None:
-            stack.enter_context(serving.Server())  # not before: where there is a hub already, it stays the one
+            if process_id() is None:  # else another hub answers events, and goes on to
+                stack.enter_context(serving.Server())
             say(said)
 
         server.run(listen, database, public_url, is_insecure, keep_days, begin)
 
 
 def _say(said: dict[str, Any]) -> None:
+    if wanted() is None:  # somebody has thought better of it while this began
+        raise SystemExit
     print(json.dumps({"time": time.time(), **said}), flush=True)
 
 
-def _is_ours_alone(descriptor: int) -> bool:
-    """Whether nobody else is at it; held until this process ends."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if running() is not None or time.monotonic() > until:
-                return False
-            time.sleep(0.05)
-        else:
-            return True
-
-
 def _is_outdated() -> bool:
-    """Whether the program was written anew after the hub began."""
-    try:
-        began = os.stat(os.path.join(places.state(), "hub.sock")).st_ctime
-        return os.stat(starting.__file__).st_ctime > began
-    except OSError:
-        return False
+    """Whether the hub in the background is of another version than this."""
+    pid, version = _holder()
+    return pid is not None and version != starting.version()

@@ -16,12 +16,13 @@ import time
 from typing import NamedTuple
 
 from ..basics import callers, places
-from ..runs import warming
+from ..runs import running, warming
 from . import bundle, dispatch, starting
 
 _AT_ONCE = 64
 _SIGN_OF_LIFE = 0.5  # seconds
 _PATIENCE = 5.0  # seconds for a request to arrive
+_LAST_WORDS = 1.0  # seconds for hooks to end
 _LARGEST = 256 * 1024 * 1024
 
 
@@ -47,6 +48,7 @@ class Server:
         self._threads = self._listening = 0
         self._listener: socket.socket | None = None
         self._is_stopped = False
+        self._cancel = running.Cancel()
         self._own = 0  # the socket that is ours, by its number
 
     def start(self) -> None:
@@ -71,8 +73,9 @@ class Server:
         threading.Thread(target=self._tell, name="tenterhook-signs-of-life", daemon=True).start()
 
     def stop(self) -> None:
-        """Listen no longer; those that wait for an answer go on alone."""
+        """Listen no longer, and end the hooks that run; those that wait for an answer go on alone."""
         self._is_stopped = True
+        self._cancel.set()
         if self._listener is not None:
             try:
                 if os.stat(self._path).st_ino == self._own:  # another hub may have begun to listen
@@ -81,6 +84,9 @@ class Server:
                 pass
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
+        until = time.monotonic() + _LAST_WORDS
+        while self._waiting and time.monotonic() < until:
+            time.sleep(0.01)
         warming.INTERPRETERS.end()
 
     def __enter__(self) -> Server:
@@ -167,6 +173,7 @@ class Server:
             callers.CURRENT.environ = environ
 
         callers.CURRENT.pid, callers.CURRENT.make_ready, callers.CURRENT.environ = request.pid, make_ready, {}
+        callers.CURRENT.cancel = self._cancel
         answer = dispatch.answered(event, record, request.sent, deadline)
         if answer is None:
             return b"0\0\0\0end\n"

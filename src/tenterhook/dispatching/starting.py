@@ -109,7 +109,7 @@ def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, b
 def version() -> str:
     """What tells one state of the program from another: an upgrade writes every file anew."""
     found = posix.stat(__file__)
-    return f"{found.st_ino} {found.st_size} {found[8]} {found[9]}"  # times in whole seconds, as bridge.pl has them
+    return f"{found.st_ino} {found.st_size} {found[8]}"  # the time in whole seconds, as bridge.pl has it
 
 
 def _sockets() -> "ModuleType":

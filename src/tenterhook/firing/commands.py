@@ -15,7 +15,7 @@ from . import circles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from ..catalog.trust import Trust
@@ -35,12 +35,13 @@ class _Shared:
     """What the hooks of a session have in common in their environments, while nothing about it changes."""
 
     def __init__(self, event: Event, session: Session) -> None:
-        self._made_from = _made_from(event, session, dict)
+        variables = dict(callers.environ())
+        self._made_from = _made_from(event, session, variables, dict(places.FIXED))
         session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
         self.base = {
-            **callers.environ(),
+            **variables,
             **{os.fsencode(name): os.fsencode(value) for name, value in session.variables().items()},
             b"KIMI_SESSION_ID": session_id,
             b"KIMI_WORK_DIR": work_dir,
@@ -61,7 +62,7 @@ class _Shared:
         self._of: dict[tuple[str, str, processes.Process], dict[bytes, bytes]] = {}
 
     def holds(self, event: Event, session: Session) -> bool:
-        return self._made_from == _made_from(event, session)
+        return self._made_from == _made_from(event, session, callers.environ(), places.FIXED)
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
         """That, and what is the hook's own; not to be changed."""
@@ -73,21 +74,19 @@ class _Shared:
                 self._of.clear()
             made = self._of[name, identity, starter] = {
                 **self.base,
-                b"TENTERHOOK_STATE_DIR": _state_dir(self._state, name),
+                _STATE_DIR: _state_dir(self._state, name),
                 circles.CHAIN: circles.chain(self.chain, starter, identity).encode(),
             }
         return made
 
 
-def _made_from(
-    event: Event, session: Session, kept: Callable[[Mapping[Any, Any]], Mapping[Any, Any]] = lambda each: each
-) -> tuple[Any, ...]:
-    """Everything that an environment depends on; `kept` makes sure that it stays as it is."""
-    inherited = kept(callers.environ()), kept(places.FIXED)
+def _made_from(event: Event, session: Session, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """Everything that an environment depends on."""
     return (*inherited, session.variables(), session.env_file, event.session_id, event.work_dir)
 
 
 _MOST_KEPT = 256
+_STATE_DIR = b"TENTERHOOK_STATE_DIR"
 _LATEST: list[_Shared] = []
 
 
@@ -112,7 +111,11 @@ class Environment:
             from ..formats import agent_payloads
 
             theirs = agent_payloads.variables(hook, self._event, self._env_file)
-            env = {**env, **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()}}
+            env = {
+                **env,
+                **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()},
+                **{name: env[name] for name in (_STATE_DIR, circles.CHAIN)},  # ours alone to say
+            }
         return {**env, **self._about(hook)} if hook.metadata else env
 
     def _about(self, hook: Hook) -> dict[bytes, bytes]:

@@ -25,7 +25,8 @@ _SCRIPT = (
 )
 # While a hub is there, Perl asks it: that begins in a quarter of the time. Variables must not tell it to do more.
 _QUICKER = (
-    'set -- {command}; if [ -S {socket} ] && [ -x {perl} ]; then PERL5OPT= PERL_BADLANG=0 {asking} "$@"; else "$@"; fi'
+    "set -- {command}; if [ -S {socket} ] && [ -x {perl} ] && [ -r {script} ]; "
+    'then PERL5OPT= PERLIO= PERL_BADLANG=0 {asking} "$@"; else "$@"; fi'
 )
 BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
 PERL = "/usr/bin/perl"
@@ -44,8 +45,9 @@ def line(host: str, event: str, record: str, *, closed: bool, open_status: int, 
     started = (sys.executable, "-I", "-S", BRIDGE, "--host", host, "--event", event, "--record", record)
     command = " ".join(map(shlex.quote, started))
     if sys.platform == "linux" and os.access(PERL, os.X_OK):
-        asking = " ".join(map(shlex.quote, ASKING))
-        command = _QUICKER.format(command=command, socket=shlex.quote(hub_socket()), perl=PERL, asking=asking)
+        words = [shlex.quote(word) for word in ASKING]
+        named = {"socket": shlex.quote(hub_socket()), "perl": PERL, "script": words[-1], "asking": " ".join(words)}
+        command = _QUICKER.format(command=command, **named)
     return _SCRIPT.format(
         command=command,
         python=shlex.quote(sys.executable),
