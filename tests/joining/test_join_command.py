@@ -141,7 +141,8 @@ def test_agents_that_are_guarded_are_wired_on_the_spot(home: Path, project: Path
 
 
 def test_status_tells_where_one_stands(home: Path, hub: RealHub, tmp_path: Path) -> None:
-    assert json.loads(tenterhook("hub", "status", "--json").stdout) == {"schema": 1, "joined": False}
+    told = json.loads(tenterhook("hub", "status", "--json").stdout)
+    assert told == {"schema": 1, "running": None, "background": False, "joined": False}
     assert "no hub was joined" in tenterhook("hub", "status").stdout
     own = RealHub(tmp_path / "own")
     try:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import struct
+import termios
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Watch:
         self._watched: dict[str, int] = {}
         self._names: dict[int, set[bytes]] = {}  # in each directory; none: all of them
         self._descriptor = -1
+        self._told = bytearray(4)  # how much there is to read, as an int of C
         if not _are_local(set(devices)):
             return
         libc = ctypes.CDLL(None, use_errno=True)
@@ -51,11 +54,8 @@ class Watch:
         """Whether surely nothing has happened. To be asked before looking: what is told is told once."""
         if self._descriptor < 0 or self._pid != os.getpid():  # whoever was forked would take it from its parent
             return False
-        try:
-            told = os.read(self._descriptor, _AT_ONCE)
-        except BlockingIOError:
-            return True
-        return not self._concerns_us(told)
+        fcntl.ioctl(self._descriptor, termios.FIONREAD, self._told)  # a read that finds nothing takes longer
+        return not any(self._told) or not self._concerns_us(os.read(self._descriptor, _AT_ONCE))
 
     def __del__(self) -> None:
         self._close()
