@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 import uuid
 from pathlib import Path
@@ -175,6 +176,7 @@ class TestEvents:
         folder_hook(project_hooks(project), "gate", "exit 0", "pre-agent-turn-stop")
         line = wired(home, "claude-code")["PreToolUse"]
         fire("claude-code", "PreToolUse", line)
+        time.sleep(1)  # for whoever would wire it
         assert "Stop" not in wired(home, "claude-code")  # it may not run, so it need not be wired
         end_of_the_agent(home)
         assert tenterhook("trust", "gate", "--yes").returncode == 0

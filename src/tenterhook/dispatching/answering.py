@@ -127,8 +127,8 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
     """Have the agent's settings lead to us at every event that hooks are for; return those that do not yet."""
     from ..installing import wiring
 
-    closed = wiring.must_close(catalog.in_force())
-    return wiring.keep_in_step(record, codec(record["host"]).events, catalog.hooks, closed=closed)
+    hooks = catalog.in_force()  # what is trusted later is wired then
+    return wiring.keep_in_step(record, codec(record["host"]).events, hooks, closed=wiring.must_close(hooks))
 
 
 def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
