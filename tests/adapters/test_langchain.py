@@ -196,11 +196,12 @@ class Torn:
         self.waited = 0.0
 
     async def ask(self, request: Request) -> Answer | None:
-        await asyncio.to_thread(self.both.wait, 20)
         if request.call.tool_input["name"] == "refused":
+            await asyncio.to_thread(self.both.wait, 20)
             return Answer(False, "person", reason="I say no.", ends_turn=True)
         begun = time.monotonic()
-        try:
+        try:  # it may be withdrawn before this goes on
+            await asyncio.to_thread(self.both.wait, 20)
             await asyncio.sleep(30)
         finally:
             self.waited = time.monotonic() - begun
