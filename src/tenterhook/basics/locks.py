@@ -1,8 +1,19 @@
-"""A file that one process at a time holds."""
+"""Files that one process at a time holds."""
 
 from __future__ import annotations
 
 import os
+
+
+def taken(descriptor: int) -> bool:
+    """Take the lock of an open file, if nobody has it; held until the descriptor is closed."""
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class Lock:

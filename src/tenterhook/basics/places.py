@@ -78,11 +78,16 @@ def make_private(directory: str) -> None:
 _LARGEST_LOG = 8 * 1024 * 1024
 
 
-def append_line(file: str, line: str) -> None:
-    """Add a line to a private log; one that grew too large is begun anew, the last one kept beside it."""
-    make_private(os.path.dirname(file))
+def keep_small(file: str) -> None:
+    """Have a log that grew too large begun anew, the last one kept beside it."""
     if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
         os.replace(file, file + ".1")
+
+
+def append_line(file: str, line: str) -> None:
+    """Add a line to a private log that is kept small."""
+    make_private(os.path.dirname(file))
+    keep_small(file)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         os.write(descriptor, line.encode() + b"\n")

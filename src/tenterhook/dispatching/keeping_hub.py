@@ -7,7 +7,6 @@ nothing: the process that is started sees for itself whether it is needed.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import logging
 import os
@@ -19,7 +18,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import callers, places, private_files
+from ..basics import callers, locks, places, private_files
 from ..errors import HookError
 from . import starting
 
@@ -31,7 +30,6 @@ _PASSED_ON = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "US
 _PASSED_ON_KINDS = ("LC_", "PG", "SSL_CERT_", "TENTERHOOK_", "XDG_")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")  # in either case
 _PATIENCE = 10.0  # seconds for a hub to end
-_LARGEST_LOG = 8 * 1024 * 1024
 
 
 class Wanted(NamedTuple):
@@ -140,9 +138,7 @@ def see_to_it() -> None:
 
 def start(asked: Wanted) -> subprocess.Popen[bytes]:
     """Begin a process that becomes the hub, with what it says in the log; raises `OSError` if there can be none."""
-    with contextlib.suppress(FileNotFoundError):
-        if os.path.getsize(log()) > _LARGEST_LOG:
-            os.replace(log(), log() + ".1")
+    places.keep_small(log())
     written = os.open(log(), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         return subprocess.Popen(
@@ -209,7 +205,7 @@ class _Lock:
     def __enter__(self) -> bool:
         self._descriptor = os.open(_lock_file(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         until = time.monotonic() + _PATIENCE
-        while not _locked(self._descriptor):
+        while not locks.taken(self._descriptor):
             if process_id() is not None or time.monotonic() > until:
                 return False
             time.sleep(0.05)
@@ -225,15 +221,6 @@ def _lock_file() -> str:
     return os.path.join(places.state(), "hub.lock")
 
 
-def _locked(descriptor: int) -> bool:
-    """Take the lock, if nobody has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def _holder() -> tuple[int | None, str]:
     """The hub that holds the lock, though nobody may reach it, and its version."""
     try:
@@ -242,7 +229,7 @@ def _holder() -> tuple[int | None, str]:
         return None, ""
     try:
         pid, _, version = os.read(descriptor, 200).decode().partition(" ")
-        return (int(pid), version) if pid.isdecimal() and not _locked(descriptor) else (None, "")
+        return (int(pid), version) if pid.isdecimal() and not locks.taken(descriptor) else (None, "")
     finally:
         os.close(descriptor)
 

@@ -10,7 +10,7 @@ import sys
 import time
 
 from ..approvals import presence
-from ..basics import places, processes
+from ..basics import locks, places, processes
 
 _AT_MOST_EVERY = 1.0  # seconds
 _BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.joining import delivering; delivering.main({places!r})"
@@ -76,16 +76,12 @@ class Lock:
 
     def take(self) -> bool:
         """Whether nobody else holds it."""
-        import fcntl
-
         places.make_private(directory())
         self._descriptor = os.open(os.path.join(directory(), "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.let_go()
-            return False
-        return True
+        if locks.taken(self._descriptor):
+            return True
+        self.let_go()
+        return False
 
     def let_go(self) -> None:
         os.close(self._descriptor)
