@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,14 @@ from hub import hubs
 from hub.hubs import answered, opened
 from hub.listening import Listener
 from support import until
+from tenterhook.errors import HookError
+from tenterhook.hub import database, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tenterhook.hub.database import Connection
 
 
 @pytest.fixture
@@ -66,6 +71,46 @@ def test_migrations_run_once_however_many_hubs_start_together(tmp_path: Path, po
 
     with ThreadPoolExecutor() as pool:
         assert list(pool.map(start, range(4))) == ["postgresql"] * 4
+
+
+def test_hubs_that_make_a_token_at_the_same_time_give_it_different_names(postgresql: hubs.PostgreSQL) -> None:
+    address = postgresql.new_database()
+    sharing = [database.opened(address) for _ in range(4)]
+    sharing[0].write(lambda connection: people.add(connection, "ada", people.ADMIN, None))
+
+    def add(connection: Connection) -> None:
+        name = people.free_name(connection, "inbox", people.PERSON, "ada")
+        people.new_token(connection, name, people.PERSON, "ada")
+
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda number: sharing[number % 4].write(add), range(80)))
+        names = {token["name"] for token in sharing[0].read(people.tokens)}
+        assert names == {"inbox", *(f"inbox ({number})" for number in range(2, 81))}
+    finally:
+        for each in sharing:
+            each.close()
+
+
+def test_of_two_admins_who_remove_each_other_at_the_same_time_one_stays(postgresql: hubs.PostgreSQL) -> None:
+    shared = database.opened(postgresql.new_database())
+
+    def add_both(connection: Connection) -> None:
+        for name in ("ada", "bob"):
+            people.add_unless_there(connection, name, people.ADMIN)
+
+    def remove(name: str) -> None:
+        with contextlib.suppress(HookError):  # the only admin
+            shared.write(lambda connection: people.remove(connection, name))
+
+    try:
+        for _ in range(20):
+            shared.write(add_both)
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(remove, ("ada", "bob")))
+            assert len(shared.read(people.listed)) == 1
+    finally:
+        shared.close()
 
 
 def test_a_server_that_is_not_there_is_an_error_with_a_remedy(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -27,7 +27,7 @@ from support import (
 )
 from tenterhook import Engine, Event, Outcome, Run, Verdict
 from tenterhook.errors import Cancelled
-from tenterhook.runs.running import KEPT_STDERR, KEPT_STDOUT, Cancel
+from tenterhook.runs.running import KEPT_STDERR, KEPT_STDOUT, Cancel, Command, run_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -601,3 +601,35 @@ def test_ctrl_c_ends_the_hooks(project: Path, at_once: None) -> None:
         caller.wait()
     assert caller.returncode == -signal.SIGINT
     until(lambda: not alive(leader) and not alive(child), HANG)
+
+
+@pytest.mark.parametrize("call", ["os.posix_spawn", "subprocess.Popen", "os.pidfd_open"])
+def test_ctrl_c_in_the_moment_of_a_start_ends_the_hook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, at_once: None
+) -> None:
+    owner, _, name = call.partition(".")
+    module = {"os": os, "subprocess": subprocess}[owner]
+    real = getattr(module, name)
+    started = []
+
+    def interrupted(what: Any, *arguments: Any, **options: Any) -> Any:
+        """It happens, but nobody hears of the result."""
+        result = real(what, *arguments, **options)
+        if name == "pidfd_open" or "/bin/sh" in what:
+            started.append(result)
+            os.kill(os.getpid(), signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(module, name, interrupted)
+    cwd = os.getcwd() if module is os else str(tmp_path)
+    script = f"echo $$ > {tmp_path}/leader; sleep 60"
+    with pytest.raises(KeyboardInterrupt):
+        run_stage([Command(("/bin/sh", "-c", script), b"{}", cwd, dict(os.environb), 60.0)])
+    if name == "pidfd_open":
+        os.close(started[0])
+    elif name == "Popen":
+        started[0].returncode = 0  # it does not warn of a process that has been reaped for it
+    leader = tmp_path / "leader"
+    time.sleep(0.2)  # whoever was not ended would have begun by now
+    assert len(started) == 1
+    assert not leader.exists() or not alive(int(leader.read_text()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 
-from .database import DatabaseAway, PostgreSQL
+from .database import CHANGES_TURN, DatabaseAway, PostgreSQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,6 @@ REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS = "request", "record", "rules", "people
 KINDS = (REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS)
 OPENED = "open"  # what an agent that waits knows: it has opened the request itself
 _CHANNEL = "tenterhook"
-_LOCK = 0x74656E75  # for PostgreSQL: whoever adds a change goes before the next, so that numbers are seen in order
 _KEPT = 3600.0  # seconds
 _RECENT = 2000  # changes that are at hand without asking the database
 _LOOK = 1.0  # seconds after which the database is looked at, even if nobody has called
@@ -41,8 +40,7 @@ class Change(NamedTuple):
 
 def add(connection: Connection, kind: str, about: str, what: str) -> None:
     """Write a change down, as the last thing in its transaction; whoever waits is woken when that is done."""
-    if connection.kind == PostgreSQL.kind:
-        connection.run("select pg_advisory_xact_lock(?)", _LOCK)
+    connection.take_turns(CHANGES_TURN)  # so that numbers are seen in order
     row = connection.one(
         "insert into changes (kind, about, what, time) values (?, ?, ?, ?) returning number",
         *(kind, about, what, time.time()),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import HookError
+from .database import MIGRATING_TURN
 
 if TYPE_CHECKING:
     from .database import Connection, Database
 
-_LOCK = 0x74656E74  # "tent", for PostgreSQL's advisory locks
 
 # `serial` and `moment` stand for what the databases call these types. Booleans are integers, JSON is text.
 _STEPS: tuple[tuple[str, ...], ...] = (
@@ -85,8 +85,7 @@ def bring_up_to_date(database: Database) -> None:
 
 
 def _step(connection: Connection) -> None:
-    if connection.kind == "postgresql":
-        connection.run("select pg_advisory_xact_lock(?)", _LOCK)
+    connection.take_turns(MIGRATING_TURN)
     connection.run("create table if not exists hub (key text primary key, value text not null)")
     kept = connection.one("select value from hub where key = 'version'")
     version = int(kept["value"]) if kept else 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import HookError
 from . import changes
+from .database import PEOPLE_TURN
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -111,6 +112,7 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None)
     """Add a person, or one who was here before."""
     if not re.match(NAME, name) or role not in ROLES:
         raise HookError(f"{name!r} cannot be a person's name", "use letters, digits and . _ @ + -, at most 64")
+    connection.take_turns(PEOPLE_TURN)
     if found(connection, name):
         raise HookError(f"there is a person {name} already", "choose another name")
     connection.run(
@@ -134,6 +136,7 @@ def add_unless_there(connection: Connection, name: str, role: str) -> None:
 
 def remove(connection: Connection, name: str) -> None:
     """Send a person away: no sign-in and no token of theirs counts any more. What they answered stays theirs."""
+    connection.take_turns(PEOPLE_TURN)
     person = _existing(connection, name)
     admins = [each for each in listed(connection) if each["role"] == ADMIN]
     if person["role"] == ADMIN and len(admins) == 1:
@@ -172,6 +175,7 @@ def tokens(connection: Connection) -> list[Row]:
 
 def new_token(connection: Connection, name: str, kind: str, person: str | None = None) -> tuple[int, str]:
     """A token's number, and the token itself, which is never shown again."""
+    connection.take_turns(PEOPLE_TURN)
     if kind == PERSON:
         _existing(connection, person or "")
     if name in _token_names(connection, kind, person):
@@ -190,7 +194,8 @@ def new_token(connection: Connection, name: str, kind: str, person: str | None =
 
 
 def free_name(connection: Connection, name: str, kind: str, person: str | None = None) -> str:
-    """A name for a token: this one, or with a number where there is one already."""
+    """A name for a token that is made in this transaction: this one, or with a number where there is one already."""
+    connection.take_turns(PEOPLE_TURN)
     taken = _token_names(connection, kind, person)
     return next(each for each in (name, *(f"{name} ({n})" for n in range(2, len(taken) + 3))) if each not in taken)
 

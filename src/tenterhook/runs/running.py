@@ -15,7 +15,7 @@ from _collections import deque  # type: ignore[import-not-found]  # `collections
 from ..basics.values import NamedTuple
 from ..errors import Cancelled
 from ..model import Failure
-from .spawning import Spawner, reap
+from .spawning import Spawner, find_child, reap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,19 +131,27 @@ _NOTHING = (b"", 0)
 
 
 class _Live:
-    """One running command and what is open for it."""
+    """One command and what is open for it: from before its process is there until that has ended."""
 
-    __slots__ = (
-        *("begun", "code", "code_is_lost", "deadline", "err", "exit", "grace", "killed", "number", "out", "pid"),
-        *("stderr", "stdin", "stdout", "timed_out", "timeout", "unsent"),
-    )
+    pid = 0  # none that we know of
+    stdin = out = err = exit = -1
+    unsent = memoryview(b"")
+    deadline = _NEVER
+    code: int | None = None
+    code_is_lost = timed_out = killed = False
+    stdout: _Kept | None = None  # most say nothing
+    stderr: _Kept | None = None
 
-    def __init__(self, number: int, command: Command, spawner: Spawner) -> None:
+    def __init__(self, number: int, command: Command) -> None:
         self.number = number
         self.grace = command.grace
-        payload = command.payload
+        self.timeout = command.timeout
         self.begun = time.monotonic()
-        stdin = stdout = stderr = self.stdin = self.out = self.err = -1
+
+    def start(self, command: Command, spawner: Spawner) -> None:
+        """Start the process, with as much of its payload in its pipe as fits."""
+        payload = command.payload
+        stdin = stdout = stderr = -1
         try:
             stdin, self.stdin = os.pipe()
             self.out, stdout = os.pipe()
@@ -158,20 +166,10 @@ class _Live:
             else:
                 self.unsent = memoryview(payload)[taken:]
             self.pid = _started(command, spawner, (stdin, stdout, stderr))
-        except BaseException:  # no descriptor outlives a start that did not happen
-            _close((self.stdin, self.out, self.err))
-            raise
         finally:
             _close((stdin, stdout, stderr))
+        self.deadline = self.begun + self.timeout
         self.exit = _exit_descriptor(self.pid)
-        self.code: int | None = None
-        self.code_is_lost = False
-        self.deadline = self.begun + command.timeout
-        self.timeout = command.timeout
-        self.timed_out = False
-        self.killed = False
-        self.stdout: _Kept | None = None  # most say nothing
-        self.stderr: _Kept | None = None
 
     def feed(self) -> bool:
         """Write what the pipe takes; False when there is no more to write or nobody to read it."""
@@ -209,6 +207,8 @@ class _Live:
 
     def signal_group(self, number: int) -> None:
         # The leader is not reaped yet, so its process group cannot have become someone else's.
+        if not self.pid:
+            return
         try:
             os.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
@@ -223,11 +223,15 @@ class _Live:
                 self.code_is_lost = True
         return self.code is not None or self.code_is_lost
 
+    def close(self) -> None:
+        """Let go of everything that is open."""
+        _close((self.stdin, self.out, self.err, self.exit))
+
     def ended(self) -> Ended:
         """Close everything and say what happened; the process has exited, or cannot be made to."""
         self.has_exited()
         duration = time.monotonic() - self.begun
-        _close((self.stdin, self.out, self.err, self.exit))
+        self.close()
         stdout, dropped_stdout = self.stdout.take() if self.stdout else _NOTHING
         stderr, dropped_stderr = self.stderr.take() if self.stderr else _NOTHING
         code = self.code
@@ -272,18 +276,20 @@ def run_stage(
         while True:
             while waiting and len(running) < _AT_ONCE:
                 number = waiting.popleft()
-                begun = time.monotonic()
+                one = _Live(number, commands[number])
+                running.add(one)  # whatever happens from here on, its process is looked for
                 try:
-                    one = _Live(number, commands[number], spawner)
+                    one.start(commands[number], spawner)
                 except (OSError, ValueError) as error:
+                    running.remove(one)
+                    _end_all({one})
                     if running and getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN):
                         waiting.appendleft(number)  # as soon as another one has ended
                         break
-                    results[number] = _not_started(error, time.monotonic() - begun)
+                    results[number] = _not_started(error, time.monotonic() - one.begun)
                     if tell is not None:
                         tell(number, results[number])
                     continue
-                running.add(one)
                 due = min(due, one.deadline)
                 if one.exit < 0:
                     unseen.add(one)
@@ -417,17 +423,18 @@ def _push(one: _Live, live: dict[int, _Live]) -> bool:
 def _end_all(running: set[_Live]) -> None:
     """SIGTERM to every group, SIGKILL 100 ms later, all reaped. A second Ctrl-C skips the wait."""
     for one in running:
+        one.pid = one.pid or find_child(one.out)
         one.signal_group(_SIGTERM)
     try:
-        time.sleep(max((one.grace for one in running), default=0.0))
+        time.sleep(max((one.grace for one in running if one.pid), default=0.0))
     finally:
         for one in running:
             one.signal_group(_SIGKILL)
         last = time.monotonic() + _LAST_WAIT
         for one in running:
-            while not one.has_exited() and time.monotonic() < last:
+            while one.pid and not one.has_exited() and time.monotonic() < last:
                 time.sleep(0.001)
-            one.ended()
+            one.close()
 
 
 _NOT_NEEDED = Ended(Failure.SIGNAL, "ended: another hook has decided", None, 0.0)

@@ -85,3 +85,37 @@ def reap(pid: int) -> int | None:
     """
     ended, status = os.waitpid(pid, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if ended else None
+
+
+def find_child(out: int) -> int:
+    """The process that was started to write into this pipe, if we were interrupted before we knew its number.
+
+    Between the return of a call and what becomes of its result a signal's handler may raise. 0 if there is none, or
+    where there is no `/proc`.
+    """
+    try:
+        pipe = os.readlink(f"/proc/self/fd/{out}")
+        for child in _children():
+            if _leads_and_writes_to(child, pipe):
+                return child
+    except OSError:
+        pass
+    return 0
+
+
+def _children() -> list[int]:
+    found: list[str] = []
+    for thread in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{thread}/children") as file:
+                found += file.read().split()
+        except OSError:  # it has ended
+            continue
+    return list(map(int, found))
+
+
+def _leads_and_writes_to(child: int, pipe: str) -> bool:
+    try:
+        return os.readlink(f"/proc/{child}/fd/1") == pipe and os.getpgid(child) == child
+    except OSError:  # it has ended
+        return False
