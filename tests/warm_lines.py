@@ -15,11 +15,10 @@ import pytest
 
 from support import until
 from tenterhook.runs import running, warming
+from tenterhook.runs.spawning import Spawner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from tenterhook.runs.spawning import Spawner
 
 _LINE = """
 import os, signal
@@ -35,18 +34,18 @@ def warm_lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in os.environ:
         if name.startswith("PYTHON"):
             monkeypatch.delenv(name)
-    started, run_stage = running._started, running.run_stage
+    spawn, run_stage = Spawner.spawn, running.run_stage
     with tempfile.TemporaryDirectory() as directory:
         script = Path(directory) / "run.py"
 
-        def start(command: running.Command, spawner: Spawner, pipes: tuple[int, int, int]) -> int:
-            if command.argv[0] == "/bin/sh":
-                script.write_text(_LINE.format(program=command.argv[0], argv=command.argv))
-                pid = _begun(script, command.cwd, command.env, pipes)
+        def start(spawner: Spawner, argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], *pipes: int) -> int:
+            if argv[0] == "/bin/sh":
+                script.write_text(_LINE.format(program=argv[0], argv=argv))
+                pid = _begun(script, cwd, env, pipes)
                 if pid is not None:
                     COUNT[0] += 1
                     return pid
-            return started(command, spawner, pipes)
+            return spawn(spawner, argv, cwd, env, *pipes)
 
         def prepare_and_run(commands: Sequence[running.Command], *rest: Any) -> list[running.Ended]:
             script.write_text("")
@@ -55,13 +54,13 @@ def warm_lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
                     os.waitpid(until(lambda env=command.env: _begun(script, "/", env, (0, 1, 2))), 0)  # type: ignore[misc]
             return run_stage(commands, *rest)
 
-        monkeypatch.setattr(running, "_started", start)
+        monkeypatch.setattr(Spawner, "spawn", start)
         monkeypatch.setattr(running, "run_stage", prepare_and_run)
         yield
     warming.INTERPRETERS.end()
 
 
-def _begun(script: Path, cwd: str, env: Mapping[bytes, bytes], pipes: tuple[int, int, int]) -> int | None:
+def _begun(script: Path, cwd: str, env: Mapping[bytes, bytes], pipes: Sequence[int]) -> int | None:
     python = warming.Python(sys.executable, (sys.executable, str(script)))
     return warming.start(python, cwd, env, pipes)
 

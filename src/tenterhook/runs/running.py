@@ -28,8 +28,9 @@ KEPT_STDERR = 64 * 1024
 GRACE = 0.1  # between SIGTERM and SIGKILL
 _AT_ONCE = 128  # processes of one stage; each needs four descriptors
 _PIPE = 65536
+_READABLE = select.POLLIN
 _SURELY_FITS = 4096  # into an empty pipe, whatever the limits
-_WITHOUT_PIDFD = 0.005  # how often to ask for exits where the system cannot tell
+_UNSEEN = 0.005  # after which one looks at processes whose exits nothing tells: most have ended by then
 _SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` costs an import of `enum`
 _NEVER = float("inf")
 _LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
@@ -165,11 +166,17 @@ class _Live:
                 self.stdin = -1
             else:
                 self.unsent = memoryview(payload)[taken:]
-            self.pid = _started(command, spawner, (stdin, stdout, stderr))
-        finally:
+            if command.warm is not None:
+                self.pid = _warmly_started(command, command.warm, (stdin, stdout, stderr)) or 0
+            if not self.pid:
+                self.pid = spawner.spawn(command.argv, command.cwd, command.env, stdin, stdout, stderr)
+        except BaseException:  # no descriptor outlives a start that did not happen
             _close((stdin, stdout, stderr))
+            raise
+        os.close(stdin)
+        os.close(stdout)
+        os.close(stderr)
         self.deadline = self.begun + self.timeout
-        self.exit = _exit_descriptor(self.pid)
 
     def feed(self) -> bool:
         """Write what the pipe takes; False when there is no more to write or nobody to read it."""
@@ -223,31 +230,36 @@ class _Live:
                 self.code_is_lost = True
         return self.code is not None or self.code_is_lost
 
+    def close_output(self, fd: int) -> None:
+        """Let go of one that has come to its end."""
+        os.close(fd)
+        if fd == self.out:
+            self.out = -1
+        else:
+            self.err = -1
+
     def close(self) -> None:
         """Let go of everything that is open."""
         _close((self.stdin, self.out, self.err, self.exit))
 
     def ended(self) -> Ended:
-        """Close everything and say what happened; the process has exited, or cannot be made to."""
+        """What happened; the process has exited, or cannot be made to."""
         self.has_exited()
         duration = time.monotonic() - self.begun
-        self.close()
         stdout, dropped_stdout = self.stdout.take() if self.stdout else _NOTHING
         stderr, dropped_stderr = self.stderr.take() if self.stderr else _NOTHING
-        code = self.code
-        failure, why = None, None
-        if self.timed_out:
-            failure, why = Failure.TIMED_OUT, f"no end within {self.timeout:g} s"
-            if code is None and not self.code_is_lost:
-                why += "; it cannot be killed"
-        elif code is None:
-            failure, why = Failure.EXIT, "another part of the program took its exit code"
-        elif code < 0:
-            failure, why = Failure.SIGNAL, f"signal {-code}"
-        elif code not in (0, 2):
-            failure, why = Failure.EXIT, f"exit {code}"
-        shown = code if code is not None and code >= 0 and not self.timed_out else None
+        failure, why = (None, None) if self.code in (0, 2) and not self.timed_out else self._failure()
+        shown = self.code if failure in (None, Failure.EXIT) else None
         return Ended(failure, why, shown, duration, stdout, stderr, dropped_stdout, dropped_stderr)
+
+    def _failure(self) -> tuple[Failure, str]:
+        code = self.code
+        if self.timed_out:
+            beyond = "; it cannot be killed" if code is None and not self.code_is_lost else ""
+            return Failure.TIMED_OUT, f"no end within {self.timeout:g} s{beyond}"
+        if code is None:
+            return Failure.EXIT, "another part of the program took its exit code"
+        return (Failure.SIGNAL, f"signal {-code}") if code < 0 else (Failure.EXIT, f"exit {code}")
 
 
 def run_stage(
@@ -267,19 +279,21 @@ def run_stage(
     wake = -1
     if cancel is not None:
         wake = cancel.fileno()
-        poll.register(wake, select.POLLIN)
+        poll.register(wake, _READABLE)
     live: dict[int, _Live] = {}  # by each descriptor being watched
     running: set[_Live] = set()
-    due = _NEVER  # no deadline is earlier
     unseen: set[_Live] = set()  # whose exits nothing tells
+    due = _NEVER  # no deadline is earlier
+    look = time.monotonic() + _UNSEEN
     try:
         while True:
             while waiting and len(running) < _AT_ONCE:
                 number = waiting.popleft()
-                one = _Live(number, commands[number])
+                command = commands[number]
+                one = _Live(number, command)
                 running.add(one)  # whatever happens from here on, its process is looked for
                 try:
-                    one.start(commands[number], spawner)
+                    one.start(command, spawner)
                 except (OSError, ValueError) as error:
                     running.remove(one)
                     _end_all({one})
@@ -290,15 +304,13 @@ def run_stage(
                     if tell is not None:
                         tell(number, results[number])
                     continue
+                unseen.add(one)
                 due = min(due, one.deadline)
-                if one.exit < 0:
-                    unseen.add(one)
                 _watch(poll, live, one)
             if not running:
                 return [results[number] for number in range(len(commands))]
             over: list[_Live] = []
-            soon = min(due, time.monotonic() + _WITHOUT_PIDFD) if unseen else due
-            for fd, mask in poll.poll(_milliseconds(soon)):
+            for fd, mask in poll.poll(_milliseconds(min(due, look) if unseen else due)):
                 if fd == wake:
                     raise Cancelled("cancelled while hooks were running")
                 one = live[fd]
@@ -311,26 +323,32 @@ def run_stage(
                         _forget(poll, live, fd)
                         os.close(fd)
                         one.stdin = -1
-                elif not (mask & select.POLLIN and one.read(fd)):
+                elif not (mask & _READABLE and one.read(fd)):
                     _forget(poll, live, fd)
-            if unseen:
-                over += [one for one in unseen if not one.timed_out and one.has_exited()]
+                    one.close_output(fd)
+                    if one.out < 0 and one.err < 0 and one in unseen and _is_over(one, poll, live, unseen):
+                        over.append(one)
             now = time.monotonic()
+            if now >= look:
+                look = now + _UNSEEN
+                over += [one for one in tuple(unseen) if _is_over(one, poll, live, unseen)]
             if now >= due:
-                over += [one for one in running if one not in over and now >= one.deadline and _push(one, live)]
+                over += [one for one in running if one not in over and now >= one.deadline and _push(one)]
                 due = min((one.deadline for one in running if one not in over), default=_NEVER)
             for one in over:
                 running.remove(one)
                 unseen.discard(one)
-                for fd in (one.out, one.err):
-                    if fd in live:
-                        one.read_rest(fd)
-                if running or waiting:  # else nobody watches any more
-                    for fd in (one.stdin, one.out, one.err, one.exit):
+                if one.out >= 0:
+                    one.read_rest(one.out)
+                if one.err >= 0:
+                    one.read_rest(one.err)
+                for fd in (one.stdin, one.out, one.err, one.exit):
+                    if fd >= 0:
                         if fd in live:
                             _forget(poll, live, fd)
-                results[one.number] = one.ended()
-                if tell is not None and tell(one.number, results[one.number]) is True:
+                        os.close(fd)
+                ended = results[one.number] = one.ended()
+                if tell is not None and tell(one.number, ended) is True:
                     _end_all(running)
                     return [results.get(number, _NOT_NEEDED) for number in range(len(commands))]
     except BaseException:  # cancelled, interrupted: no process group outlives us
@@ -338,14 +356,26 @@ def run_stage(
         raise
 
 
-def _started(command: Command, spawner: Spawner, pipes: tuple[int, int, int]) -> int:
-    if command.warm is not None:
-        from . import warming
+def _warmly_started(command: Command, python: Python, pipes: tuple[int, int, int]) -> int | None:
+    from . import warming
 
-        pid = warming.start(command.warm, command.cwd, command.env, pipes)
-        if pid is not None:
-            return pid
-    return spawner.spawn(command.argv, command.cwd, command.env, pipes)
+    return warming.start(python, command.cwd, command.env, pipes)
+
+
+def _is_over(one: _Live, poll: select.poll, live: dict[int, _Live], unseen: set[_Live]) -> bool:
+    """Whether one whose exit nothing tells has ended; if not, it is told from now on, where the system can."""
+    if one.killed or not one.timed_out:
+        if not one.has_exited() and one.out < 0 and one.err < 0:
+            os.sched_yield()  # what closes both is most likely just about to exit
+        if one.has_exited():
+            unseen.remove(one)
+            return True
+    one.exit = _exit_descriptor(one.pid)
+    if one.exit >= 0:
+        unseen.remove(one)
+        poll.register(one.exit, _READABLE)
+        live[one.exit] = one
+    return False
 
 
 def _exit_descriptor(pid: int) -> int:
@@ -377,12 +407,9 @@ class _Unharmed:
 
 
 def _watch(poll: select.poll, live: dict[int, _Live], one: _Live) -> None:
-    poll.register(one.out, select.POLLIN)
-    poll.register(one.err, select.POLLIN)
+    poll.register(one.out, _READABLE)
+    poll.register(one.err, _READABLE)
     live[one.out] = live[one.err] = one
-    if one.exit >= 0:
-        poll.register(one.exit, select.POLLIN)
-        live[one.exit] = one
     if one.stdin >= 0:
         poll.register(one.stdin, select.POLLOUT)
         live[one.stdin] = one
@@ -404,7 +431,7 @@ def _milliseconds(due: float) -> int:
     return max(0, int((due - time.monotonic()) * 1000) + 1)
 
 
-def _push(one: _Live, live: dict[int, _Live]) -> bool:
+def _push(one: _Live) -> bool:
     """Take the next step towards the end of a command past its deadline; True when it is over."""
     if one.killed:
         return True  # as dead as we can make it
@@ -417,7 +444,7 @@ def _push(one: _Live, live: dict[int, _Live]) -> bool:
     one.signal_group(_SIGKILL)
     one.killed = True
     one.deadline = time.monotonic() + _LAST_WAIT
-    return one.exit not in live if one.exit >= 0 else one.has_exited()
+    return one.has_exited()
 
 
 def _end_all(running: set[_Live]) -> None:

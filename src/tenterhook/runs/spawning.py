@@ -12,7 +12,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
 # What Python ignores and a program does not expect to be ignored.
@@ -27,17 +27,18 @@ class Spawner:
 
     def __init__(self) -> None:
         self._here = _working_directory()
-
-    def spawn(self, argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], pipes: Sequence[int]) -> int:
-        """Start a process; return its number. Raises `OSError` or `ValueError` if it cannot be started."""
-        if cwd != self._here:
-            return _spawn_elsewhere(argv, cwd, env, pipes)
-        stdin, stdout, stderr = pipes
-        actions: list[tuple[int, ...]] = [(_DUP2, stdin, 0), (_DUP2, stdout, 1), (_DUP2, stderr, 2)]
         now = time.monotonic()
         if now - _LISTED[0] > _LISTED_FOR or _LISTED[1] != os.getpid():
             _LISTED[:] = [now, os.getpid(), [(os.POSIX_SPAWN_CLOSE, fd) for fd in _list_inheritable()]]
-        actions += _LISTED[2]
+        self._closing: list[tuple[int, ...]] = _LISTED[2]
+
+    def spawn(
+        self, argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], stdin: int, stdout: int, stderr: int
+    ) -> int:
+        """Start a process; return its number. Raises `OSError` or `ValueError` if it cannot be started."""
+        if cwd != self._here:
+            return _spawn_elsewhere(argv, cwd, env, stdin, stdout, stderr)
+        actions = [(_DUP2, stdin, 0), (_DUP2, stdout, 1), (_DUP2, stderr, 2), *self._closing]
         return os.posix_spawn(argv[0], argv, env, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=_RESTORED)
 
 
@@ -60,12 +61,12 @@ def _list_inheritable() -> list[int]:
     return found
 
 
-def _spawn_elsewhere(argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], pipes: Sequence[int]) -> int:
+def _spawn_elsewhere(
+    argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], stdin: int, stdout: int, stderr: int
+) -> int:
     import subprocess
 
-    process = subprocess.Popen(
-        argv, stdin=pipes[0], stdout=pipes[1], stderr=pipes[2], cwd=cwd, env=env, process_group=0
-    )
+    process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, process_group=0)
     # The caller reaps it by its number; what Popen thinks of it does not matter any more.
     process.returncode = 0
     return process.pid

@@ -47,7 +47,7 @@ class _Prepared:
         self._socket, theirs = socket.socketpair()
         self._socket.setblocking(False)
         try:  # all three: where its streams lead will be a script's pipes, and both are no files and no terminals
-            self._pid = Spawner().spawn((interpreter, _SCRIPT), "/", env, [theirs.fileno()] * 3)
+            self._pid = Spawner().spawn((interpreter, _SCRIPT), "/", env, *[theirs.fileno()] * 3)
         except (OSError, ValueError):
             self._socket.close()
         finally:
