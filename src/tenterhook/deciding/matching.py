@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 _REMEMBERED_TOOLS = 1024
 
 
+class Reached(NamedTuple):
+    """A hook that the event reaches; not `surely` if its expression had to be cut off."""
+
+    hook: Hook
+    surely: bool
+
+
 class Stage(NamedTuple):
     """Hooks that run at the same time on the same input: one, or several of the array format."""
 
     hooks: tuple[Hook, ...]
+    reached: Sequence[Reached] = ()  # all of them, if the event and its tool are all there is to know
 
 
 class Plan(NamedTuple):
@@ -78,7 +86,14 @@ def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
         else:
             stages.append([hook])
         previous = hook.format if hook.in_parallel else ""
-    return Plan(tuple(Stage(tuple(stage)) for stage in stages), tuple(background))
+    return Plan(tuple(_stage(stage, event) for stage in stages), tuple(background))
+
+
+def _stage(hooks: Sequence[Hook], event: Event) -> Stage:
+    sight = Sight(event)
+    if any(hook.replaced_by or any(sight.questions(hook)) for hook in hooks):
+        return Stage(tuple(hooks))
+    return Stage(tuple(hooks), tuple(Reached(hook, surely=True) for hook in hooks))
 
 
 def _tool_may_match(hook: Hook, event: Event) -> bool:
@@ -124,13 +139,6 @@ def _search(dialect: str, expression: str) -> Callable[[str], object]:
     return expressions.search(dialect, expression)
 
 
-class Reached(NamedTuple):
-    """A hook that the event reaches; not `surely` if its expression had to be cut off."""
-
-    hook: Hook
-    surely: bool
-
-
 class Sight:
     """What matchers see of one event: each distinct expression is searched once."""
 
@@ -144,7 +152,7 @@ class Sight:
         """The same sight on a modified input; time already spent stays spent."""
         return Sight(event, self.limit)
 
-    def reached(self, hooks: Iterable[Hook]) -> list[Reached]:
+    def reached(self, hooks: Iterable[Hook]) -> Sequence[Reached]:
         """Those of a plan's hooks whose matchers find what they look for, in order."""
         hooks = list(hooks)
         self._search(hooks)
@@ -153,7 +161,7 @@ class Sight:
 
     def _matches(self, hook: Hook) -> bool | None:
         """None where an expression was cut off and no other rules the hook out."""
-        answers = [self._found[question] for question in self._questions(hook)]
+        answers = [self._found[question] for question in self.questions(hook)]
         if False in answers:
             return False
         return None if None in answers else True
@@ -162,7 +170,7 @@ class Sight:
         """Answer what these hooks ask; what could run away is asked all at once, in one helper."""
         delayed: list[tuple[str, str, str]] = []
         for hook in hooks:
-            for question in self._questions(hook):
+            for question in self.questions(hook):
                 if question in self._found:
                     continue
                 what, dialect, expression = question
@@ -178,7 +186,8 @@ class Sight:
             asked = [(dialect, expression, self.texts(what)) for what, dialect, expression in delayed]
             self._found.update(zip(delayed, bounded_search.search(asked, self.limit), strict=True))
 
-    def _questions(self, hook: Hook) -> Iterator[tuple[str, str, str]]:
+    def questions(self, hook: Hook) -> Iterator[tuple[str, str, str]]:
+        """What a hook asks of an event: which expression of which dialect, of which of its texts."""
         if hook.tool is not None and not _quick(hook.dialect, hook.tool, self.texts("tool")):
             yield "tool", hook.dialect, hook.tool
         if hook.pattern is not None:

@@ -18,9 +18,9 @@ def merge(
     problems: Iterable[Problem] = (),
 ) -> Verdict:
     """One verdict for all runs: deny > ask > approve > allow > none; the reason is the first with that decision."""
-    counted = [run.decision for run in runs if run.decision.ignored is None]
-    if modified_input is None and all(decision is SILENT for decision in counted):
+    if modified_input is None and all(run.decision is SILENT for run in runs):
         return Verdict(event.canonical, runs=tuple(runs), problems=tuple(problems))
+    counted = [run.decision for run in runs if run.decision.ignored is None]
     action = min((decision.action for decision in counted), key=PRECEDENCE.index, default=Action.NONE)
     if action is Action.APPROVE and event.canonical == "permission-request" and _any_unclear(runs):
         action = Action.NONE

@@ -10,7 +10,7 @@ from ..basics.values import NamedTuple, remembered
 from ..events import AGENTS
 from ..formats import entry_points, payloads
 from ..model import Event, Hook
-from ..runs.running import Command, Ended
+from ..runs.running import GRACE, Command, Ended
 from . import circles
 
 TYPE_CHECKING = False
@@ -59,25 +59,25 @@ class _Shared:
         for name in (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA"):  # ours alone to say
             self.base.pop(name, None)
         self._state = places.state()
-        self._of: dict[tuple[str, str, processes.Process], dict[bytes, bytes]] = {}
+        self._of: dict[int, tuple[Hook, processes.Process, dict[bytes, bytes]]] = {}
 
     def holds(self, event: Event, session: Session) -> bool:
         return self._made_from == _made_from(event, session, callers.environ(), places.FIXED)
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
         """That, and what is the hook's own; not to be changed."""
-        name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
-        identity = circles.identity(hook)
-        made = self._of.get((name, identity, starter))
-        if made is None:
+        made = self._of.get(id(hook))
+        if made is None or made[0] is not hook or made[1] is not starter:
             if len(self._of) >= _MOST_KEPT:
                 self._of.clear()
-            made = self._of[name, identity, starter] = {
+            name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
+            env = {
                 **self.base,
                 _STATE_DIR: _state_dir(self._state, name),
-                circles.CHAIN: circles.chain(self.chain, starter, identity).encode(),
+                circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
             }
-        return made
+            made = self._of[id(hook)] = (hook, starter, env)
+        return made[2]
 
 
 def _made_from(event: Event, session: Session, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
@@ -145,11 +145,15 @@ class Payloads:
         self._written: dict[tuple[str, str], tuple[dict[str, Any], bytes]] = {}
 
     def of(self, hook: Hook) -> tuple[dict[str, Any], bytes]:
-        key = (hook.format if hook.has_one_matcher else "", hook.declared)
-        if key not in self._written:
+        key = (_PAYLOADS.get(hook.format, ""), hook.declared)
+        written = self._written.get(key)
+        if written is None:
             sent = payloads.payload(hook, self.event)
-            self._written[key] = (sent, jsonable.encode(sent))
-        return self._written[key]
+            written = self._written[key] = (sent, jsonable.encode(sent))
+        return written
+
+
+_PAYLOADS = {name: name for name in ("array", *AGENTS)}  # formats with a payload of their own
 
 
 def prepare(
@@ -175,7 +179,7 @@ def prepare(
             line, notes = filled.line, filled.notes
             env = {**env, **{name.encode(): value.encode() for name, value in filled.variables.items()}}
         argv = ("/bin/sh", "-c", line)
-    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, warm=python), None, notes)
+    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, GRACE, python), None, notes)
 
 
 def _argv(folder: str) -> tuple[str, ...] | str:

@@ -7,7 +7,7 @@ import time
 from ..basics import jsonable, processes
 from ..deciding import judging, matching, verdicts
 from ..events import AGENTS
-from ..model import Action, Event, Failure, Hook, Run, Verdict
+from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
 from ..runs import running
 from . import circles, commands
 
@@ -51,11 +51,12 @@ class Turn:
         self._sight = matching.Sight(event)
         self._starter = processes.this()
         self._environment: commands.Environment | None = None
+        self._calls_itself: bool | None = None
 
     def run(self, stage: matching.Stage) -> None:
         """Run what the event reaches of a stage, on the input as modified so far."""
-        runs = self._run(self._sight.reached(self._standing(stage.hooks)))
-        self._take_over_input(runs)
+        reached = stage.reached or self._sight.reached(self._standing(stage.hooks))
+        self._take_over_input(self._run(reached))
 
     def run_again(self, plan: matching.Plan) -> None:
         """If the input was modified: every deciding hook that has not seen the final one runs on it, once more."""
@@ -112,6 +113,7 @@ class Turn:
         return verdicts.merge(self.arrived, self.runs, modified, problems)
 
     def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
+        """Run hooks; return what has said something."""
         runs: list[Run] = []
         ready: list[matching.Reached] = []
         for each in reached:
@@ -126,10 +128,11 @@ class Turn:
             if ended is not None:
                 runs.append(self._judge(ended, each.surely, again))
         self.runs += runs
+        said = [run for run in runs if run.decision is not SILENT]
         self.blocked = self.blocked or any(
-            run.decision.action is Action.DENY and run.decision.ignored is None for run in runs
+            run.decision.action is Action.DENY and run.decision.ignored is None for run in said
         )
-        return runs
+        return said
 
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
         if run.hook.format in AGENTS:
@@ -147,12 +150,18 @@ class Turn:
             standing = self.trust.standing(hook) if self.trust else None
             if standing is None or not standing.runs:
                 return Run(hook, started=False, why="untrusted", notes=(standing.why or "",) if standing else ())
-        if hook.function is None and circles.is_too_deep():
-            return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
-        chain = self._env().chain
-        if chain and hook.function is None and circles.closes(hook, chain):
-            return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
+        if hook.function is None and self._is_called_by_a_hook():
+            if circles.is_too_deep():
+                return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
+            if circles.closes(hook, self._env().chain):
+                return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
         return None
+
+    def _is_called_by_a_hook(self) -> bool:
+        """Whether that is possible: found out once, for it concerns every hook."""
+        if self._calls_itself is None:
+            self._calls_itself = bool(self._env().chain) or circles.is_too_deep()
+        return self._calls_itself
 
     def _execute(self, hooks: Sequence[Hook]) -> list[Run | None]:
         """Run hooks side by side; None for an equal command that ran as another."""
@@ -168,41 +177,47 @@ class Turn:
             return [calling.call(hook, self.event, self.cancel, self.loop) for hook in timed]
         before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
         payloads = commands.Payloads(self.event)
-        runs: list[Run | None] = []
+        runs: list[Run | None] = [None] * len(hooks)
         pending: list[running.Command] = []
-        numbers: list[int] = []
+        begun: list[tuple[int, Hook, tuple[str, ...]]] = []
         for number, hook in enumerate(_joined(hooks)):
             if hook is None:
-                runs.append(None)
                 continue
             if self.debug is not None:
                 self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
-            prepared = self._prepare(hook, payloads)
-            run = Run(hook, notes=prepared.notes, saw=self.event.tool_input)
-            if prepared.command is None:
-                run = run._replace(failure=Failure.CANNOT_START, why=prepared.why)
-            else:
-                if self.debug is not None:
-                    self._say(f"Input: {prepared.command.payload.decode('utf-8', 'replace')}")
-                command = prepared.command
-                pending.append(command if command.timeout <= left else command._replace(timeout=left))
-                numbers.append(number)
-            runs.append(run)
+            command, why, notes = self._prepare(hook, payloads)
+            if command is None:
+                runs[number] = Run(hook, Failure.CANNOT_START, why, notes=notes, saw=self.event.tool_input)
+                continue
+            if self.debug is not None:
+                self._say(f"Input: {command.payload.decode('utf-8', 'replace')}")
+            pending.append(command if command.timeout <= left else command._replace(timeout=left))
+            begun.append((number, hook, notes))
         tell = None
         if self.event.canonical == "permission-request":  # any denial wins, at once
-            tell = lambda place, ended: self._denies(runs[numbers[place]], ended)  # noqa: E731  # or None
-        for number, ended in zip(numbers, running.run_stage(pending, self.cancel, tell), strict=True):
-            runs[number] = self._ran(runs[number], ended)
+            tell = lambda place, ended: self._denies(*begun[place][1:], ended)  # noqa: E731  # or None
+        for (number, hook, notes), ended in zip(begun, running.run_stage(pending, self.cancel, tell), strict=True):
+            runs[number] = self._ran(hook, notes, ended)
         if before is not None:
             self._collect(before, runs)
         return runs
 
-    def _ran(self, begun: Run | None, ended: running.Ended) -> Run:
-        assert begun is not None
-        return _ran(begun, ended, commands.never_began(begun.hook, self.event, ended))
+    def _ran(self, hook: Hook, notes: tuple[str, ...], ended: running.Ended) -> Run:
+        failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
+        if code == 2 and (never_began := commands.never_began(hook, self.event, ended)):
+            failure, why = Failure.CANNOT_START, never_began
+        if dropped_stdout:
+            notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
+        if dropped_stderr:
+            notes = (*notes, f"{dropped_stderr} bytes of stderr were dropped")
+        return Run(
+            *(hook, failure, why, True, False, code, duration * 1000),  # started, and not in the background
+            *(stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")),
+            *(notes, None, self.event.tool_input),  # no answer but what it printed
+        )
 
-    def _denies(self, begun: Run | None, ended: running.Ended) -> bool:
-        run = self._ran(begun, ended)
+    def _denies(self, hook: Hook, notes: tuple[str, ...], ended: running.Ended) -> bool:
+        run = self._ran(hook, notes, ended)
         if run.hook.format in AGENTS:
             from ..formats import agent_answers
 
@@ -269,10 +284,10 @@ def _not_started(run: Run, why: str | None) -> Run:
     return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
 
 
-def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
+def _joined(hooks: Sequence[Hook]) -> Sequence[Hook | None]:
     """Equal commands of the array format as one, with the longest timeout; None where another stands for a hook."""
-    if len(hooks) == 1:
-        return list(hooks)
+    if len({hook.command for hook in hooks}) == len(hooks):
+        return hooks
     joined: list[Hook | None] = []
     first: dict[tuple[str, str], int] = {}
     for hook in hooks:
@@ -290,22 +305,3 @@ def _joined(hooks: Sequence[Hook]) -> list[Hook | None]:
         )
         joined.append(None)
     return joined
-
-
-def _ran(run: Run, ended: running.Ended, never_began: str | None) -> Run:
-    notes = run.notes
-    if ended.dropped_stdout:
-        notes = (*notes, f"{ended.dropped_stdout} bytes of stdout were dropped")
-    if ended.dropped_stderr:
-        notes = (*notes, f"{ended.dropped_stderr} bytes of stderr were dropped")
-    return Run(
-        run.hook,
-        Failure.CANNOT_START if never_began else ended.failure,
-        never_began or ended.why,
-        exit_code=ended.exit_code,
-        duration_ms=ended.duration * 1000,
-        stdout=ended.stdout.decode("utf-8", "replace"),
-        stderr=ended.stderr.decode("utf-8", "replace"),
-        notes=notes,
-        saw=run.saw,
-    )

@@ -196,14 +196,15 @@ class _Live:
             self._keep(fd, data)
         return bool(data)
 
-    def read_rest(self, fd: int) -> None:
-        """Take what is in the pipe now: the exit code outranks end-of-file, a child may hold the other end."""
-        os.set_blocking(fd, False)
-        try:
-            data = os.read(fd, _PIPE)  # a pipe holds no more, and one read takes all of it
-        except BlockingIOError:
-            return
-        self._keep(fd, data)
+    def read_rest(self) -> None:
+        """Take what is in the pipes now: the exit code outranks end-of-file, a child may hold the other ends."""
+        for fd in (self.out, self.err):
+            if fd >= 0:
+                os.set_blocking(fd, False)
+                try:
+                    self._keep(fd, os.read(fd, _PIPE))  # a pipe holds no more, and one read takes all of it
+                except BlockingIOError:
+                    continue
 
     def _keep(self, fd: int, data: bytes) -> None:
         if fd == self.out:
@@ -228,15 +229,17 @@ class _Live:
                 self.code = reap(self.pid)
             except ChildProcessError:  # SIGCHLD is ignored, or a reaper of every child was quicker
                 self.code_is_lost = True
-        return self.code is not None or self.code_is_lost
+                return True
+            return self.code is not None
+        return True
 
-    def close_output(self, fd: int) -> None:
-        """Let go of one that has come to its end."""
-        os.close(fd)
+    def forget_output(self, fd: int) -> bool:
+        """One has come to its end; whether both have."""
         if fd == self.out:
             self.out = -1
-        else:
-            self.err = -1
+            return self.err < 0
+        self.err = -1
+        return self.out < 0
 
     def close(self) -> None:
         """Let go of everything that is open."""
@@ -244,7 +247,8 @@ class _Live:
 
     def ended(self) -> Ended:
         """What happened; the process has exited, or cannot be made to."""
-        self.has_exited()
+        if self.code is None:
+            self.has_exited()
         duration = time.monotonic() - self.begun
         stdout, dropped_stdout = self.stdout.take() if self.stdout else _NOTHING
         stderr, dropped_stderr = self.stderr.take() if self.stderr else _NOTHING
@@ -283,8 +287,7 @@ def run_stage(
     live: dict[int, _Live] = {}  # by each descriptor being watched
     running: set[_Live] = set()
     unseen: set[_Live] = set()  # whose exits nothing tells
-    due = _NEVER  # no deadline is earlier
-    look = time.monotonic() + _UNSEEN
+    due = look = _NEVER  # no deadline is earlier; when to look at the unseen
     try:
         while True:
             while waiting and len(running) < _AT_ONCE:
@@ -307,9 +310,12 @@ def run_stage(
                 unseen.add(one)
                 due = min(due, one.deadline)
                 _watch(poll, live, one)
+                look = _NEVER
             if not running:
                 return [results[number] for number in range(len(commands))]
             over: list[_Live] = []
+            if look == _NEVER and unseen:
+                look = time.monotonic() + _UNSEEN
             for fd, mask in poll.poll(_milliseconds(min(due, look) if unseen else due)):
                 if fd == wake:
                     raise Cancelled("cancelled while hooks were running")
@@ -325,8 +331,8 @@ def run_stage(
                         one.stdin = -1
                 elif not (mask & _READABLE and one.read(fd)):
                     _forget(poll, live, fd)
-                    one.close_output(fd)
-                    if one.out < 0 and one.err < 0 and one in unseen and _is_over(one, poll, live, unseen):
+                    os.close(fd)
+                    if one.forget_output(fd) and one in unseen and _is_over(one, poll, live, unseen):
                         over.append(one)
             now = time.monotonic()
             if now >= look:
@@ -338,15 +344,12 @@ def run_stage(
             for one in over:
                 running.remove(one)
                 unseen.discard(one)
-                if one.out >= 0:
-                    one.read_rest(one.out)
-                if one.err >= 0:
-                    one.read_rest(one.err)
-                for fd in (one.stdin, one.out, one.err, one.exit):
-                    if fd >= 0:
+                if not one.stdin == one.out == one.err == one.exit == -1:
+                    one.read_rest()
+                    for fd in (one.stdin, one.out, one.err, one.exit):
                         if fd in live:
                             _forget(poll, live, fd)
-                        os.close(fd)
+                    one.close()
                 ended = results[one.number] = one.ended()
                 if tell is not None and tell(one.number, ended) is True:
                     _end_all(running)
@@ -365,9 +368,11 @@ def _warmly_started(command: Command, python: Python, pipes: tuple[int, int, int
 def _is_over(one: _Live, poll: select.poll, live: dict[int, _Live], unseen: set[_Live]) -> bool:
     """Whether one whose exit nothing tells has ended; if not, it is told from now on, where the system can."""
     if one.killed or not one.timed_out:
-        if not one.has_exited() and one.out < 0 and one.err < 0:
+        has_exited = one.has_exited()
+        if not has_exited and one.out < 0 and one.err < 0:
             os.sched_yield()  # what closes both is most likely just about to exit
-        if one.has_exited():
+            has_exited = one.has_exited()
+        if has_exited:
             unseen.remove(one)
             return True
     one.exit = _exit_descriptor(one.pid)
