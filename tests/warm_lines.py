@@ -18,7 +18,7 @@ from tenterhook.runs import running, warming
 from tenterhook.runs.spawning import Spawner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _LINE = """
 import os, signal
@@ -47,7 +47,8 @@ def warm_lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
                     return pid
             return spawn(spawner, argv, cwd, env, *pipes)
 
-        def prepare_and_run(commands: Sequence[running.Command], *rest: Any) -> list[running.Ended]:
+        def prepare_and_run(given: Iterable[running.Command], *rest: Any) -> list[running.Ended]:
+            commands = list(given)
             script.write_text("")
             for command in commands[:1]:
                 if b"\0" not in b"".join(command.env.values()):

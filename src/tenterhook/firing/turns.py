@@ -14,7 +14,7 @@ from . import circles, commands
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..catalog.trust import Trust
     from ..errors import Problem
@@ -178,26 +178,32 @@ class Turn:
         before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
         payloads = commands.Payloads(self.event)
         runs: list[Run | None] = [None] * len(hooks)
-        pending: list[running.Command] = []
         begun: list[tuple[int, Hook, tuple[str, ...]]] = []
-        for number, hook in enumerate(_joined(hooks)):
-            if hook is None:
-                continue
-            if self.debug is not None:
-                self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
-            command, why, notes = self._prepare(hook, payloads)
-            if command is None:
-                runs[number] = Run(hook, Failure.CANNOT_START, why, notes=notes, saw=self.event.tool_input)
-                continue
-            if self.debug is not None:
-                self._say(f"Input: {command.payload.decode('utf-8', 'replace')}")
-            pending.append(command if command.timeout <= left else command._replace(timeout=left))
-            begun.append((number, hook, notes))
-        tell = None
-        if self.event.canonical == "permission-request":  # any denial wins, at once
-            tell = lambda place, ended: self._denies(*begun[place][1:], ended)  # noqa: E731  # or None
-        for (number, hook, notes), ended in zip(begun, running.run_stage(pending, self.cancel, tell), strict=True):
-            runs[number] = self._ran(hook, notes, ended)
+
+        def prepared() -> Iterator[running.Command]:
+            for number, hook in enumerate(_joined(hooks)):
+                if hook is None:
+                    continue
+                if self.debug is not None:
+                    self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
+                command, why, notes = self._prepare(hook, payloads)
+                if command is None:
+                    runs[number] = Run(hook, Failure.CANNOT_START, why, notes=notes, saw=self.event.tool_input)
+                    continue
+                if self.debug is not None:
+                    self._say(f"Input: {command.payload.decode('utf-8', 'replace')}")
+                begun.append((number, hook, notes))
+                yield command if command.timeout <= left else command._replace(timeout=left)
+
+        def take(place: int, ended: running.Ended) -> bool:
+            number, hook, notes = begun[place]
+            run = runs[number] = self._ran(hook, notes, ended)
+            return is_permission and self._denies(run)  # any denial wins, at once
+
+        is_permission = self.event.canonical == "permission-request"
+        for place, ended in enumerate(running.run_stage(prepared(), self.cancel, take)):
+            if runs[begun[place][0]] is None:  # ended, since others had decided
+                take(place, ended)
         if before is not None:
             self._collect(before, runs)
         return runs
@@ -216,8 +222,7 @@ class Turn:
             *(notes, None, self.event.tool_input),  # no answer but what it printed
         )
 
-    def _denies(self, hook: Hook, notes: tuple[str, ...], ended: running.Ended) -> bool:
-        run = self._ran(hook, notes, ended)
+    def _denies(self, run: Run) -> bool:
         if run.hook.format in AGENTS:
             from ..formats import agent_answers
 

@@ -19,7 +19,7 @@ from .spawning import Spawner, find_child, reap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from .warming import Python
 
@@ -180,8 +180,10 @@ class _Live:
 
     def feed(self) -> bool:
         """Write what the pipe takes; False when there is no more to write or nobody to read it."""
+        from .broken_pipes import Unharmed
+
         try:
-            with _Unharmed():
+            with Unharmed():
                 self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
         except BlockingIOError:
             return True
@@ -215,7 +217,7 @@ class _Live:
 
     def signal_group(self, number: int) -> None:
         # The leader is not reaped yet, so its process group cannot have become someone else's.
-        if not self.pid:
+        if not self.pid or self.code is not None or self.code_is_lost:
             return
         try:
             os.killpg(self.pid, number)
@@ -267,96 +269,157 @@ class _Live:
 
 
 def run_stage(
-    commands: Sequence[Command], cancel: Cancel | None = None, tell: Callable[[int, Ended], object] | None = None
+    commands: Iterable[Command], cancel: Cancel | None = None, tell: Callable[[int, Ended], object] | None = None
 ) -> list[Ended]:
     """Run the commands side by side; return how each ended, in their order.
 
-    `tell` hears of each end as it comes; if it returns True, that was enough, and the others are ended.
+    `commands` may make each as it is asked for: the first run meanwhile. `tell` hears of each end as it comes; if it
+    returns True, that was enough, and the others are ended.
 
     Raises `Cancelled` when `cancel` is set. However it returns or raises, no process group it started and did not
     see end by itself is left alive.
     """
-    results: dict[int, Ended] = {}
-    waiting = deque(range(len(commands)))
-    spawner = Spawner()
-    poll = select.poll()
-    wake = -1
-    if cancel is not None:
-        wake = cancel.fileno()
-        poll.register(wake, _READABLE)
-    live: dict[int, _Live] = {}  # by each descriptor being watched
-    running: set[_Live] = set()
-    unseen: set[_Live] = set()  # whose exits nothing tells
-    due = look = _NEVER  # no deadline is earlier; when to look at the unseen
+    stage = _Stage(commands, cancel, tell)
     try:
-        while True:
-            while waiting and len(running) < _AT_ONCE:
-                number = waiting.popleft()
-                command = commands[number]
-                one = _Live(number, command)
-                running.add(one)  # whatever happens from here on, its process is looked for
-                try:
-                    one.start(command, spawner)
-                except (OSError, ValueError) as error:
-                    running.remove(one)
-                    _end_all({one})
-                    if running and getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN):
-                        waiting.appendleft(number)  # as soon as another one has ended
-                        break
-                    results[number] = _not_started(error, time.monotonic() - one.begun)
-                    if tell is not None:
-                        tell(number, results[number])
-                    continue
-                unseen.add(one)
-                due = min(due, one.deadline)
-                _watch(poll, live, one)
-                look = _NEVER
-            if not running:
-                return [results[number] for number in range(len(commands))]
-            over: list[_Live] = []
-            if look == _NEVER and unseen:
-                look = time.monotonic() + _UNSEEN
-            for fd, mask in poll.poll(_milliseconds(min(due, look) if unseen else due)):
-                if fd == wake:
-                    raise Cancelled("cancelled while hooks were running")
-                one = live[fd]
-                if fd == one.exit:
-                    _forget(poll, live, fd)
-                    if one.killed or not one.timed_out:
-                        over.append(one)
-                elif fd == one.stdin:
-                    if not one.feed():
-                        _forget(poll, live, fd)
-                        os.close(fd)
-                        one.stdin = -1
-                elif not (mask & _READABLE and one.read(fd)):
-                    _forget(poll, live, fd)
-                    os.close(fd)
-                    if one.forget_output(fd) and one in unseen and _is_over(one, poll, live, unseen):
-                        over.append(one)
-            now = time.monotonic()
-            if now >= look:
-                look = now + _UNSEEN
-                over += [one for one in tuple(unseen) if _is_over(one, poll, live, unseen)]
-            if now >= due:
-                over += [one for one in running if one not in over and now >= one.deadline and _push(one)]
-                due = min((one.deadline for one in running if one not in over), default=_NEVER)
-            for one in over:
-                running.remove(one)
-                unseen.discard(one)
-                if not one.stdin == one.out == one.err == one.exit == -1:
-                    one.read_rest()
-                    for fd in (one.stdin, one.out, one.err, one.exit):
-                        if fd in live:
-                            _forget(poll, live, fd)
-                    one.close()
-                ended = results[one.number] = one.ended()
-                if tell is not None and tell(one.number, ended) is True:
-                    _end_all(running)
-                    return [results.get(number, _NOT_NEEDED) for number in range(len(commands))]
+        return stage.run()
     except BaseException:  # cancelled, interrupted: no process group outlives us
-        _end_all(running)
+        _end_all(stage.running)
         raise
+
+
+class _Stage:
+    """The commands of a stage: those to come, those that run, and how the others ended."""
+
+    def __init__(
+        self, commands: Iterable[Command], cancel: Cancel | None, tell: Callable[[int, Ended], object] | None
+    ) -> None:
+        self._coming = enumerate(commands)
+        self._postponed: list[tuple[int, Command]] = []
+        self.running: set[_Live] = set()
+        self._results: dict[int, Ended] = {}
+        self._tell = tell
+        self._spawner = Spawner()
+        self._poll = select.poll()
+        self._live: dict[int, _Live] = {}  # by each descriptor being watched
+        self._unseen: set[_Live] = set()  # whose exits nothing tells
+        self._look = _NEVER  # when to look at those
+        self._due = _NEVER  # no deadline is earlier
+        self._wake = -1
+        if cancel is not None:
+            self._wake = cancel.fileno()
+            self._poll.register(self._wake, _READABLE)
+
+    def run(self) -> list[Ended]:
+        while True:
+            self._start()
+            if not self.running:
+                return [self._results[number] for number in range(len(self._results))]
+            for one in self._wait():
+                if self._end(one):
+                    _end_all(self.running)
+                    left = len(self.running) + len(self._postponed) + len(list(self._coming))
+                    return [self._results.get(number, _NOT_NEEDED) for number in range(len(self._results) + left)]
+
+    def _start(self) -> None:
+        """Start as many as may run at once."""
+        running, live, register = self.running, self._live, self._poll.register
+        while len(running) < _AT_ONCE:
+            number, command = self._postponed.pop() if self._postponed else next(self._coming, _NO_MORE)
+            if command is None:
+                break
+            one = _Live(number, command)
+            running.add(one)  # whatever happens from here on, its process is looked for
+            try:
+                one.start(command, self._spawner)
+            except (OSError, ValueError) as error:
+                running.remove(one)
+                _end_all({one})
+                if running and getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE, errno.EAGAIN):
+                    self._postponed.append((number, command))  # until another one has ended
+                    break
+                ended = self._results[number] = _not_started(error, time.monotonic() - one.begun)
+                if self._tell is not None:
+                    self._tell(number, ended)
+                continue
+            self._unseen.add(one)
+            self._look = _NEVER
+            self._due = min(self._due, one.deadline)
+            live[one.out] = live[one.err] = one
+            register(one.out, _READABLE)
+            register(one.err, _READABLE)
+            if one.stdin >= 0:
+                live[one.stdin] = one
+                register(one.stdin, select.POLLOUT)
+
+    def _wait(self) -> list[_Live]:
+        """Wait until something happens; return what is over."""
+        live, unseen = self._live, self._unseen
+        if self._look == _NEVER and unseen:
+            self._look = time.monotonic() + _UNSEEN
+        over: list[_Live] = []
+        for fd, mask in self._poll.poll(_milliseconds(min(self._due, self._look) if unseen else self._due)):
+            if fd == self._wake:
+                raise Cancelled("cancelled while hooks were running")
+            one = live[fd]
+            if fd == one.exit:
+                self._forget(fd)
+                if one.killed or not one.timed_out:
+                    over.append(one)
+            elif fd == one.stdin:
+                if not one.feed():
+                    self._forget(fd)
+                    os.close(fd)
+                    one.stdin = -1
+            elif not (mask & _READABLE and one.read(fd)):
+                self._forget(fd)
+                os.close(fd)
+                if one.forget_output(fd) and one in unseen and self._is_over(one):
+                    over.append(one)
+        now = time.monotonic()
+        if now >= self._look:
+            self._look = now + _UNSEEN
+            over += [one for one in tuple(unseen) if self._is_over(one)]
+        if now >= self._due:
+            over += [one for one in self.running if one not in over and now >= one.deadline and _push(one)]
+            self._due = min((one.deadline for one in self.running if one not in over), default=_NEVER)
+        return over
+
+    def _is_over(self, one: _Live) -> bool:
+        """Whether one whose exit nothing tells has ended; if not, it is told from now on, where the system can."""
+        if one.killed or not one.timed_out:
+            has_exited = one.has_exited()
+            if not has_exited and one.out < 0 and one.err < 0:
+                os.sched_yield()  # what closes both is most likely just about to exit
+                has_exited = one.has_exited()
+            if has_exited:
+                self._unseen.remove(one)
+                return True
+        one.exit = _exit_descriptor(one.pid)
+        if one.exit >= 0:
+            self._unseen.remove(one)
+            self._live[one.exit] = one
+            self._poll.register(one.exit, _READABLE)
+        return False
+
+    def _end(self, one: _Live) -> bool:
+        """Take down how one has ended; True if that was enough."""
+        self.running.remove(one)
+        self._unseen.discard(one)
+        if not one.stdin == one.out == one.err == one.exit == -1:
+            one.read_rest()
+            for fd in (one.stdin, one.out, one.err, one.exit):
+                if fd in self._live:
+                    self._forget(fd)
+            one.close()
+        ended = self._results[one.number] = one.ended()
+        return self._tell is not None and self._tell(one.number, ended) is True
+
+    def _forget(self, fd: int) -> None:
+        self._poll.unregister(fd)
+        del self._live[fd]
+
+
+_NO_MORE = (-1, None)
 
 
 def _warmly_started(command: Command, python: Python, pipes: tuple[int, int, int]) -> int | None:
@@ -365,64 +428,12 @@ def _warmly_started(command: Command, python: Python, pipes: tuple[int, int, int
     return warming.start(python, command.cwd, command.env, pipes)
 
 
-def _is_over(one: _Live, poll: select.poll, live: dict[int, _Live], unseen: set[_Live]) -> bool:
-    """Whether one whose exit nothing tells has ended; if not, it is told from now on, where the system can."""
-    if one.killed or not one.timed_out:
-        has_exited = one.has_exited()
-        if not has_exited and one.out < 0 and one.err < 0:
-            os.sched_yield()  # what closes both is most likely just about to exit
-            has_exited = one.has_exited()
-        if has_exited:
-            unseen.remove(one)
-            return True
-    one.exit = _exit_descriptor(one.pid)
-    if one.exit >= 0:
-        unseen.remove(one)
-        poll.register(one.exit, _READABLE)
-        live[one.exit] = one
-    return False
-
-
 def _exit_descriptor(pid: int) -> int:
     """What becomes readable when a process exits; -1 where there is no such thing, or no more of them."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
         return -1
-
-
-class _Unharmed:
-    """Write to a pipe that nobody may read any more, in a program that has not told SIGPIPE to be ignored."""
-
-    def __enter__(self) -> None:
-        import signal
-
-        self._before: set[int] | None = None
-        if signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL:
-            self._before = set(signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE}))
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is None:
-            return
-        import signal
-
-        if signal.SIGPIPE in signal.sigpending():
-            signal.sigwait({signal.SIGPIPE})
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
-
-
-def _watch(poll: select.poll, live: dict[int, _Live], one: _Live) -> None:
-    poll.register(one.out, _READABLE)
-    poll.register(one.err, _READABLE)
-    live[one.out] = live[one.err] = one
-    if one.stdin >= 0:
-        poll.register(one.stdin, select.POLLOUT)
-        live[one.stdin] = one
-
-
-def _forget(poll: select.poll, live: dict[int, _Live], fd: int) -> None:
-    poll.unregister(fd)
-    del live[fd]
 
 
 def _close(descriptors: Iterable[int]) -> None:
