@@ -218,7 +218,8 @@ class Turn:
             notes = (*notes, f"{dropped_stderr} bytes of stderr were dropped")
         return Run(
             *(hook, failure, why, True, False, code, duration * 1000),  # started, and not in the background
-            *(stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")),
+            stdout.decode("utf-8", "replace") if stdout else "",
+            stderr.decode("utf-8", "replace") if stderr else "",
             *(notes, None, self.event.tool_input),  # no answer but what it printed
         )
 

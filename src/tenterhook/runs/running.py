@@ -15,7 +15,7 @@ from _collections import deque  # type: ignore[import-not-found]  # `collections
 from ..basics.values import NamedTuple
 from ..errors import Cancelled
 from ..model import Failure
-from .spawning import Spawner, find_child, reap
+from .spawning import Spawner, find_child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,11 +228,13 @@ class _Live:
         """Reap the process if it has; only then may its group's number become someone else's."""
         if self.code is None and not self.code_is_lost:
             try:
-                self.code = reap(self.pid)
+                ended, status = os.waitpid(self.pid, os.WNOHANG)
             except ChildProcessError:  # SIGCHLD is ignored, or a reaper of every child was quicker
                 self.code_is_lost = True
                 return True
-            return self.code is not None
+            if not ended:
+                return False
+            self.code = os.waitstatus_to_exitcode(status)
         return True
 
     def forget_output(self, fd: int) -> bool:
