@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 import textwrap
@@ -12,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from tenterhook import Engine, Event, Verdict
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
     from pathlib import Path
 
@@ -121,3 +122,33 @@ def console_steps(text: str) -> list[tuple[str, str]]:
         else:
             found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
     return found
+
+
+def on_a_terminal(arguments: list[str], answers: dict[bytes, bytes]) -> tuple[int, bytes]:
+    """Run the command line on a terminal, give each question its answer; exit status and all that was seen."""
+    main, other = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tenterhook", *arguments], stdin=other, stdout=other, stderr=other, close_fds=True
+    )
+    os.close(other)
+    seen = b""
+    try:
+        deadline = time.monotonic() + 30
+        for question, answer in answers.items():
+            while question not in seen:
+                assert time.monotonic() < deadline, seen
+                seen += os.read(main, 65536)
+            os.write(main, answer)
+        while True:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            seen += piece
+        return running.wait(30), seen
+    finally:
+        running.kill()
+        running.wait()
+        os.close(main)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dispatching.test_dispatch import GUARD, HANG, call, install, line, payload
-from support import alive, folder_hook, tenterhook, until, user_hooks
+from support import alive, folder_hook, on_a_terminal, tenterhook, until, user_hooks
 from tenterhook.basics import places
 from tenterhook.dispatching import keeping_hub
 
@@ -222,3 +222,89 @@ def test_no_agent_starts_or_stops_one(home: Path, project: Path) -> None:
     said = subprocess.run([sys.executable, "-c", agent], cwd=project, capture_output=True, text=True, timeout=HANG)
     assert said.stdout.count("was called from an agent that Tenterhook guards") == 2
     assert keeping_hub.process_id() is not None
+
+
+# ---- without pages
+
+
+def without_pages() -> int:
+    started = tenterhook("hub", "start", "--no-pages", "--json")
+    assert started.returncode == 0, started.stderr
+    assert json.loads(started.stdout)["url"] is None
+    pid = keeping_hub.process_id()
+    assert pid is not None
+    return pid
+
+
+def test_one_without_pages_answers_events_and_listens_on_no_network(home: Path, project: Path) -> None:
+    written = guarded(home)
+    pid = without_pages()
+    until(lambda: f"by {pid}." in call(written, payload("claude-code", project)).stdout)
+    sockets = {os.readlink(each) for each in Path(f"/proc/{pid}/fd").iterdir() if "socket" in os.readlink(each)}
+    network = [Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:] for kind in ("tcp", "tcp6")]
+    assert not sockets & {f"socket:[{line.split()[9]}]" for lines in network for line in lines}
+    assert "without pages" in tenterhook("hub", "status").stdout
+
+
+def test_one_with_pages_takes_its_place_and_no_other_does(home: Path) -> None:
+    first = without_pages()
+    again = tenterhook("hub", "start", "--no-pages")
+    assert again.returncode == 1
+    assert "runs already" in again.stderr
+    assert begun()["url"].startswith("http://")
+    assert not alive(first)
+    assert "without pages" not in tenterhook("hub", "status").stdout
+
+
+def test_one_without_pages_that_was_killed_is_there_again_in_the_next_session(home: Path, project: Path) -> None:
+    written = guarded(home)
+    os.kill(without_pages(), signal.SIGKILL)
+    until(lambda: keeping_hub.process_id() is None)
+    assert "by " in call(written, payload("claude-code", project, session_id="next")).stdout
+    second = until(keeping_hub.process_id)
+    until(lambda: f"by {second}." in call(written, payload("claude-code", project)).stdout)
+
+
+@pytest.mark.parametrize("option", [("--listen", "127.0.0.1:0"), ("--database", "x.db"), ("--insecure",)])
+def test_what_pages_need_is_refused_without_them(home: Path, option: tuple[str, ...]) -> None:
+    refused = tenterhook("hub", "start", "--no-pages", *option)
+    assert refused.returncode == 64
+    assert option[0] in refused.stderr
+    assert keeping_hub.wanted() is None
+
+
+def test_install_brings_one_and_the_last_uninstall_ends_it(home: Path) -> None:
+    folder_hook(user_hooks(home), "guard", GUARD)
+    installed = tenterhook("install", "claude-code", "codex", "--hub")
+    assert installed.returncode == 0, installed.stderr
+    assert "in the background; end it with: tenterhook hub stop" in installed.stdout
+    pid = keeping_hub.process_id()
+    assert pid is not None
+    assert tenterhook("install", "claude-code", "--hub").returncode == 0  # it is there already
+    assert keeping_hub.process_id() == pid
+    assert "has ended" not in tenterhook("uninstall", "codex", "--yes").stdout
+    assert keeping_hub.process_id() == pid
+    assert "the hub in the background has ended" in tenterhook("uninstall", "claude-code", "--yes").stdout
+    assert not alive(pid)
+    assert keeping_hub.wanted() is None
+
+
+def test_uninstall_leaves_one_with_pages_alone(home: Path) -> None:
+    tenterhook("install", "claude-code")
+    begun()
+    pid = keeping_hub.process_id()
+    tenterhook("uninstall", "claude-code", "--yes")
+    assert keeping_hub.process_id() == pid
+
+
+def test_install_in_a_script_tells_of_it_and_starts_none(home: Path) -> None:
+    assert "--hub" in tenterhook("install", "claude-code").stdout.splitlines()[-1]
+    assert "--hub" not in tenterhook("install", "codex", "--no-hub").stdout
+    assert keeping_hub.wanted() is None
+
+
+@pytest.mark.parametrize(("answer", "runs"), [(b"\n", True), (b"n\n", False)])
+def test_install_on_a_terminal_asks(home: Path, answer: bytes, runs: bool) -> None:
+    status, _ = on_a_terminal(["install", "claude-code"], {b"keep one running?": answer})
+    assert status == 0
+    assert (keeping_hub.process_id() is not None) is runs

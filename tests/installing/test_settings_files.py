@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from support import folder_hook, tenterhook, user_hooks
+from support import folder_hook, on_a_terminal, tenterhook, user_hooks
 from tenterhook.basics import guarded, processes
 from tenterhook.installing import lasting
 
@@ -592,6 +590,7 @@ class TestNames:
             b"install into Claude Code?": b"y\n",
             b"install into Gemini CLI?": b"n\n",
             b"install into Qwen Code?": b"\n",
+            b"keep one running?": b"n\n",
         }
         status, seen = on_a_terminal(["install"], answers)
         assert status == 0
@@ -647,33 +646,3 @@ class TestPassingEnvironments:
     def test_it_says_so_only_then(self, home: Path) -> None:
         said = tenterhook("install", "gemini").stderr
         assert ("this will not last" in said) == (lasting.temporary() is not None)
-
-
-def on_a_terminal(arguments: list[str], answers: dict[bytes, bytes]) -> tuple[int, bytes]:
-    """Run the command line on a terminal, give each question its answer; exit status and all that was seen."""
-    main, other = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tenterhook", *arguments], stdin=other, stdout=other, stderr=other, close_fds=True
-    )
-    os.close(other)
-    seen = b""
-    try:
-        deadline = time.monotonic() + 30
-        for question, answer in answers.items():
-            while question not in seen:
-                assert time.monotonic() < deadline, seen
-                seen += os.read(main, 65536)
-            os.write(main, answer)
-        while True:
-            try:
-                piece = os.read(main, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            seen += piece
-        return running.wait(30), seen
-    finally:
-        running.kill()
-        running.wait()
-        os.close(main)

@@ -101,8 +101,8 @@ def hub(
     tenterhook hub person add alice --admin
     tenterhook hub token add build-machine
     """
-    if context.invoked_subcommand not in (*_JOINING, "stop"):
-        _need_extra()
+    if context.invoked_subcommand not in (*_JOINING, *_BACKGROUND):
+        need_extra()
     if context.invoked_subcommand is not None:
         context.obj = database
         return
@@ -119,7 +119,8 @@ def check_url(public_url: str | None) -> None:
         raise HookError(f"{public_url!r} is no address of a hub", "write it like https://hub.example.org")
 
 
-def _need_extra() -> None:
+def need_extra() -> None:
+    """Refuse to go on without what pages are made with."""
     import importlib.util
 
     if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn", "argon2"))):

@@ -9,11 +9,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..basics.shown import visible
 from ..dispatching import keeping_hub
 from ..errors import HookError
-from .hub import check_url, say, serving_options
+from .hub import check_url, need_extra, say, serving_options
 from .loading import json_option
 from .printing import print_json, short_path
 from .trust import refuse_below_agent
@@ -26,9 +27,18 @@ _PATIENCE = 30.0  # seconds for a hub to begin
 
 @click.command(short_help="Run a hub in the background, until `hub stop`.")
 @serving_options
+@click.option("--no-pages", is_flag=True, help="Answer agents' events and nothing else: it listens on no network.")
 @json_option
+@click.pass_context
 def start(
-    listen: str, database: str | None, public_url: str | None, keep_days: int, insecure: bool, as_json: bool
+    context: click.Context,
+    listen: str,
+    database: str | None,
+    public_url: str | None,
+    keep_days: int,
+    insecure: bool,
+    no_pages: bool,
+    as_json: bool,
 ) -> int:
     """Run a hub in the background. If it is not there when an agent begins a session, it is started again.
 
@@ -36,18 +46,47 @@ def start(
 
     \b
     tenterhook hub start
+    tenterhook hub start --no-pages
     tenterhook hub stop
     """
     refuse_below_agent("hub start")
     _need_linux()
     check_url(public_url)
+    if no_pages:
+        _refuse_others(context)
+    else:
+        need_extra()
+        _make_room()
+    said = begin(None if no_pages else listen, database, public_url, keep_days, insecure=insecure)
+    if as_json:
+        print_json(said)
+        return 0
+    if no_pages:
+        click.echo(f"{click.style('hub', bold=True)}     no pages: it answers the events of this account's agents")
+    else:
+        say(said)
+    click.echo(
+        "it runs in the background, and again whenever an agent begins a session; end it with: tenterhook hub stop"
+    )
+    return 0
+
+
+def begin(
+    listen: str | None = None,
+    database: str | None = None,
+    public_url: str | None = None,
+    keep_days: int = 90,
+    *,
+    insecure: bool = False,
+) -> dict[str, Any]:
+    """Have a hub run from now on, by default one without pages; what it says first."""
     _refuse_if_there()
     asked = keeping_hub.want(listen, database, public_url, keep_days, insecure=insecure)
     before = os.path.getsize(keeping_hub.log()) if os.path.exists(keeping_hub.log()) else 0
     process = None
     try:
         process = keeping_hub.start(asked)
-        said = _begun(process, before)
+        return _begun(process, before)
     except BaseException:  # what could not begin would not at the next session either
         if process is not None:
             process.terminate()
@@ -55,14 +94,20 @@ def start(
         _refuse_if_there()  # somebody else was quicker, and is to stay
         keeping_hub.forget()
         raise
-    if as_json:
-        print_json(said)
-        return 0
-    say(said)
-    click.echo(
-        "it runs in the background, and again whenever an agent begins a session; end it with: tenterhook hub stop"
-    )
-    return 0
+
+
+def _refuse_others(context: click.Context) -> None:
+    for name in ("listen", "database", "public_url", "keep_days", "insecure"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for a hub with pages, --no-pages for one without")
+
+
+def _make_room() -> None:
+    """A hub with pages takes the place of one without."""
+    known = keeping_hub.wanted()
+    if known is not None and known.listen is None:
+        keeping_hub.forget()
+        keeping_hub.stop()
 
 
 def _need_linux() -> None:

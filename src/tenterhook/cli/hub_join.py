@@ -18,6 +18,7 @@ from .printing import print_json
 from .trust import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
+    from ..dispatching import keeping_hub
     from ..joining.membership import Membership
 
 _WHAT_IT_MEANS = """\
@@ -118,13 +119,13 @@ def status(as_json: bool) -> int:
     from ..joining import delivering, membership
 
     running = keeping_hub.process_id()
-    kept = keeping_hub.wanted() is not None
+    kept = keeping_hub.wanted()
     if not as_json:
         click.echo(_running(running, kept))
     joined = membership.load()
     if joined is None:
         if as_json:
-            print_json({"schema": 1, "running": running, "background": kept, "joined": False})
+            print_json({"schema": 1, "running": running, "background": kept is not None, "joined": False})
         else:
             click.echo("no hub was joined; join one with: tenterhook hub join URL")
         return 0
@@ -136,7 +137,7 @@ def status(as_json: bool) -> int:
     waiting = delivering.undelivered(joined)
     if as_json:
         about = {"url": joined.url, "name": joined.name, "reachable": trouble is None, "why_not": trouble}
-        here = {"running": running, "background": kept}
+        here = {"running": running, "background": kept is not None}
         print_json({"schema": 1, **here, "joined": True, **about, "undelivered": waiting})
     else:
         click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
@@ -145,10 +146,12 @@ def status(as_json: bool) -> int:
     return 0 if trouble is None else 1
 
 
-def _running(pid: int | None, kept: bool) -> str:
+def _running(pid: int | None, kept: keeping_hub.Wanted | None) -> str:
     if pid is None:
         again = (
             "; it is started again when an agent begins a session" if kept else "; start one with: tenterhook hub start"
         )
         return "no hub runs on this machine" + again
-    return "a hub runs on this machine" + (", in the background" if kept else "")
+    if kept is None:
+        return "a hub runs on this machine"
+    return "a hub runs on this machine, in the background" + ("" if kept.listen else ", without pages")

@@ -85,8 +85,9 @@ def _hub(states: Sequence[_State]) -> str | None:
 
     if keeping_hub.process_id() is not None:
         return "runs on this machine"
-    advice = keeping_hub.advice() if any(state.word == _GUARDED for state in states) else None
-    return f"none runs on this machine; {advice}" if advice else None
+    if not any(state.word == _GUARDED for state in states) or not keeping_hub.could_help():
+        return None
+    return "none runs on this machine; hooks answer about three times as fast with one: tenterhook hub start --no-pages"
 
 
 def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:

@@ -7,6 +7,7 @@ import os
 import click
 
 from ..catalog import roots
+from ..dispatching import keeping_hub
 from ..errors import HookError
 from ..installing import changes, records
 from ..installing.agents import AGENTS
@@ -57,4 +58,14 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
         elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]
         left = "it is still guarded by another installation" if elsewhere else "it is not guarded any more"
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
+    _end_hub()
     return 0
+
+
+def _end_hub() -> None:
+    """End what answers events and nothing else, if there are none any more."""
+    known = keeping_hub.wanted()
+    if known is not None and known.listen is None and not records.all_records():
+        keeping_hub.forget()
+        keeping_hub.stop()
+        click.echo("the hub in the background has ended: no agent hands it events any more")

@@ -1,7 +1,7 @@
-"""A hub that is kept running in the background, from `hub start` to `hub stop`.
+"""A hub that is kept running in the background, from `hub start` or `install --hub` to `hub stop`.
 
-What `hub start` wrote down says which one. Whoever begins a session and finds none starts it again, and waits for
-nothing: the process that is started sees for itself whether it is needed.
+What they wrote down says which one: with its pages, or one that answers events alone. Whoever begins a session and
+finds none starts it again, and waits for nothing: the process that is started sees for itself whether it is needed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,9 +34,9 @@ _PATIENCE = 10.0  # seconds for a hub to end
 
 
 class Wanted(NamedTuple):
-    """A hub as `hub start` was asked for it."""
+    """A hub as somebody asked for it."""
 
-    listen: str
+    listen: str | None  # no pages: it answers events alone
     database: str | None
     public_url: str | None
     keep_days: int
@@ -65,7 +66,14 @@ def wanted() -> Wanted | None:
         return None
 
 
-def want(listen: str, database: str | None, public_url: str | None, keep_days: int, *, insecure: bool) -> Wanted:
+def want(
+    listen: str | None = None,
+    database: str | None = None,
+    public_url: str | None = None,
+    keep_days: int = 90,
+    *,
+    insecure: bool = False,
+) -> Wanted:
     """Write down which hub is to run from now on."""
     from ..installing import records
 
@@ -115,15 +123,9 @@ def process_id() -> int | None:
     return pid if user == os.getuid() else None
 
 
-def advice() -> str | None:
-    """What a hub would be good for, where there could be one and is none."""
-    if sys.platform != "linux" or process_id() is not None or wanted() is not None:
-        return None
-    from importlib.util import find_spec
-
-    return (
-        "hooks answer about three times as fast while one runs: tenterhook hub start" if find_spec("uvicorn") else None
-    )
+def could_help() -> bool:
+    """Whether hooks would answer sooner with a hub: there is none, and there could be one."""
+    return sys.platform == "linux" and process_id() is None and wanted() is None
 
 
 def see_to_it() -> None:
@@ -235,7 +237,7 @@ def _holder() -> tuple[int | None, str]:
 
 
 def run(
-    listen: str,
+    listen: str | None,
     database: str | None,
     public_url: str | None,
     keep_days: int,
@@ -244,7 +246,6 @@ def run(
     say: Callable[[dict[str, Any]], None],
 ) -> None:
     """Serve people and agents until a signal comes; `say` hears where."""
-    from ..hub import server
     from . import serving
 
     with contextlib.ExitStack() as stack:
@@ -254,7 +255,16 @@ def run(
                 stack.enter_context(serving.Server())
             say(said)
 
-        server.run(listen, database, public_url, is_insecure, keep_days, begin)
+        if listen is None:
+            ended = threading.Event()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: ended.set())
+            begin({"url": None, "listen": None})
+            ended.wait()
+        else:
+            from ..hub import server
+
+            server.run(listen, database, public_url, is_insecure, keep_days, begin)
 
 
 def _say(said: dict[str, Any]) -> None:
