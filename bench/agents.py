@@ -10,6 +10,7 @@ import argparse
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
@@ -22,15 +23,14 @@ from tenterhook.live import trial
 from tenterhook.live.agents import AUTO_APPROVE, DONE, LIVE, Codex, LiveAgent
 from tenterhook.live.script import Turn
 
-from . import growth, homes, tables
+from . import homes, tables
 from .comparing import Blocks, p95, take_turns
 from .dispatching import GUARD, SHELL_GUARD
 from .real_agents import NotHere, RealAgent, real_agent
 from .requests import WorkerEnded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.agents --write"
@@ -88,15 +88,23 @@ class Contender:
 
     def _install(self) -> None:
         homes.write_folder(self._home, "guard", GUARD, SHELL_GUARD)
-        command = [sys.executable, "-m", "tenterhook", "install", self._agent.name]
+        self._tenterhook("install", self._agent.name)
+
+    @contextmanager
+    def hub(self) -> Iterator[None]:
+        """What `install` offers to keep in the background, which answers in place of a process for each call."""
+        self._tenterhook("install", self._agent.name, "--hub")
+        try:
+            yield
+        finally:
+            self._tenterhook("hub", "stop")
+
+    def _tenterhook(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "tenterhook", *arguments]
         environment = homes.clean_environment(self._home)
         done = subprocess.run(command, cwd=self._project, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise Unmeasured(f"tenterhook install: {done.stderr.strip() or done.stdout.strip()}")
-
-    def hub(self) -> AbstractContextManager[int]:
-        """A hub on the machine, which answers in place of a process for each call."""
-        return growth.hub_in(homes.clean_environment(self._home), self._home / ".local/state/tenterhook")
+            raise Unmeasured(f"tenterhook {arguments[0]}: {done.stderr.strip() or done.stdout.strip()}")
 
     def _write_natively(self, script: Path) -> None:
         """The guard in the agent's own settings, in the form that `install` would use."""
