@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
-from statistics import median
+from random import Random
+from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.agents --write"
 _LONGEST = 300  # seconds for one session
+_DRAWN = 1000
 _LIMIT = 20.0  # milliseconds over the native guard in sh, at the 95th percentile
 
 _PYTHON_GUARD = """\
@@ -149,6 +151,7 @@ class Cost(NamedTuple):
     p95: float
     over_p50: float
     over_p95: float
+    spread: tuple[float, float]  # of the last, had other calls been measured: nine of ten times it is within
 
     @property
     def mark(self) -> str:
@@ -185,14 +188,26 @@ def costs(found: Mapping[str, Blocks]) -> tuple[Cost, ...]:
     """What each guard costs, from the microseconds of all sessions."""
     all_of = {guard: [took / 1000 for took in chain.from_iterable(blocks)] for guard, blocks in found.items()}
     middle, high = ({guard: of(took) for guard, took in all_of.items()} for of in (median, p95))
+    native = all_of[NATIVE]
     return tuple(
-        Cost(guard, middle[guard], high[guard], middle[guard] - middle[NATIVE], high[guard] - high[NATIVE])
-        for guard in found
+        Cost(
+            *(guard, middle[guard], high[guard], middle[guard] - middle[NATIVE], high[guard] - high[NATIVE]),
+            spread=_spread(took, native),
+        )
+        for guard, took in all_of.items()
     )
 
 
+def _spread(took: Sequence[float], native: Sequence[float]) -> tuple[float, float]:
+    """How far the difference of the 95th percentiles depends on which calls were slow by chance (a bootstrap)."""
+    chance = Random(0)
+    drawn = [p95(chance.choices(took, k=len(took))) - p95(chance.choices(native, k=len(native))) for _ in range(_DRAWN)]
+    lowest, *_, highest = quantiles(drawn, n=20)
+    return lowest, highest
+
+
 def table(measured: Sequence[Measured]) -> str:
-    headings = ("agent", "guard", "p50", "p95", "over native sh, p50", "p95", "target", "")
+    headings = ("agent", "guard", "p50", "p95", "over native sh, p50", "p95", "within", "target", "")
     lines = [
         (
             f"{one.agent} {one.version}" if not number else "",
@@ -201,13 +216,14 @@ def table(measured: Sequence[Measured]) -> str:
             f"{cost.p95:.1f} ms",
             "" if cost.guard == NATIVE else f"{cost.over_p50:+.1f} ms",
             "" if cost.guard == NATIVE else f"{cost.over_p95:+.1f} ms",
+            "" if cost.guard == NATIVE else "{:+.0f} … {:+.0f}".format(*cost.spread),
             f"≤ {_LIMIT:g} ms" if cost.mark else "",
             cost.mark,
         )
         for one in measured
         for number, cost in enumerate(one.costs)
     ]
-    return tables.lined_up([headings, *lines], range(2, 7))
+    return tables.lined_up([headings, *lines], range(2, 8))
 
 
 def main() -> int:

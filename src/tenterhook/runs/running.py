@@ -162,8 +162,8 @@ class _Live:
             # Most payloads fit into the pipe: they are there before the process is, and nobody waits for a reader.
             taken = os.write(self.stdin, payload)
             if taken == len(payload):
-                os.close(self.stdin)
-                self.stdin = -1
+                written, self.stdin = self.stdin, -1
+                os.close(written)
             else:
                 self.unsent = memoryview(payload)[taken:]
             if command.warm is not None:
@@ -370,12 +370,13 @@ class _Stage:
             elif fd == one.stdin:
                 if not one.feed():
                     self._forget(fd)
-                    os.close(fd)
                     one.stdin = -1
+                    os.close(fd)
             elif not (mask & _READABLE and one.read(fd)):
                 self._forget(fd)
+                both = one.forget_output(fd)
                 os.close(fd)
-                if one.forget_output(fd) and one in unseen and self._is_over(one):
+                if both and one in unseen and self._is_over(one):
                     over.append(one)
         now = time.monotonic()
         if now >= self._look:
