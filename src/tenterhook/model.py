@@ -146,6 +146,9 @@ class Event:
 _BASE = ("name", "session_id", "work_dir", "timestamp", "context")
 
 
+WITH_ONE_MATCHER = frozenset(("array", *AGENTS))  # of the formats
+
+
 class Hook(NamedTuple):
     """One definition, checked once, whichever format it was written in."""
 
@@ -179,7 +182,7 @@ class Hook(NamedTuple):
     @property
     def has_one_matcher(self) -> bool:
         """Formats with a single matcher for whatever the event is about, instead of one for the tool and its input."""
-        return self.format == "array" or self.format in AGENTS
+        return self.format in WITH_ONE_MATCHER
 
     @property
     def in_parallel(self) -> bool:

@@ -282,9 +282,9 @@ def test_install_brings_one_and_the_last_uninstall_ends_it(home: Path) -> None:
     assert pid is not None
     assert tenterhook("install", "claude-code", "--hub").returncode == 0  # it is there already
     assert keeping_hub.process_id() == pid
-    assert "has ended" not in tenterhook("uninstall", "codex", "--yes").stdout
+    assert "any more: no agent" not in tenterhook("uninstall", "codex", "--yes").stdout
     assert keeping_hub.process_id() == pid
-    assert "the hub in the background has ended" in tenterhook("uninstall", "claude-code", "--yes").stdout
+    assert "no hub runs in the background any more" in tenterhook("uninstall", "claude-code", "--yes").stdout
     assert not alive(pid)
     assert keeping_hub.wanted() is None
 
@@ -298,8 +298,8 @@ def test_uninstall_leaves_one_with_pages_alone(home: Path) -> None:
 
 
 def test_install_in_a_script_tells_of_it_and_starts_none(home: Path) -> None:
-    assert "--hub" in tenterhook("install", "claude-code").stdout.splitlines()[-1]
-    assert "--hub" not in tenterhook("install", "codex", "--no-hub").stdout
+    assert "hub start --no-pages" in tenterhook("install", "claude-code").stdout.splitlines()[-1]
+    assert "no hub runs" not in tenterhook("install", "codex", "--no-hub").stdout
     assert keeping_hub.wanted() is None
 
 
@@ -308,3 +308,59 @@ def test_install_on_a_terminal_asks(home: Path, answer: bytes, runs: bool) -> No
     status, _ = on_a_terminal(["install", "claude-code"], {b"keep one running?": answer})
     assert status == 0
     assert (keeping_hub.process_id() is not None) is runs
+
+
+def by_hand(home: Path) -> subprocess.Popen[bytes]:
+    """A hub with pages that a person runs in a terminal."""
+    line = [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"]
+    running = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until(lambda: keeping_hub.process_id() == running.pid)
+    return running
+
+
+def test_one_that_was_started_by_hand_in_its_place_is_left_alone(home: Path) -> None:
+    install("claude-code")
+    os.kill(without_pages(), signal.SIGKILL)
+    until(lambda: keeping_hub.process_id() is None)
+    running = by_hand(home)
+    try:
+        refused = tenterhook("hub", "start", "--listen", "127.0.0.1:0")
+        assert refused.returncode == 1
+        assert "runs already" in refused.stderr
+        assert tenterhook("uninstall", "claude-code", "--yes").returncode == 0
+        assert keeping_hub.wanted() is None
+        assert running.poll() is None
+    finally:
+        running.terminate()
+        running.wait(HANG)
+
+
+def test_one_without_pages_comes_back_if_the_one_with_them_cannot_begin(home: Path) -> None:
+    without_pages()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        failed = tenterhook("hub", "start", "--listen", f"127.0.0.1:{taken.getsockname()[1]}")
+    assert failed.returncode == 1
+    until(keeping_hub.process_id)
+    assert "without pages" in tenterhook("hub", "status").stdout
+
+
+def test_one_that_cannot_listen_says_so_and_ends(home: Path) -> None:
+    os.makedirs(f"{places.state()}/hub.sock")
+    failed = tenterhook("install", "claude-code", "--hub")
+    assert failed.returncode == 1
+    assert "Claude Code: guarded" in failed.stdout  # what was done is shown
+    assert "events cannot be answered" in failed.stderr
+    assert keeping_hub.wanted() is None
+    said = json.loads(tenterhook("install", "claude-code", "--hub", "--json").stdout)
+    assert "events cannot be answered" in said["hub"]["why_not"]
+
+
+def test_install_starts_the_one_again_that_was_to_run(home: Path) -> None:
+    begun()
+    first = keeping_hub.process_id()
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    until(lambda: keeping_hub.process_id() is None)
+    said = json.loads(tenterhook("install", "claude-code", "--hub", "--json").stdout)
+    assert said["hub"] == {"running": keeping_hub.process_id(), "why_not": None}
+    assert "without pages" not in tenterhook("hub", "status").stdout

@@ -632,4 +632,50 @@ def test_ctrl_c_in_the_moment_of_a_start_ends_the_hook(
     leader = tmp_path / "leader"
     time.sleep(0.2)  # whoever was not ended would have begun by now
     assert len(started) == 1
-    assert not leader.exists() or not alive(int(leader.read_text()))
+    assert not leader.exists() or not (pid := leader.read_text()) or not alive(int(pid))
+
+
+@pytest.mark.parametrize("script", ["echo said; exit 2", "sleep 60 & exit 2"])
+def test_a_hook_that_ended_in_time_did_not_time_out_however_late_we_look(script: str, at_once: None) -> None:
+    def slowly() -> Iterator[Command]:
+        for each in (script, "exit 0"):
+            yield Command(("/bin/sh", "-c", each), b"{}", os.getcwd(), dict(os.environb), 0.3)
+            time.sleep(0.5)
+
+    first, _ = run_stage(slowly())
+    assert (first.failure, first.exit_code) == (None, 2)
+
+
+def test_without_a_descriptor_left_a_hook_cannot_start_and_nothing_is_raised(project: Path) -> None:
+    write_config(project / "hooks.toml", array_hook("exit 0"))
+    code = """
+        import os, resource, time
+        from tenterhook import Engine, Event
+        engine = Engine.load(configs=["hooks.toml"])
+        call = Event("pre-tool-call", tool_name="Shell", tool_input={})
+        engine.decide(call)
+        time.sleep(1.1)  # what was known of descriptors is too old by now
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        held = []
+        try:
+            while True:
+                held.append(os.open("/dev/null", os.O_RDONLY))
+        except OSError:
+            pass
+        print(engine.decide(call).runs[0].why)
+    """
+    said = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=HANG)
+    assert said.stdout.startswith("cannot start: Too many open files"), said.stderr
+
+
+def test_a_second_ctrl_c_while_hooks_are_ended_closes_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def impatient(_: float) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    commands = [
+        Command(("/bin/sh", "-c", each), b"", os.getcwd(), dict(os.environb), 60.0) for each in ("", "sleep 60")
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        monkeypatch.setattr(time, "sleep", impatient)
+        run_stage(commands, tell=lambda *_: True)

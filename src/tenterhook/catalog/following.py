@@ -7,6 +7,7 @@ then on the kernel tells (watching.py) whether there is a reason to. Where it ca
 from __future__ import annotations
 
 import marshal
+import os
 import stat
 import threading
 import time
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 1.0  # seconds without a look of one's own, whatever the kernel tells
 _SHARE = 100  # and as many times what a look takes
+_AT_ONCE = 8  # more descriptors than reading has open
 
 
 class Followed:
@@ -63,7 +65,10 @@ class Followed:
         if self._watch is None and self._looks:  # most that are loaded see just one event
             self._watch = self._watched()  # before looking: what happens from now on is told
         self._looks += 1
-        if not self._is_settled or not self._is_fresh():
+        if not (self._is_settled and self._is_fresh()):
+            if not _can_read():
+                self._due = 0.0  # the next event tries again
+                return
             self._read_again()
         ended = time.monotonic()
         self._due = ended + max(_LONGEST, _SHARE * (ended - begun))
@@ -108,6 +113,19 @@ class Followed:
             self._known = index.recalled(self._root, self._configs, layers.layers(self._root))
         self.latest = self._read(Trust(self._root, everything=self._everything))
         self._watch, self._looks = None, 0
+
+
+def _can_read() -> bool:
+    """Whether files can be opened: without descriptors every hook would seem to be gone, so what is known stays."""
+    held: list[int] = []
+    try:
+        held += (os.open("/", os.O_RDONLY | os.O_CLOEXEC) for _ in range(_AT_ONCE))
+    except OSError:
+        return False
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+    return True
 
 
 def _as_loaded(found: index.Index, here: Sequence[layers.Layer], trust: Trust) -> Catalog:

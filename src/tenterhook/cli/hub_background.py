@@ -50,14 +50,14 @@ def start(
     tenterhook hub stop
     """
     refuse_below_agent("hub start")
-    _need_linux()
+    need_linux()
     check_url(public_url)
     if no_pages:
         _refuse_others(context)
+        said = begin()
     else:
         need_extra()
-        _make_room()
-    said = begin(None if no_pages else listen, database, public_url, keep_days, insecure=insecure)
+        said = _begin_with_pages(listen, database, public_url, keep_days, insecure)
     if as_json:
         print_json(said)
         return 0
@@ -102,15 +102,21 @@ def _refuse_others(context: click.Context) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} is for a hub with pages, --no-pages for one without")
 
 
-def _make_room() -> None:
-    """A hub with pages takes the place of one without."""
-    known = keeping_hub.wanted()
-    if known is not None and known.listen is None:
-        keeping_hub.forget()
-        keeping_hub.stop()
+def _begin_with_pages(
+    listen: str, database: str | None, public_url: str | None, keep_days: int, insecure: bool
+) -> dict[str, Any]:
+    """A hub with pages takes the place of one without, which comes back if the other cannot begin."""
+    before = keeping_hub.end_without_pages()
+    try:
+        return begin(listen, database, public_url, keep_days, insecure=insecure)
+    except BaseException:  # whatever it was: quick hooks stay quick
+        if before is not None:
+            keeping_hub.want_again(before)
+        raise
 
 
-def _need_linux() -> None:
+def need_linux() -> None:
+    """Refuse to go on where there can be no hub in the background."""
     if sys.platform != "linux":
         raise HookError("a hub in the background needs Linux", "run it in a terminal: tenterhook hub")
 
@@ -147,7 +153,7 @@ def _begun(process: Popen[bytes], before: int) -> dict[str, Any]:
 def stop() -> int:
     """End the hub that runs on this machine; none is started again."""
     refuse_below_agent("hub stop")
-    _need_linux()
+    need_linux()
     was_wanted = keeping_hub.forget()
     if keeping_hub.stop():
         click.echo("the hub has ended")

@@ -87,11 +87,12 @@ def install(
     plans = [plan(agent, root, catalog.hooks, must_close=must_close) for agent in agents]
     if not dry_run:
         _make(plans)
-        if hub and keeping_hub.could_help():
-            hub_background.begin()
     if as_json:
-        print_json({"schema": 1, "dry_run": dry_run, "installed": [_as_json(each) for each in plans]})
-        return 0
+        trouble = _trouble_with_hub() if hub and not dry_run else None
+        about = {"running": keeping_hub.process_id(), "why_not": trouble}
+        done = {"dry_run": dry_run, "installed": [_as_json(each) for each in plans]}
+        print_json({"schema": 1, **done, "hub": about})
+        return 0 if trouble is None else 1
     for each in plans:
         _print(each, catalog.hooks, dry_run=dry_run)
     _warn_if_temporary()
@@ -101,17 +102,32 @@ def install(
 
 
 def _offer_hub(hub: bool | None) -> None:
-    if hub:
-        click.echo("a hub without pages runs in the background; end it with: tenterhook hub stop")
-    if hub is not None or temporary() or not keeping_hub.could_help():
-        return
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if hub is None and keeping_hub.could_help():
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            click.echo(f"no hub runs on this machine; {keeping_hub.ADVICE}")
+            return
         click.echo("hooks answer about three times as fast while a process in the background has everything loaded;")
-        click.echo("it takes 40 MB, listens on no network, and ends with: tenterhook hub stop")
-        if click.confirm("keep one running?", default=True):
-            hub_background.begin()
-    else:
-        click.echo("no hub runs on this machine; hooks answer about three times as fast with one: --hub")
+        click.echo("it takes about 25 MB, listens on no network, and ends with: tenterhook hub stop")
+        hub = click.confirm("keep one running?", default=True)
+    if hub:
+        _bring_hub()
+        click.echo("a hub runs in the background; end it with: tenterhook hub stop")
+
+
+def _bring_hub() -> None:
+    """Have a hub run, if none does: the one that was to run, or one without pages."""
+    hub_background.need_linux()
+    if keeping_hub.process_id() is None:
+        known = keeping_hub.wanted()
+        hub_background.begin(*(known[:4] if known else ()), insecure=bool(known and known.insecure))
+
+
+def _trouble_with_hub() -> str | None:
+    try:
+        _bring_hub()
+    except HookError as error:
+        return error.message
+    return None
 
 
 def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], root: str | None) -> list[str]:

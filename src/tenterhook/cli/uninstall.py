@@ -64,8 +64,5 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
 
 def _end_hub() -> None:
     """End what answers events and nothing else, if there are none any more."""
-    known = keeping_hub.wanted()
-    if known is not None and known.listen is None and not records.all_records():
-        keeping_hub.forget()
-        keeping_hub.stop()
-        click.echo("the hub in the background has ended: no agent hands it events any more")
+    if not records.all_records() and keeping_hub.end_without_pages() is not None:
+        click.echo("no hub runs in the background any more: no agent hands it events")

@@ -9,7 +9,7 @@ from ..basics import callers, jsonable, places, processes
 from ..basics.values import NamedTuple, remembered
 from ..events import AGENTS
 from ..formats import entry_points, payloads
-from ..model import Event, Hook
+from ..model import WITH_ONE_MATCHER, Event, Hook
 from ..runs.running import GRACE, Command, Ended
 from . import circles
 
@@ -145,15 +145,12 @@ class Payloads:
         self._written: dict[tuple[str, str], tuple[dict[str, Any], bytes]] = {}
 
     def of(self, hook: Hook) -> tuple[dict[str, Any], bytes]:
-        key = (_PAYLOADS.get(hook.format, ""), hook.declared)
+        key = (hook.format if hook.format in WITH_ONE_MATCHER else "", hook.declared)
         written = self._written.get(key)
         if written is None:
             sent = payloads.payload(hook, self.event)
             written = self._written[key] = (sent, jsonable.encode(sent))
         return written
-
-
-_PAYLOADS = {name: name for name in ("array", *AGENTS)}  # formats with a payload of their own
 
 
 def prepare(

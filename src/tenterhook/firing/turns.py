@@ -51,7 +51,7 @@ class Turn:
         self._sight = matching.Sight(event)
         self._starter = processes.this()
         self._environment: commands.Environment | None = None
-        self._calls_itself: bool | None = None
+        self._may_circle: bool | None = None
 
     def run(self, stage: matching.Stage) -> None:
         """Run what the event reaches of a stage, on the input as modified so far."""
@@ -150,18 +150,18 @@ class Turn:
             standing = self.trust.standing(hook) if self.trust else None
             if standing is None or not standing.runs:
                 return Run(hook, started=False, why="untrusted", notes=(standing.why or "",) if standing else ())
-        if hook.function is None and self._is_called_by_a_hook():
+        if hook.function is None and self._may_be_a_circle():
             if circles.is_too_deep():
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
             if circles.closes(hook, self._env().chain):
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
         return None
 
-    def _is_called_by_a_hook(self) -> bool:
-        """Whether that is possible: found out once, for it concerns every hook."""
-        if self._calls_itself is None:
-            self._calls_itself = bool(self._env().chain) or circles.is_too_deep()
-        return self._calls_itself
+    def _may_be_a_circle(self) -> bool:
+        """Whether a hook may have called us: found out once, for it concerns all of them."""
+        if self._may_circle is None:
+            self._may_circle = bool(self._env().chain) or circles.is_too_deep()
+        return self._may_circle
 
     def _execute(self, hooks: Sequence[Hook]) -> list[Run | None]:
         """Run hooks side by side; None for an equal command that ran as another."""

@@ -246,8 +246,10 @@ class _Live:
         return self.out < 0
 
     def close(self) -> None:
-        """Let go of everything that is open."""
-        _close((self.stdin, self.out, self.err, self.exit))
+        """Let go of everything that is open, once."""
+        descriptors = (self.stdin, self.out, self.err, self.exit)
+        self.stdin = self.out = self.err = self.exit = -1
+        _close(descriptors)
 
     def ended(self) -> Ended:
         """What happened; the process has exited, or cannot be made to."""
@@ -379,7 +381,7 @@ class _Stage:
                 if both and one in unseen and self._is_over(one):
                     over.append(one)
         now = time.monotonic()
-        if now >= self._look:
+        if now >= self._look or now >= self._due:  # who has ended in time did not time out, however late we are
             self._look = now + _UNSEEN
             over += [one for one in tuple(unseen) if self._is_over(one)]
         if now >= self._due:

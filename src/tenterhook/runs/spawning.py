@@ -27,10 +27,8 @@ class Spawner:
 
     def __init__(self) -> None:
         self._here = _working_directory()
-        now = time.monotonic()
-        if now - _LISTED[0] > _LISTED_FOR or _LISTED[1] != os.getpid():
-            _LISTED[:] = [now, os.getpid(), [(os.POSIX_SPAWN_CLOSE, fd) for fd in _list_inheritable()]]
-        self._closing: list[tuple[int, ...]] = _LISTED[2]
+        if _LISTED[1] != os.getpid():
+            _LISTED[:] = [-1e9, os.getpid(), []]
 
     def spawn(
         self, argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], stdin: int, stdout: int, stderr: int
@@ -38,7 +36,10 @@ class Spawner:
         """Start a process; return its number. Raises `OSError` or `ValueError` if it cannot be started."""
         if cwd != self._here:
             return _spawn_elsewhere(argv, cwd, env, stdin, stdout, stderr)
-        actions = [(_DUP2, stdin, 0), (_DUP2, stdout, 1), (_DUP2, stderr, 2), *self._closing]
+        now = time.monotonic()
+        if now - _LISTED[0] > _LISTED_FOR:
+            _LISTED[:] = [now, os.getpid(), [(os.POSIX_SPAWN_CLOSE, fd) for fd in _list_inheritable()]]
+        actions = [(_DUP2, stdin, 0), (_DUP2, stdout, 1), (_DUP2, stderr, 2), *_LISTED[2]]
         return os.posix_spawn(argv[0], argv, env, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=_RESTORED)
 
 
@@ -77,15 +78,6 @@ def _working_directory() -> str | None:
         return os.getcwd()
     except OSError:  # it was removed under us
         return None
-
-
-def reap(pid: int) -> int | None:
-    """The exit code of a process that has ended (minus a signal's number), or None while it runs.
-
-    Raises `ChildProcessError` if another part of the program has taken it.
-    """
-    ended, status = os.waitpid(pid, os.WNOHANG)
-    return os.waitstatus_to_exitcode(status) if ended else None
 
 
 def find_child(out: int) -> int:

@@ -13,7 +13,7 @@ import threading
 import time
 
 from ..basics.values import NamedTuple
-from .spawning import Spawner, reap
+from .spawning import Spawner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class _Prepared:
             return
         self._socket.close()
         try:
-            if reap(self._pid) is None:
+            if os.waitpid(self._pid, os.WNOHANG) == (0, 0):
                 os.kill(self._pid, _SIGKILL)
                 os.waitpid(self._pid, 0)
         except ChildProcessError:  # another part of the program has reaped it, or it is not a child of this process
