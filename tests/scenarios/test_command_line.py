@@ -594,7 +594,7 @@ def test_on_a_terminal_a_change_is_shown_without_the_middle_of_long_lines(home: 
     assert told["installed"][0]["changes"][0] in whole
     assert "long line" not in whole
     for more in (["--dry-run"], [], ["--dry-run"]):  # the last has nothing to change
-        shown = on_terminal("install", "claude-code", *more, width=100)
+        shown = on_terminal("install", "claude-code", "--no-hub", *more, width=100)
         diff = shown[: shown.find("Claude Code:")].splitlines()
         assert all(len(line) <= 100 for line in diff)
         assert ("(…: the middle of a long line; --dry-run | cat shows it)" in diff) == any(

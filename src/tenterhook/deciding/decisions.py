@@ -17,7 +17,7 @@ _SCOPES = ("once", "session")
 
 def read_decision(run: Run) -> Decision:
     """The meaning of a run that has ended; a failure is no decision unless the hook fails closed."""
-    if run.exit_code == 0 and not run.stdout and run.answer is None:
+    if run.exit_code == 0 and run.failure is None and not run.stdout and run.answer is None:
         return SILENT  # as most are
     decision = _read(run)
     if decision.action is Action.DENY and not decision.reason:
