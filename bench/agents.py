@@ -60,6 +60,19 @@ NOTHING, NATIVE, OURS, WITH_HUB = "no guard", "native, sh", "Tenterhook, sh", "T
 GUARDS = {NATIVE: SHELL_GUARD, "native, Python": _PYTHON_GUARD, "native, Node": _NODE_GUARD}
 
 
+class _WarmUp(NamedTuple):
+    """What is left out at the beginning of a session: so many calls, after which the model thinks for a while."""
+
+    calls: int = 1
+    pause: float = 0.0  # seconds
+
+
+# These parse shell commands in WebAssembly. After some of them V8 begins to optimise the parser, in a thread that takes
+# seconds and up to 1.8 GB, and meanwhile every process that such an agent starts is up to ten times as long in the making.
+_COMPILING = _WarmUp(calls=8, pause=5.0)
+_WARM_UPS = {"gemini": _COMPILING, "qwen": _COMPILING}
+
+
 class Unmeasured(Exception):
     """A session did not go as it should, and how."""
 
@@ -78,6 +91,7 @@ class Contender:
     def __init__(self, agent: RealAgent, directory: Path, guard: str) -> None:
         self._agent = agent
         self._live: LiveAgent = _TrustingCodex() if agent.name == Codex.name else LIVE[agent.name]
+        self._warm_up = _WARM_UPS.get(agent.name, _WarmUp())
         self._guard = guard
         self._home = directory / "home"
         self._project = directory / "project"
@@ -117,12 +131,13 @@ class Contender:
         file.write_bytes(agent.with_entries(b"", {event: str(script)}, frozenset()).text)
 
     def session(self, calls: int) -> list[float]:
-        """One session of so many calls; microseconds of each but the first, in which the agent warms up."""
+        """One session; microseconds of so many calls after those in which the agent warms up."""
         forbidden = self._project / "forbidden"
         forbidden.unlink(missing_ok=True)
         # each call another one: an agent that sees the same again and again takes it for a loop
-        commands = [*(f"true {number}" for number in range(calls)), f"touch {forbidden}"]
+        commands = [*(f"true {number}" for number in range(self._warm_up.calls + calls)), f"touch {forbidden}"]
         script = [*(Turn(calls=(self._live.shell_call(command),)) for command in commands), Turn(text=DONE)]
+        script[self._warm_up.calls] = script[self._warm_up.calls]._replace(delay=self._warm_up.pause)
         came = trial.run(
             self._live,
             self._agent.executable,
@@ -140,7 +155,7 @@ class Contender:
         if forbidden.exists() is not (self._guard == NOTHING):  # a figure counts only if the guard is in force
             raise Unmeasured(f"{self._guard}: the forbidden call {'ran' if forbidden.exists() else 'did not run'}")
         took = [(later.at - earlier.answered) * 1e6 for earlier, later in pairwise(asked)]
-        return took[1:calls]
+        return took[self._warm_up.calls : -1]
 
 
 class Cost(NamedTuple):
@@ -257,7 +272,7 @@ def _options() -> argparse.Namespace:
         prog="python -m bench.agents", description="Measure what one guarded tool call costs in real agents."
     )
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"all, or these: {', '.join(LIVE)}")
-    parser.add_argument("--calls", type=int, default=20, help="calls in a session (default: 20)")
+    parser.add_argument("--calls", type=int, default=20, help="calls measured in a session (default: 20)")
     parser.add_argument("--rounds", type=int, default=5, help="sessions with each guard (default: 5)")
     parser.add_argument("--json", action="store_true", help="print data instead of a table")
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
