@@ -67,8 +67,8 @@ class _WarmUp(NamedTuple):
     pause: float = 0.0  # seconds
 
 
-# These parse shell commands in WebAssembly. After some of them V8 begins to optimise the parser, in a thread that takes
-# seconds and up to 1.8 GB, and meanwhile every process that such an agent starts is up to ten times as long in the making.
+# These parse shell commands in WebAssembly. After some of them V8 begins to optimise the parser, in a thread that
+# takes seconds and up to 1.8 GB, and meanwhile every process that such an agent starts takes up to ten times as long.
 _COMPILING = _WarmUp(calls=8, pause=5.0)
 _WARM_UPS = {"gemini": _COMPILING, "qwen": _COMPILING}
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .catalog.contents import Catalog
     from .catalog.following import Followed
     from .errors import Problem
-    from .journal.writing import Journal
+    from .journal.journal import Journal
     from .runs.running import Cancel
 
 _REMEMBERED_SESSIONS = 64
@@ -89,7 +89,7 @@ class Engine:
         followed = Followed(root, named, trust.as_asked(root, trust_project))
         written = None
         if journal:
-            from .journal.writing import Journal
+            from .journal.journal import Journal
 
             written = Journal("library")
         return cls(followed=followed, debug=debug, journal=written, warm=warm)
@@ -255,8 +255,9 @@ class Engine:
         if trouble and debug:
             debug(f"[HOOK DEBUG] {trouble}")
         trust = self.catalog.trust if self.catalog else None
+        meanwhile = self.journal.make_ready if self.journal is not None else None
         how = {"cancel": cancel, "loop": loop, "deadline": deadline, "debug": debug, "warm": self._warm}
-        return Turn(event, session, trust, **how)  # type: ignore[arg-type]
+        return Turn(event, session, trust, **how, meanwhile=meanwhile)  # type: ignore[arg-type]
 
     def _session(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)

@@ -40,13 +40,14 @@ class Copy:
 
     def refuses(self, session: str = "s-1") -> bool:
         """Whether the bridge refuses a forbidden call, and lets another pass."""
-        return "not this" in self._said("forbidden", session) and not self._said("ls", session)
+        return "not this" in self.said("forbidden", session) and not self.said("ls", session)
 
-    def _said(self, command: str, session: str) -> str:
+    def said(self, command: str, session: str, *flags: str) -> str:
+        """All that the bridge prints about a call."""
         said = {"session_id": session, "cwd": str(self.directory), "tool_name": "Bash"}
         record = f"{os.environ['HOME']}/.local/state/tenterhook/installed/claude-code.json"
         options = ["--host", "claude-code", "--event", "PreToolUse", "--record", record]
-        run = [sys.executable, "-I", "-S", str(self.package / "bridge.py"), *options]
+        run = [sys.executable, "-I", "-S", *flags, str(self.package / "bridge.py"), *options]
         payload = json.dumps({**said, "tool_input": {"command": command}})
         done = subprocess.run(run, input=payload, capture_output=True, text=True, timeout=30)
         return done.stdout + done.stderr
@@ -71,12 +72,38 @@ def test_it_is_written_at_a_sessions_first_event_and_used_from_then_on(copy: Cop
     assert copy.refuses()
 
 
-def test_an_edited_module_is_the_one_that_runs(copy: Copy) -> None:
+def test_what_answering_imports_is_loaded_in_one_go(copy: Copy) -> None:
     assert copy.refuses()
-    answering = copy.package / "dispatching" / "answering.py"
-    answering.write_text(answering.read_text() + "\nraise SystemError\n")
+    said = copy.said("ls", "s-1", "-X", "importtime")
+    assert "tenterhook.dispatching.answering" in said
+    one_by_one = {line.rpartition("|")[2].strip() for line in said.splitlines() if "| " in line}
+    assert not one_by_one & {f"tenterhook.{name}" for name in ("engine", "model", "firing.turns", "basics.places")}
+
+
+def test_modules_are_as_an_import_would_have_them(copy: Copy) -> None:
+    assert copy.refuses()
+    engine = copy.package / "engine.py"
+    told = "(__name__, __file__, __package__, __spec__.name, __spec__.origin, __loader__ is __spec__.loader, deciding)"
+    engine.write_text(f"{engine.read_text()}\nfrom . import deciding\nraise SystemError{told}\n")
+    for session in ("s-2", "s-3"):  # found elsewhere, then in the file that was written anew
+        said = copy.said("ls", session)
+        module = f"('tenterhook.engine', '{engine}', 'tenterhook', 'tenterhook.engine', '{engine}', True, "
+        assert module in said, said
+        assert f"<module 'tenterhook.deciding' from '{copy.package}/deciding/__init__.py'>" in said
+        subprocess.run(
+            [sys.executable, "-c", "from tenterhook.dispatching import bundle; bundle.write()"],
+            env={**os.environ, "PYTHONPATH": str(copy.directory)},
+            check=True,
+        )
+
+
+@pytest.mark.parametrize("name", ["dispatching/answering.py", "engine.py", "basics/places.py"])
+def test_an_edited_module_is_the_one_that_runs(copy: Copy, name: str) -> None:
+    assert copy.refuses()
+    edited = copy.package / name
+    edited.write_text(edited.read_text() + "\nraise SystemError\n")
     assert not copy.refuses()
-    answering.write_text(answering.read_text().replace("\nraise SystemError\n", "\n# mended\n"))
+    edited.write_text(edited.read_text().replace("\nraise SystemError\n", "\n# mended\n"))
     written = copy.bundle.stat().st_mtime_ns
     assert copy.refuses("s-2")
     assert copy.bundle.stat().st_mtime_ns > written

@@ -18,6 +18,7 @@ import pytest
 from joining import hubs
 from joining.hubs import MACHINE, BadHub, RealHub, joined, said
 from support import alive, folder_hook, tenterhook, until, user_hooks
+from tenterhook.basics import places
 from tenterhook.joining import delivering, membership, waking
 from tenterhook.joining.calling_hub import HubAway
 from tenterhook.joining.membership import Membership
@@ -35,7 +36,7 @@ def write(session: str, count: int, first: int = 0, **more: Any) -> None:
     """Append records to the journal, numbered."""
     for number in range(first, first + count):
         record = {"schema": 1, "type": "verdict", "time": time.time(), "by": "test", "session_id": session}
-        writing.append(writing.directory(), {**record, "event": "pre-tool-call", "n": number, **more})
+        writing.append(places.journal(), {**record, "event": "pre-tool-call", "n": number, **more})
 
 
 def numbers(hub: RealHub, session: str) -> list[int]:
@@ -122,7 +123,7 @@ def test_every_segment_is_delivered_also_those_written_aside(
     member = joined(hub)
     monkeypatch.setattr(writing, "_LARGEST_SEGMENT", 2000)
     write(session, 40)
-    holder = os.open(os.path.join(writing.directory(), "lock"), os.O_RDWR)
+    holder = os.open(os.path.join(places.journal(), "lock"), os.O_RDWR)
     held = subprocess.Popen(
         [
             sys.executable,
@@ -140,7 +141,7 @@ def test_every_segment_is_delivered_also_those_written_aside(
         held.kill()
         held.communicate()
         os.close(holder)
-    names = os.listdir(writing.directory())
+    names = os.listdir(places.journal())
     assert sum(name.startswith("0") for name in names) > 2
     assert any(name.startswith("aside-") for name in names)
     delivering.deliver(member)
@@ -179,7 +180,7 @@ def test_strange_texts_arrive(hub: RealHub, session: str) -> None:
 def test_a_line_that_is_none_of_ours_is_passed_over(hub: RealHub, session: str) -> None:
     member = joined(hub)
     write(session, 1)
-    segment = Path(writing.directory(), "000001.jsonl")
+    segment = Path(places.journal(), "000001.jsonl")
     with segment.open("ab") as file:
         file.write(b"not a record\n[1]\n\xff\n")
     write(session, 1, 1)
@@ -191,7 +192,7 @@ def test_a_line_that_is_none_of_ours_is_passed_over(hub: RealHub, session: str) 
 def test_half_a_line_is_not_delivered_before_it_is_whole(hub: RealHub, session: str) -> None:
     member = joined(hub)
     write(session, 2)
-    segment = Path(writing.directory(), "000001.jsonl")
+    segment = Path(places.journal(), "000001.jsonl")
     whole = segment.read_bytes()
     segment.write_bytes(whole[:-20])
     delivering.deliver(member)

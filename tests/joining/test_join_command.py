@@ -18,7 +18,7 @@ from joining import hubs
 from joining.hubs import BadHub, RealHub, joined
 from support import tenterhook
 from tenterhook import cli
-from tenterhook.basics import guarded, processes
+from tenterhook.basics import guarded, places, processes
 from tenterhook.joining import membership
 from tenterhook.journal import writing
 
@@ -147,7 +147,7 @@ def test_status_tells_where_one_stands(home: Path, hub: RealHub, tmp_path: Path)
     own = RealHub(tmp_path / "own")
     try:
         joined(own)
-        writing.append(writing.directory(), {"schema": 1, "type": "verdict", "time": 1.0})
+        writing.append(places.journal(), {"schema": 1, "type": "verdict", "time": 1.0})
         ended = tenterhook("hub", "status", "--json")
         told = json.loads(ended.stdout)
         assert (ended.returncode, told["reachable"], told["url"], told["name"]) == (0, True, own.url, hubs.MACHINE)

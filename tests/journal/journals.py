@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from support import tenterhook
 from tenterhook import Engine
 from tenterhook.journal import writing
+from tenterhook.journal.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,7 @@ def is_whole(*arguments: str | Path, **options: Any) -> bool:
 
 def engine(function: Callable[[Event], Any] = lambda _: None, *, name: str = "hook", by: str = "library") -> Engine:
     """An engine with one function for a hook, which keeps a journal."""
-    made = Engine(journal=writing.Journal(by))
+    made = Engine(journal=Journal(by))
     made.on("pre-tool-call", name=name)(function)
     return made
 

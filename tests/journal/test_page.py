@@ -18,6 +18,7 @@ import pytest
 from journal import journals
 from support import console_steps, folder_hook, shell_call, table_hook, user_hooks, write_config
 from tenterhook import Engine
+from tenterhook.basics import places
 from tenterhook.journal import records, settings
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "journal.md"
@@ -93,9 +94,9 @@ def test_the_settings_shown_are_all_there_are_with_their_defaults(home: Path, pr
     (text,) = blocks("toml")
     write_config(home / ".config" / "tenterhook" / "config.toml", text)
     shown = tomllib.loads(text)["journal"]
-    assert settings.read(settings.file()) == shown
+    assert settings.read(places.settings_file()) == shown
     (home / ".config" / "tenterhook" / "config.toml").unlink()
-    assert settings.read(settings.file()) == {**shown, "payloads": "redacted"}
+    assert settings.read(places.settings_file()) == {**shown, "payloads": "redacted"}
     for word in records.PAYLOADS:
         assert f'"{word}"' in text
 

@@ -19,7 +19,7 @@ from hosts.test_answers import DOES
 from journal import journals
 from support import folder_hook, shell_call, tenterhook, user_hooks, write_config
 from tenterhook import Decision, Engine, bridge, cli
-from tenterhook.journal import writing
+from tenterhook.basics import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -267,7 +267,7 @@ def test_a_setting_that_makes_no_sense_is_as_if_it_were_not_there(home: Path, pr
 
     write_config(home / ".config" / "tenterhook" / "config.toml", f"[journal]\n{text}\n")
     for _ in range(2):  # from the file, then from the cache
-        assert settings.read(settings.file()) == {"payloads": "redacted", "keep_days": 90, "keep_mb": 256}
+        assert settings.read(places.settings_file()) == {"payloads": "redacted", "keep_days": 90, "keep_mb": 256}
 
 
 def _return(answer: Any, _: Event) -> Any:
@@ -357,8 +357,8 @@ RECOVERS = textwrap.dedent(
     from pathlib import Path
     from journal import journals
     from support import shell_call
-    from tenterhook.journal import writing
-    place = Path(writing.directory())
+    from tenterhook.basics import places
+    place = Path(places.journal())
     engine = journals.engine()
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     for round in range(3):
@@ -410,11 +410,36 @@ def test_a_journal_that_is_removed_while_a_process_has_it_open_begins_anew(home:
     assert journals.is_whole()
 
 
+def test_what_writing_takes_is_imported_while_hooks_run(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", script=f"until [ -e {project}/written ]; do sleep 0.01; done; exit 2")
+    watched = """
+        import sys
+        from pathlib import Path
+        from support import shell_call
+        from tenterhook import Engine
+        from tenterhook.journal.journal import Journal
+        make_ready = Journal.make_ready
+        def noted(journal):
+            make_ready(journal)
+            assert "tenterhook.journal.writing" in sys.modules
+            Path("written").touch()  # which ends the hook
+        Journal.make_ready = noted
+        engine = Engine.load()
+        assert "tenterhook.journal.writing" not in sys.modules
+        assert engine.decide(shell_call()).denied
+    """
+    run = [sys.executable, "-c", textwrap.dedent(watched)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    ended = subprocess.run(run, cwd=project, env=environment, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert [line["decision"] for line in journals.log_json()] == ["deny"]
+
+
 def test_without_a_journal_nothing_is_written_and_nothing_said(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", GUARD)
     engine = Engine.load(journal=False)
     assert engine.decide(shell_call("forbidden")).denied
-    assert not Path(writing.directory()).exists()
+    assert not Path(places.journal()).exists()
 
 
 # ---- for those who read it

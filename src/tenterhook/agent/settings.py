@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..approvals import presence, rule_files, rules
+from ..approvals import rule_files, rules
 from ..approvals.requests import MODES
+from ..basics import places
 from ..errors import HookError
 
 _KINDS = {"model": str, "base_url": str, "mode": str, "compact_above": int, "max_steps": int}
@@ -23,7 +24,7 @@ class Settings(NamedTuple):
 
 
 def file() -> str:
-    return presence.person_file()
+    return places.settings_file()
 
 
 def load() -> Settings:

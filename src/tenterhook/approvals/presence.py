@@ -14,10 +14,6 @@ EVENTS = ("pre-tool-call", "permission-request")
 AFTER = ("post-tool-call", "post-tool-call-failure")  # by then nobody need be asked about the call any more
 
 
-def person_file() -> str:
-    return os.path.join(places.config_home(), "tenterhook", "config.toml")
-
-
 def hub_file() -> str:
     return os.path.join(places.config_home(), "tenterhook", "hub.json")
 
@@ -34,7 +30,7 @@ def asked_about(session_id: str) -> str:
 
 def is_any() -> bool:
     """Whether there could be a rule or a hub to ask."""
-    return is_joined() or _mentions_rules(person_file()) or _mentions_rules(MANAGED)
+    return is_joined() or _mentions_rules(places.settings_file()) or _mentions_rules(MANAGED)
 
 
 def _mentions_rules(file: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from ..basics import places
 from ..catalog import ownership
 from ..errors import HookError
 from . import presence, rules
@@ -20,7 +21,7 @@ def managed() -> list[rules.Rule]:
 
 
 def person() -> list[rules.Rule]:
-    file = presence.person_file()
+    file = places.settings_file()
     return rules.of_settings(settings(file), file)
 
 

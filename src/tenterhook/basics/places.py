@@ -29,9 +29,18 @@ def config_home() -> str:
     return FIXED.get("config") or _xdg("XDG_CONFIG_HOME", ".config")
 
 
+def settings_file() -> str:
+    """The person's own settings."""
+    return f"{config_home()}/tenterhook/config.toml"
+
+
 def state() -> str:
     """Our own directory for what must outlive a process."""
     return FIXED.get("state") or _xdg("XDG_STATE_HOME", ".local/state") + "/tenterhook"
+
+
+def journal() -> str:
+    return f"{state()}/journal"
 
 
 def cache() -> str:

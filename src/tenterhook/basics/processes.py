@@ -40,7 +40,7 @@ _THIS: dict[int, Process] = {}
 def is_ours(process: Process) -> bool:
     """Whether a process runs our command, as its command line says."""
     try:
-        with open(f"/proc/{process.pid}/cmdline", "rb") as file:
+        with open(f"/proc/{process.pid}/cmdline", "rb", buffering=0) as file:
             words = file.read().split(b"\0")[:4]
     except OSError:
         return False
@@ -74,7 +74,7 @@ def parent(pid: int) -> int | None:
 def _look_up(pid: int) -> tuple[Process, int] | None:
     """A process and its parent's number."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             # the name in parentheses may hold anything, so count from its end
             fields = file.read().rpartition(b")")[2].split()
         if fields[0] == b"Z":  # it has ended, and nobody has taken notice yet

@@ -236,7 +236,7 @@ def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
     from ..catalog.following import Followed
     from ..catalog.trust import Trust
     from ..engine import Engine
-    from ..journal.writing import Journal
+    from ..journal.journal import Journal
 
     root = roots.project_root(work_dir)
     kimi = [file for name in _KIMI if os.path.isfile(file := os.path.join(places.home(), name))]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..basics import places
 from ..basics.shown import one_line
 from ..events import spec_of
 from .loading import catalog_here, event_names, hook_names, json_option, session_ids
@@ -153,9 +154,9 @@ def _would_have(each: Any) -> str:
 @json_option
 def verify(anchor: Any, as_json: bool) -> int:
     """Look at every record: was one edited, removed or reordered? Exit status 1 if so, and where."""
-    from ..journal import segments, writing
+    from ..journal import segments
 
-    found = segments.verify(writing.directory(), _anchor(anchor) if anchor else None)
+    found = segments.verify(places.journal(), _anchor(anchor) if anchor else None)
     if as_json:
         findings = [each._asdict() for each in found.findings]
         print_json({"schema": 1, "records": found.records, "segments": found.segments, "findings": findings})
@@ -170,9 +171,9 @@ def verify(anchor: Any, as_json: bool) -> int:
 @log.command()
 def anchor() -> None:
     """Print where the journal stands, to be kept elsewhere: against it, `log verify` shows a cut-off tail too."""
-    from ..journal import segments, writing
+    from ..journal import segments
 
-    found = segments.verify(writing.directory())
+    found = segments.verify(places.journal())
     heads = {name: head._asdict() for name, head in found.heads.items()}
     print_json({"schema": 1, "time": round(time.time(), 3), "heads": heads})
 

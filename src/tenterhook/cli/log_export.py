@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..basics import places
 from ..basics.shown import one_line, visible
 from ..errors import HookError
 from ..events import spec_of
@@ -91,10 +92,9 @@ def export(
 
 def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
     from ..journal.exporting import Lines, Reader, go_through
-    from ..journal.writing import directory
 
     with _opened(out) as stream:
-        reader, sink, is_written = Reader(directory()), Lines(stream), True
+        reader, sink, is_written = Reader(places.journal()), Lines(stream), True
         if not follow:
             with _Progress(reader.size(), is_shown=out is not None or not sys.stdout.isatty()) as progress:
                 go_through(reader, wanted, sink, progress.advance)
@@ -122,7 +122,6 @@ def _opened(out: str | None) -> Iterator[BinaryIO]:
 def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | None] | None) -> int:
     from ..journal import exporting
     from ..journal.redaction import redacted
-    from ..journal.writing import directory
 
     url = exporting.endpoint_of(endpoint)
     shown = one_line(str(redacted(url)))
@@ -132,13 +131,13 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
     try:
         if followed is None:
             sink = exporting.Spans(collector)
-            reader = exporting.Reader(directory())
+            reader = exporting.Reader(places.journal())
             with _Progress(reader.size()) as progress:
                 exporting.go_through(reader, wanted, sink, progress.advance)
             has_arrived = True
         else:
             sink = exporting.Spans(collector, exporting.Cursor(url, followed, _tell))
-            reader = exporting.Reader(directory(), sink.accepted)
+            reader = exporting.Reader(places.journal(), sink.accepted)
             _tell(f"sending to {shown} as things happen; Ctrl-C ends it")
             has_arrived = _Following(reader, wanted, sink).run()
     finally:

@@ -18,7 +18,7 @@ from ..catalog import loading, roots
 from ..catalog.trust import as_asked
 from ..engine import Engine, untrusted_line
 from ..errors import Cancelled, HookError
-from ..journal.writing import Journal
+from ..journal.journal import Journal
 from ..model import Event, Verdict
 from ..runs.running import Cancel
 from ..sessions import Session, fresh_id

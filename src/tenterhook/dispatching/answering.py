@@ -13,9 +13,8 @@ from ..errors import ERROR
 from ..errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
 from ..events import STOPS
 from ..hosts import codec
-from ..journal.writing import Journal
+from ..journal.journal import Journal
 from ..sessions import Session, fresh_id
-from . import bundle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def answer(
     )
     if is_new:
         if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
+            from . import bundle
+
             bundle.keep()
             _keep_hub()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that

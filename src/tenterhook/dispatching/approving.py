@@ -20,7 +20,7 @@ from ..sessions import Session
 if TYPE_CHECKING:
     from ..hosts.wire import Manners
     from ..joining.membership import Membership
-    from ..journal.writing import Journal
+    from ..journal.journal import Journal
     from ..model import Event, Verdict
 
 _SPARE = 2.0  # seconds between our last moment and that of whoever waits for us

@@ -2,7 +2,8 @@
 
 The file stands in `__pycache__` and is as good as the files there: a module counts while its source has the time and
 size that were written down with it. starting.py comes first, for bridge.py to run; then this module, and where all
-others stand; then their code.
+others stand; then their code. What dispatch.py and answering.py import is loaded in one go: Python's own way from one
+module to the next takes as long as the modules do.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from marshal import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from io import FileIO
     from types import ModuleType
     from typing import Any, NamedTuple
@@ -34,20 +35,26 @@ if TYPE_CHECKING:
 
 
 _FIRST = "tenterhook.dispatching.starting"
+_AT_ONCE = tuple(f"tenterhook.{name}" for name in ("dispatching.dispatch", "catalog.index", "dispatching.answering"))
 _EXTENSIONS = ("_blake2", "_json", "select")  # Python would look through its whole library for them
 
 
 class Bundle:
     """A finder and loader of modules."""
 
-    def __init__(self, file: FileIO, start: int, entries: dict[str, Entry]) -> None:
+    def __init__(self, file: FileIO, start: int, entries: dict[str, Entry], needed: dict[str, tuple[str, ...]]) -> None:
+        """`needed`: what a module imports, in the order in which it can be loaded."""
         self._file = file
         self._start = start
         self._entries = entries
+        self._needed = needed
         self.is_stale = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """The module, if it is in the file and its source is as it was."""
+        for each in self._needed.pop(name, ()):
+            if each not in sys.modules and not self._load(each):
+                break
         entry = self._entries.get(name)
         if entry is None:
             self.is_stale |= name.startswith("tenterhook.")
@@ -69,6 +76,27 @@ class Bundle:
         if source.endswith("/__init__.py"):
             spec.submodule_search_locations = [os.path.dirname(source)]
         return spec
+
+    def _load(self, name: str) -> bool:
+        """Load a module whose package is there, as an import would; False if it has to be found elsewhere."""
+        spec = self.find_spec(name)
+        if spec is None:
+            return False
+        module = type(sys)(name)
+        about = module.__dict__
+        about.update(__spec__=spec, __loader__=self, __package__=spec.parent, __file__=spec.origin)
+        if spec.submodule_search_locations is not None:
+            about["__path__"] = spec.submodule_search_locations
+        sys.modules[name] = module
+        try:
+            exec(spec.loader_state, about)  # noqa: S102  # this is what a loader does
+        except BaseException:
+            del sys.modules[name]
+            raise
+        package, _, own = name.rpartition(".")
+        if package:
+            setattr(sys.modules[package], own, module)
+        return True
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Nothing but the usual."""
@@ -106,7 +134,7 @@ def _write() -> None:
         entries[name] = (start, len(codes[name]), source, found.st_mtime_ns, found.st_size)
         start += len(codes[name])
     first = codes[_FIRST]
-    index = dumps((SourceFileLoader("bundle", __file__).get_code("bundle"), entries))
+    index = dumps((SourceFileLoader("bundle", __file__).get_code("bundle"), entries, _needed(entries)))
     made_from = entries[_FIRST][3:]
     head = b"%b%20d%20d%8d%b%8d%b" % (MAGIC_NUMBER, *made_from, len(first), first, len(index), index)
     file = f"{package}/__pycache__/{sys.implementation.cache_tag}.bundle"
@@ -118,7 +146,11 @@ def _sources(package: str) -> Iterator[tuple[str, str]]:
 
     yield "__future__", str(__future__.__file__)
     for name in _EXTENSIONS:
-        if file := getattr(sys.modules.get(name), "__file__", None):  # some are built in, or not there
+        try:
+            file = getattr(__import__(name), "__file__", None)  # some are built in
+        except ImportError:
+            continue
+        if file:
             yield name, file
     for directory, directories, files in os.walk(package):
         directories[:] = [name for name in directories if name != "hooks"]  # scripts that run by themselves
@@ -127,6 +159,35 @@ def _sources(package: str) -> Iterator[tuple[str, str]]:
                 source = f"{directory}/{file}"
                 name = source[len(package) - len("tenterhook") : -len(".py")].replace("/", ".")
                 yield name.removesuffix(".__init__"), source
+
+
+def _needed(entries: Mapping[str, tuple[int, int, str, int, int]]) -> dict[str, tuple[str, ...]]:
+    """What our modules import, for those that are loaded in one go."""
+    return {name: tuple(_imported(name, entries, {}))[:-1] for name in _AT_ONCE}
+
+
+def _imported(
+    name: str, entries: Mapping[str, tuple[int, int, str, int, int]], order: dict[str, bool]
+) -> dict[str, bool]:
+    """A module and what it imports when it is loaded, each behind what it needs itself."""
+    import ast
+
+    source = entries[name][2]
+    package = name.rpartition(".")[0]
+    if package and package not in order:
+        _imported(package, entries, order)
+    within = name if source.endswith("/__init__.py") else package
+    with open(source, "rb") as file:
+        body = ast.parse(file.read()).body
+    for node in body:  # not what stands in an `if`, which is for those who check types
+        if isinstance(node, ast.ImportFrom) and node.level:
+            above = within.split(".")[: len(within.split(".")) + 1 - node.level]
+            base = ".".join([*above, *filter(None, [node.module])])
+            for each in (base, *(f"{base}.{alias.name}" for alias in node.names)):
+                if each in entries and each not in order:
+                    _imported(each, entries, order)
+    order[name] = True
+    return order
 
 
 if __name__ == "bundle":  # in the bridge, which has opened the file

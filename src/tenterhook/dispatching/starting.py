@@ -38,8 +38,8 @@ def _find_modules_in(kept: "FileIO") -> None:
     from marshal import loads
 
     try:
-        code, entries = loads(kept.read(int(kept.read(8))))  # noqa: S302  # it stands beside the `.pyc` files
-        exec(code, {"__name__": "bundle", "opened": (kept, kept.tell(), entries)})  # noqa: S102  # bundle.py
+        code, *about = loads(kept.read(int(kept.read(8))))  # noqa: S302  # it stands beside the `.pyc` files
+        exec(code, {"__name__": "bundle", "opened": (kept, kept.tell(), *about)})  # noqa: S102  # bundle.py
     except Exception:  # noqa: BLE001, S110  # it is broken: modules are found one by one
         pass
 

@@ -13,7 +13,7 @@ from ..basics import places, processes, shell_lines
 from ..basics.values import NamedTuple
 from ..events import BY_NAME
 from ..journal import records, settings
-from ..journal.writing import Journal
+from ..journal.journal import Journal
 from ..model import Failure, Hook
 from ..runs.running import Command, Ended, run_stage
 from . import circles
@@ -144,7 +144,7 @@ def log(job: Job, ended: Ended) -> None:
     streams = {"stdout": ended.stdout, "stderr": ended.stderr}
     written = {name: data.decode("utf-8", "replace") for name, data in streams.items()}
     record = records.of_background(
-        settings.payloads(settings.file()),
+        settings.payloads(places.settings_file()),
         {**written, "why": ended.why},
         hook=job.name,
         source=job.source,

@@ -36,7 +36,9 @@ class Turn:
         deadline: float | None = None,
         debug: Callable[[str], None] | None = None,
         warm: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> None:
+        """`meanwhile` is called while the first hooks run: for what is needed after them."""
         self.arrived = event
         self.event = event  # as modified so far
         self.session = session
@@ -46,6 +48,7 @@ class Turn:
         self.deadline = deadline
         self.debug = debug
         self.warm = warm
+        self._meanwhile = meanwhile
         self.runs: list[Run] = []
         self.blocked = False
         self._sight = matching.Sight(event)
@@ -194,6 +197,8 @@ class Turn:
                     self._say(f"Input: {command.payload.decode('utf-8', 'replace')}")
                 begun.append((number, hook, notes))
                 yield command if command.timeout <= left else command._replace(timeout=left)
+            if self._meanwhile is not None:
+                self._meanwhile()
 
         def take(place: int, ended: running.Ended) -> bool:
             number, hook, notes = begun[place]

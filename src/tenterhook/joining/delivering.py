@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import light_json, places
 from ..journal import segments
-from ..journal.writing import directory
 from . import membership as membership_
 from .calling_hub import HubAway, Line, Refused
 from .waking import Lock, last_kick
@@ -150,7 +149,7 @@ def deliver(joined: Membership) -> bool:
 
 def _undelivered(cursor: Cursor) -> Iterator[segments.Line]:
     """The whole lines of the journal that the hub has not taken, segment by segment."""
-    place = directory()
+    place = places.journal()
     names = segments.names(place)
     cursor.places = {name: known for name, known in cursor.places.items() if name in names}
     for name in names:

@@ -7,9 +7,10 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING
 
+from ..basics import places
 from . import statistics
 from .index import Index, Wanted
-from .writing import directory, trouble
+from .writing import trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,15 +23,15 @@ _LATELY = 7 * 86400  # seconds
 def why_not_written() -> str | None:
     """Why verdicts do not reach the journal now; None if they do."""
     try:
-        trouble(directory())
+        trouble(places.journal())
     except OSError as error:
-        return f"{error.strerror}: {error.filename or directory()}"
+        return f"{error.strerror}: {error.filename or places.journal()}"
     return None
 
 
 def remarks(hooks: Iterable[Hook]) -> dict[tuple[str, str], str]:
     """What there is to say about hooks, by name and source; nothing of those that do well."""
-    if not os.path.isdir(directory()):
+    if not os.path.isdir(places.journal()):
         return {}
     budgets = {hook.name: hook.budget_ms for hook in hooks if hook.budget_ms is not None}
     try:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..basics import places
 from ..basics.locks import Lock
 from . import segments
-from .writing import directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +56,7 @@ class Index:
     """The journal, as readers ask for it."""
 
     def __init__(self, place: str | None = None) -> None:
-        self.place = place or directory()
+        self.place = place or places.journal()
         self._file = os.path.join(places.cache(), "journal.db")
         self._database = self._open()
 

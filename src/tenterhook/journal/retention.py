@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from ..basics import places
 from . import settings, writing
 
 
@@ -13,7 +14,7 @@ def forget_old(place: str) -> None:
 
     The record of it stands in the newest segment, so that what is left still verifies.
     """
-    chosen = settings.read(settings.file())
+    chosen = settings.read(places.settings_file())
     oldest_kept = time.time() - chosen["keep_days"] * 86400
     last = writing.last_number(place)
     numbers = sorted(number for number in numbers_in(place) if number < last)

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 _DEFAULTS: dict[str, Any] = {"payloads": REDACTED, "keep_days": 90, "keep_mb": 256}
 
 
-def file() -> str:
-    return os.path.join(places.config_home(), "tenterhook", "config.toml")
-
-
 def payloads(file: str) -> str:
     """What of an event is kept."""
     return str(read(file)["payloads"])

@@ -13,7 +13,7 @@ import time
 from _thread import allocate_lock
 
 from ..basics import light_json, places
-from . import records, settings
+from . import records
 
 try:
     from _blake2 import blake2b  # `hashlib` imports more than this needs
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from ..approvals.requests import Answer, Request
-    from ..model import Event, Verdict
-
 _LARGEST_SEGMENT = 4 * 1024 * 1024
 _LONGEST_WAIT = 1.0  # seconds for the lock
 _MOST_OPEN = 4  # journals in one process; most have one
@@ -36,66 +33,18 @@ START = "0" * 32
 _END_OF_LINE = len(', "hash": "') + 32 + len('"}\n')
 
 
-def directory() -> str:
-    return os.path.join(places.state(), "journal")
-
-
 def digest(line: bytes) -> str:
     """The hash that closes a line: of everything in it before."""
     return blake2b(line, digest_size=16).hexdigest()
 
 
-class Journal:
-    """Where one process writes. `by` says on whose behalf: trigger, library, agent, or the host's name."""
-
-    _told = False  # in this process, by whichever of them
-
-    def __init__(self, by: str, *, tells: bool = True) -> None:
-        """`tells`: whether trouble is said; not where stderr is part of an answer, which an agent reads as a reason."""
-        self.by = by
-        self._tells = tells
-        self._directory = directory()
-        self._settings = settings.file()
-
-    def add(self, event: Event, verdict: Verdict, waited_ms: float) -> None:
-        """Write a verdict down. Never raises: what was decided stands, whatever becomes of its record."""
-        try:
-            payloads = settings.payloads(self._settings)
-            _append(self._directory, records.of_verdict(event, verdict, self.by, waited_ms, payloads))
-        except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, a value that nobody thought of
-            self._tell(error)
-
-    def add_approval(self, request: Request, answer: Answer | None, waited_ms: float) -> None:
-        """Write down how a question ended, in the same way."""
-        try:
-            payloads = settings.payloads(self._settings)
-            record = records.of_approval(request, answer, by=self.by, waited_ms=waited_ms, payloads=payloads)
-        except Exception as error:  # noqa: BLE001  # settings or a value that nobody thought of
-            self._tell(error)
-        else:
-            self.write(record)
-
-    def write(self, record: Mapping[str, Any]) -> None:
-        """Append a record. Never raises either."""
-        try:
-            append(self._directory, record)
-        except Exception as error:  # noqa: BLE001  # as above
-            self._tell(error)
-
-    def _tell(self, error: Exception) -> None:
-        if self._tells and not Journal._told:
-            Journal._told = True
-            import logging
-
-            logging.getLogger("tenterhook").warning("tenterhook: the journal is not written: %s", error)
-
-
 def append(place: str, record: Mapping[str, Any]) -> None:
     """Append a record to the last segment, or begin the next one."""
-    _append(place, records.encoded(record))
+    append_text(place, records.encoded(record))
 
 
-def _append(place: str, text: str) -> None:
+def append_text(place: str, text: str) -> None:
+    """The same with a record that is JSON already."""
     body = text.encode("utf-8", "replace")
     with _HERE.lock:
         try:
