@@ -272,8 +272,8 @@ def _options() -> argparse.Namespace:
         prog="python -m bench.agents", description="Measure what one guarded tool call costs in real agents."
     )
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"all, or these: {', '.join(LIVE)}")
-    parser.add_argument("--calls", type=int, default=20, help="calls measured in a session (default: 20)")
-    parser.add_argument("--rounds", type=int, default=5, help="sessions with each guard (default: 5)")
+    parser.add_argument("--calls", type=int, default=30, help="calls measured in a session (default: 30)")
+    parser.add_argument("--rounds", type=int, default=6, help="sessions with each guard (default: 6)")
     parser.add_argument("--json", action="store_true", help="print data instead of a table")
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     options = parser.parse_args()

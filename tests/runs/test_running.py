@@ -646,14 +646,21 @@ def test_a_hook_that_ended_in_time_did_not_time_out_however_late_we_look(script:
     assert (first.failure, first.exit_code) == (None, 2)
 
 
-def test_without_a_descriptor_left_a_hook_cannot_start_and_nothing_is_raised(project: Path) -> None:
+@pytest.mark.parametrize("before", [0, 1, 2, 3], ids="{} events before".format)
+@pytest.mark.parametrize("age", [0, 3600], ids=["new hooks", "old hooks"])
+def test_without_a_descriptor_left_a_hook_cannot_start_and_nothing_is_raised(
+    project: Path, before: int, age: int
+) -> None:
+    """What is imported late, or looked at again, would need one too."""
     write_config(project / "hooks.toml", array_hook("exit 0"))
-    code = """
+    os.utime(project / "hooks.toml", (time.time() - age,) * 2)
+    code = f"""
         import os, resource, time
         from tenterhook import Engine, Event
         engine = Engine.load(configs=["hooks.toml"])
-        call = Event("pre-tool-call", tool_name="Shell", tool_input={})
-        engine.decide(call)
+        call = Event("pre-tool-call", tool_name="Shell", tool_input={{}})
+        for _ in range({before}):
+            engine.decide(call)
         time.sleep(1.1)  # what was known of descriptors is too old by now
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
         held = []

@@ -62,7 +62,7 @@ class Followed:
             self._files, self._ways = self._observed.files(), self._observed.ways()
             self._is_settled = self._observed.is_settled()
             self._observed = None
-        if self._watch is None and self._looks:  # most that are loaded see just one event
+        if self._watch is None and self._looks and _can_read():  # most that are loaded see just one event
             self._watch = self._watched()  # before looking: what happens from now on is told
         self._looks += 1
         if not (self._is_settled and self._is_fresh()):

@@ -65,7 +65,9 @@ class Journal:
 
     def _tell(self, error: Exception) -> None:
         if self._tells and not Journal._told:
+            try:
+                import logging
+            except Exception:  # noqa: BLE001  # no descriptor is left to read it with
+                return
             Journal._told = True
-            import logging
-
             logging.getLogger("tenterhook").warning("tenterhook: the journal is not written: %s", error)
