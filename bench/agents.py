@@ -1,7 +1,8 @@
 """python -m bench.agents: the cost of one guarded tool call in each real agent.
 
 A scripted model has the agent run harmless shell commands one after another. From the end of the model's answer that
-holds a call to the arrival of the next request is what the agent, the guard and the command took.
+holds a call to the arrival of the next request is what the agent, the guard and the command took. A session with each
+guard is open at the same time, and one after another makes a call.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, pairwise
@@ -25,13 +27,13 @@ from tenterhook.live.agents import AUTO_APPROVE, DONE, LIVE, Codex, LiveAgent
 from tenterhook.live.script import Turn
 
 from . import homes, tables
-from .comparing import Blocks, p95, take_turns
+from .comparing import p95
 from .dispatching import GUARD, SHELL_GUARD
+from .laps import Laps
 from .real_agents import NotHere, RealAgent, real_agent
-from .requests import WorkerEnded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.agents --write"
@@ -69,7 +71,7 @@ class _WarmUp(NamedTuple):
 
 # These parse shell commands in WebAssembly. After some of them V8 begins to optimise the parser, in a thread that
 # takes seconds and up to 1.8 GB, and meanwhile every process that such an agent starts takes up to ten times as long.
-_COMPILING = _WarmUp(calls=8, pause=5.0)
+_COMPILING = _WarmUp(calls=8, pause=20.0)  # all of them at the same time
 _WARM_UPS = {"gemini": _COMPILING, "qwen": _COMPILING}
 
 
@@ -130,14 +132,24 @@ class Contender:
         file.parent.mkdir(parents=True)
         file.write_bytes(agent.with_entries(b"", {event: str(script)}, frozenset()).text)
 
-    def session(self, calls: int) -> list[float]:
-        """One session; microseconds of so many calls after those in which the agent warms up."""
+    def session(self, calls: int, laps: Laps) -> list[float]:
+        """One session; milliseconds of so many calls after those in which the agent warms up."""
+        try:
+            return self._session(calls, partial(laps.wait, self._guard))
+        except BaseException:
+            laps.give_up()
+            raise
+
+    def _session(self, calls: int, turn: Callable[[], None]) -> list[float]:
         forbidden = self._project / "forbidden"
         forbidden.unlink(missing_ok=True)
         # each call another one: an agent that sees the same again and again takes it for a loop
         commands = [*(f"true {number}" for number in range(self._warm_up.calls + calls)), f"touch {forbidden}"]
-        script = [*(Turn(calls=(self._live.shell_call(command),)) for command in commands), Turn(text=DONE)]
-        script[self._warm_up.calls] = script[self._warm_up.calls]._replace(delay=self._warm_up.pause)
+        script = [Turn(calls=(self._live.shell_call(command),)) for command in commands]
+        warming, measured = script[: self._warm_up.calls], script[self._warm_up.calls :]
+        measured = [each._replace(before=turn) for each in measured]
+        measured[0] = measured[0]._replace(delay=self._warm_up.pause)
+        script = [*warming, *measured, Turn(text=DONE)]
         came = trial.run(
             self._live,
             self._agent.executable,
@@ -154,7 +166,7 @@ class Contender:
             raise Unmeasured(f"{len(asked)} of {len(script)} requests came, exit {came.exit_code}: {said}")
         if forbidden.exists() is not (self._guard == NOTHING):  # a figure counts only if the guard is in force
             raise Unmeasured(f"{self._guard}: the forbidden call {'ran' if forbidden.exists() else 'did not run'}")
-        took = [(later.at - earlier.answered) * 1e6 for earlier, later in pairwise(asked)]
+        took = [(later.at - earlier.answered) * 1000 for earlier, later in pairwise(asked)]
         return took[self._warm_up.calls : -1]
 
 
@@ -185,38 +197,49 @@ class Measured(NamedTuple):
 
 
 def measure(agent: RealAgent, calls: int, rounds: int) -> Measured:
-    """All contenders take turns, session by session."""
+    """All contenders side by side, several times; the first sessions, in which homes are set up, do not count."""
     with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
         try:
             contenders = {
                 guard: Contender(agent, Path(directory).resolve() / str(number), guard)
                 for number, guard in enumerate((NOTHING, *GUARDS, OURS, WITH_HUB))
             }
-            turns = {guard: partial(contender.session, calls) for guard, contender in contenders.items()}
             with contenders[WITH_HUB].hub():
-                return Measured(agent.name, agent.version, costs(take_turns(turns, rounds)))
-        except (Unmeasured, WorkerEnded) as reason:
+                _side_by_side(contenders, 2)
+                found = [_side_by_side(contenders, calls) for _ in range(rounds)]
+        except Unmeasured as reason:
             return Measured(agent.name, agent.version, skipped=str(reason))
+    calls_of = {guard: list(chain.from_iterable(each[guard] for each in found)) for guard in contenders}
+    return Measured(agent.name, agent.version, costs(calls_of))
 
 
-def costs(found: Mapping[str, Blocks]) -> tuple[Cost, ...]:
-    """What each guard costs, from the microseconds of all sessions."""
-    all_of = {guard: [took / 1000 for took in chain.from_iterable(blocks)] for guard, blocks in found.items()}
-    middle, high = ({guard: of(took) for guard, took in all_of.items()} for of in (median, p95))
-    native = all_of[NATIVE]
+def _side_by_side(contenders: Mapping[str, Contender], calls: int) -> dict[str, list[float]]:
+    """A session with each guard; what each call took, lap by lap."""
+    laps = Laps(tuple(contenders), calls)
+    with ThreadPoolExecutor(len(contenders)) as pool:
+        sessions = {guard: pool.submit(each.session, calls, laps) for guard, each in contenders.items()}
+    return {guard: session.result() for guard, session in sessions.items()}
+
+
+def costs(found: Mapping[str, Sequence[float]]) -> tuple[Cost, ...]:
+    """What each guard costs, from the milliseconds of all calls, in the same order for each."""
+    middle, high = ({guard: of(took) for guard, took in found.items()} for of in (median, p95))
     return tuple(
         Cost(
             *(guard, middle[guard], high[guard], middle[guard] - middle[NATIVE], high[guard] - high[NATIVE]),
-            spread=_spread(took, native),
+            spread=_spread(took, found[NATIVE]),
         )
-        for guard, took in all_of.items()
+        for guard, took in found.items()
     )
 
 
 def _spread(took: Sequence[float], native: Sequence[float]) -> tuple[float, float]:
-    """How far the difference of the 95th percentiles depends on which calls were slow by chance (a bootstrap)."""
+    """How far the difference of the 95th percentiles depends on which laps were measured (a bootstrap)."""
     chance = Random(0)
-    drawn = [p95(chance.choices(took, k=len(took))) - p95(chance.choices(native, k=len(native))) for _ in range(_DRAWN)]
+    drawn = []
+    for _ in range(_DRAWN):
+        laps = chance.choices(range(len(took)), k=len(took))
+        drawn.append(p95([took[lap] for lap in laps]) - p95([native[lap] for lap in laps]))
     lowest, *_, highest = quantiles(drawn, n=20)
     return lowest, highest
 

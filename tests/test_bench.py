@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from bench import check, instructions, packages, peers, tables
 from bench.check import Figures
 from bench.comparing import Comparison
 from bench.instructions import Program
+from bench.laps import Laps
 from bench.packages import CannotInstall
 from bench.requests import WorkerEnded
 from bench.rows import Measure, Row, Target
@@ -161,3 +165,30 @@ def test_a_peer_that_is_there_is_not_installed_again(tmp_path: Path, monkeypatch
     assert packages.from_npm(peers.GEMINI) == folder / "node_modules" / "@google/gemini-cli-core"
     with pytest.raises(CannotInstall):  # another version is wanted
         packages.from_npm(peers.GEMINI._replace(version="0.0.1"))
+
+
+def test_in_a_lap_each_takes_one_step_and_never_two_at_once() -> None:
+    names, steps, going = ("a", "b", "c"), [], threading.Lock()
+    laps = Laps(names, 4)
+
+    def take_part(name: str) -> None:
+        for _ in range(4):
+            laps.wait(name)
+            assert going.acquire(blocking=False), "two at once"
+            steps.append(name)
+            time.sleep(0.005)
+            going.release()
+        laps.wait(name)  # until all are through
+
+    with ThreadPoolExecutor() as pool:
+        for ended in [pool.submit(take_part, name) for name in names]:
+            ended.result()
+    assert [sorted(steps[first : first + 3]) for first in range(0, 12, 3)] == [["a", "b", "c"]] * 4
+
+
+def test_nobody_waits_for_one_who_gave_up() -> None:
+    laps = Laps(("a", "b"), 4)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(laps.wait, "a")
+        laps.give_up()
+        waiting.result(timeout=30)

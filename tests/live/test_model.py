@@ -195,6 +195,24 @@ def test_a_delay_passes_between_the_request_and_its_answer() -> None:
     assert request.answered - request.at >= 0.2
 
 
+def test_a_turn_is_given_when_what_comes_before_it_returns() -> None:
+    asked, may_go = threading.Event(), threading.Event()
+
+    def before() -> None:
+        asked.set()
+        may_go.wait(30)
+
+    with ScriptedModel([Turn("held", before=before)]) as model:
+        waiting = threading.Thread(target=chat, args=(model,))
+        waiting.start()
+        assert asked.wait(30)
+        assert not model.requests
+        may_go.set()
+        waiting.join(30)
+        model.settle()
+        assert len(model.requests) == 1
+
+
 def test_the_last_turn_is_held_back_until_the_others_are_given() -> None:
     with ScriptedModel([Turn("main", when="main", last=True), Turn("child", when="child")]) as model:
         waiting = threading.Thread(target=chat, args=(model, "main"))

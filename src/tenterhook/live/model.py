@@ -124,6 +124,8 @@ class ScriptedModel:
         turn = reply.turn
         if turn is not None and turn.delay:
             self._closing.wait(turn.delay)
+        if turn is not None and turn.before is not None:
+            turn.before()
         if turn is not None and turn.last:
             with self._changed:
                 self._changed.wait_for(lambda: self._script.is_used_up or self._closing.is_set(), _LONGEST_HOLD)

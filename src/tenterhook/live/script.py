@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..basics.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _AT_THE_END = "The script is used up."
 _WITHOUT_TOOLS = "<summary>A short summary.</summary>"
@@ -34,6 +34,7 @@ class Turn(NamedTuple):
     unless: str | None = None  # not to a request that mentions this
     sticky: bool = False  # given as often as it is asked for
     delay: float = 0  # seconds before it is given
+    before: Callable[[], object] | None = None  # called then, and given when it returns
     tokens: int = 100  # how long it says the conversation is; many make an agent compact it
     aux: bool = False  # for a request without tools: a title, a summary
     last: bool = False  # held back until all others have been given: an agent that ends takes its subagents along

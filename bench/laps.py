@@ -1,0 +1,58 @@
+"""Several sessions side by side, of which one at a time goes on: what the machine does meanwhile meets all alike."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+from threading import Condition
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BREATH = 0.03  # seconds for what somebody does after a step, before the next one is let go
+
+
+class Laps:
+    """In each lap everyone takes one step, in an order by chance."""
+
+    def __init__(self, names: Sequence[str], laps: int) -> None:
+        self._names = names
+        self._left = laps
+        self._chance = Random(0)
+        self._changed = Condition()  # which may be entered again
+        self._ready: set[str] = set()
+        self._to_come: list[str] = []  # in this lap
+        self._going: str | None = None
+        self._is_over = False
+
+    def wait(self, name: str) -> None:
+        """Whoever calls it has done a step, and may take the next one when it returns; at the end all may at once."""
+        time.sleep(_BREATH)
+        with self._changed:
+            if self._going == name:
+                self._going = None
+            self._ready.add(name)
+            self._let_go()
+            self._changed.wait_for(lambda: self._going == name or self._is_over)
+            self._ready.discard(name)
+
+    def give_up(self) -> None:
+        """Let everyone go on: somebody will not come."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    def _let_go(self) -> None:
+        if self._going is not None:
+            return
+        if not self._to_come:
+            if len(self._ready) < len(self._names):
+                return
+            if not self._left:
+                self.give_up()
+                return
+            self._left -= 1
+            self._to_come = self._chance.sample(self._names, len(self._names))
+        self._going = self._to_come.pop()
+        self._changed.notify_all()
