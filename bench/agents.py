@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _COMMAND = "python -m bench.agents --write"
-_LONGEST = 300  # seconds for one session
+_LONGEST = 600  # seconds for the sessions of a round
 _DRAWN = 1000
 _LIMIT = 20.0  # milliseconds over the native guard in sh, at the 95th percentile
 
@@ -71,7 +71,7 @@ class _WarmUp(NamedTuple):
 
 # These parse shell commands in WebAssembly. After some of them V8 begins to optimise the parser, in a thread that
 # takes seconds and up to 1.8 GB, and meanwhile every process that such an agent starts takes up to ten times as long.
-_COMPILING = _WarmUp(calls=8, pause=20.0)  # all of them at the same time
+_COMPILING = _WarmUp(calls=8, pause=20.0)  # with six at it, on two cores
 _WARM_UPS = {"gemini": _COMPILING, "qwen": _COMPILING}
 
 
@@ -136,9 +136,8 @@ class Contender:
         """One session; milliseconds of so many calls after those in which the agent warms up."""
         try:
             return self._session(calls, partial(laps.wait, self._guard))
-        except BaseException:
-            laps.give_up()
-            raise
+        finally:
+            laps.give_up()  # mostly it is over by now
 
     def _session(self, calls: int, turn: Callable[[], None]) -> list[float]:
         forbidden = self._project / "forbidden"
@@ -205,20 +204,25 @@ def measure(agent: RealAgent, calls: int, rounds: int) -> Measured:
                 for number, guard in enumerate((NOTHING, *GUARDS, OURS, WITH_HUB))
             }
             with contenders[WITH_HUB].hub():
-                _side_by_side(contenders, 2)
-                found = [_side_by_side(contenders, calls) for _ in range(rounds)]
+                chance = Random(0)
+                _side_by_side(contenders, 2, chance)
+                found = [_side_by_side(contenders, calls, chance) for _ in range(rounds)]
         except Unmeasured as reason:
             return Measured(agent.name, agent.version, skipped=str(reason))
     calls_of = {guard: list(chain.from_iterable(each[guard] for each in found)) for guard in contenders}
     return Measured(agent.name, agent.version, costs(calls_of))
 
 
-def _side_by_side(contenders: Mapping[str, Contender], calls: int) -> dict[str, list[float]]:
+def _side_by_side(contenders: Mapping[str, Contender], calls: int, chance: Random) -> dict[str, list[float]]:
     """A session with each guard; what each call took, lap by lap."""
-    laps = Laps(tuple(contenders), calls)
+    laps = Laps(tuple(contenders), calls, chance)
     with ThreadPoolExecutor(len(contenders)) as pool:
         sessions = {guard: pool.submit(each.session, calls, laps) for guard, each in contenders.items()}
-    return {guard: session.result() for guard, session in sessions.items()}
+        try:
+            return {guard: session.result() for guard, session in sessions.items()}
+        except BaseException:  # Ctrl-C, or one of them failed: the others come to their end, and are waited for
+            laps.give_up()
+            raise
 
 
 def costs(found: Mapping[str, Sequence[float]]) -> tuple[Cost, ...]:

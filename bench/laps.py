@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from random import Random
 from threading import Condition
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from random import Random
 
 _BREATH = 0.03  # seconds for what somebody does after a step, before the next one is let go
 
@@ -16,10 +16,10 @@ _BREATH = 0.03  # seconds for what somebody does after a step, before the next o
 class Laps:
     """In each lap everyone takes one step, in an order by chance."""
 
-    def __init__(self, names: Sequence[str], laps: int) -> None:
+    def __init__(self, names: Sequence[str], laps: int, chance: Random) -> None:
         self._names = names
         self._left = laps
-        self._chance = Random(0)
+        self._chance = chance
         self._changed = Condition()  # which may be entered again
         self._ready: set[str] = set()
         self._to_come: list[str] = []  # in this lap

@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -18,6 +19,7 @@ from bench.laps import Laps
 from bench.packages import CannotInstall
 from bench.requests import WorkerEnded
 from bench.rows import Measure, Row, Target
+from support import until
 
 RECORDED = Figures(
     reference=27_000_000,
@@ -169,7 +171,7 @@ def test_a_peer_that_is_there_is_not_installed_again(tmp_path: Path, monkeypatch
 
 def test_in_a_lap_each_takes_one_step_and_never_two_at_once() -> None:
     names, steps, going = ("a", "b", "c"), [], threading.Lock()
-    laps = Laps(names, 4)
+    laps = Laps(names, 4, Random(0))
 
     def take_part(name: str) -> None:
         for _ in range(4):
@@ -187,8 +189,9 @@ def test_in_a_lap_each_takes_one_step_and_never_two_at_once() -> None:
 
 
 def test_nobody_waits_for_one_who_gave_up() -> None:
-    laps = Laps(("a", "b"), 4)
+    laps = Laps(("a", "b"), 4, Random(0))
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(laps.wait, "a")
+        until(lambda: "a" in laps._ready)
         laps.give_up()
         waiting.result(timeout=30)

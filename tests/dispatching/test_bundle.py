@@ -85,16 +85,30 @@ def test_modules_are_as_an_import_would_have_them(copy: Copy) -> None:
     engine = copy.package / "engine.py"
     told = "(__name__, __file__, __package__, __spec__.name, __spec__.origin, __loader__ is __spec__.loader, deciding)"
     engine.write_text(f"{engine.read_text()}\nfrom . import deciding\nraise SystemError{told}\n")
+    module = f"('tenterhook.engine', '{engine}', 'tenterhook', 'tenterhook.engine', '{engine}', True, "
     for session in ("s-2", "s-3"):  # found elsewhere, then in the file that was written anew
         said = copy.said("ls", session)
-        module = f"('tenterhook.engine', '{engine}', 'tenterhook', 'tenterhook.engine', '{engine}', True, "
         assert module in said, said
         assert f"<module 'tenterhook.deciding' from '{copy.package}/deciding/__init__.py'>" in said
-        subprocess.run(
-            [sys.executable, "-c", "from tenterhook.dispatching import bundle; bundle.write()"],
-            env={**os.environ, "PYTHONPATH": str(copy.directory)},
-            check=True,
-        )
+        rewrite = [sys.executable, "-c", "from tenterhook.dispatching import bundle; bundle.write()"]
+        subprocess.run(rewrite, env={**os.environ, "PYTHONPATH": str(copy.directory)}, check=True)
+
+
+def test_a_module_that_is_imported_while_hooks_run_is_looked_at_too(copy: Copy) -> None:
+    assert copy.refuses()
+    writing = copy.package / "journal" / "writing.py"
+    writing.write_text(f"{writing.read_text()}\n# edited\n")
+    written = copy.bundle.stat().st_mtime_ns
+    assert copy.refuses("s-2")
+    assert copy.bundle.stat().st_mtime_ns > written
+
+
+def test_modules_that_import_each_other_are_no_trouble(copy: Copy) -> None:
+    whole = copy.package / "__init__.py"
+    whole.write_text(f"{whole.read_text()}\nfrom . import errors\n")
+    assert copy.refuses()
+    assert copy.bundle.exists()
+    assert copy.refuses()
 
 
 @pytest.mark.parametrize("name", ["dispatching/answering.py", "engine.py", "basics/places.py"])
@@ -127,6 +141,16 @@ def test_without_a_place_for_it_nothing_changes(copy: Copy) -> None:
     copy.bundle.mkdir(parents=True)
     assert copy.refuses()
     assert copy.refuses()
+
+
+@pytest.mark.parametrize("name", ["dispatching/answering.py", "journal/records.py"])
+def test_a_check_loads_what_an_answer_could_need(copy: Copy, name: str) -> None:
+    record = f"{os.environ['HOME']}/.local/state/tenterhook/installed/claude-code.json"
+    check = [sys.executable, "-I", "-S", str(copy.package / "bridge.py"), "--host", "claude-code", "--record", record]
+    assert subprocess.run([*check, "--check", "1"], capture_output=True, timeout=30).returncode == 0
+    broken = copy.package / name
+    broken.write_text(broken.read_text() + "\nraise SystemError\n")
+    assert subprocess.run([*check, "--check", "1"], capture_output=True, timeout=30).returncode == 70
 
 
 def test_in_the_middle_of_an_upgrade_events_are_answered(copy: Copy) -> None:

@@ -31,7 +31,7 @@ def config_home() -> str:
 
 def settings_file() -> str:
     """The person's own settings."""
-    return f"{config_home()}/tenterhook/config.toml"
+    return os.path.join(config_home(), "tenterhook", "config.toml")
 
 
 def state() -> str:
@@ -40,6 +40,7 @@ def state() -> str:
 
 
 def journal() -> str:
+    """Where what happened is written down."""
     return f"{state()}/journal"
 
 

@@ -42,15 +42,16 @@ def answer(
     catalog = (
         index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
     )
+    journal = Journal(record["host"], tells=False)
     if is_new:
         if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
             from . import bundle
 
+            journal.make_ready()  # so that these modules are looked at, too
             bundle.keep()
             _keep_hub()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
-    journal = Journal(record["host"], tells=False)
     verdict = _decide(received, catalog, deadline, journal)
     if received.event.canonical in presence.EVENTS and presence.is_any():
         verdict = _approved(received, verdict, spoken, record, deadline, journal)

@@ -2,7 +2,7 @@
 
 The file stands in `__pycache__` and is as good as the files there: a module counts while its source has the time and
 size that were written down with it. starting.py comes first, for bridge.py to run; then this module, and where all
-others stand; then their code. What dispatch.py and answering.py import is loaded in one go: Python's own way from one
+others stand; then their code. What the modules of an event import is loaded in one go: Python's own way from one
 module to the next takes as long as the modules do.
 """
 
@@ -78,20 +78,24 @@ class Bundle:
         return spec
 
     def _load(self, name: str) -> bool:
-        """Load a module whose package is there, as an import would; False if it has to be found elsewhere."""
+        """Load a module whose package is there, as an import would; False if it has to be found elsewhere.
+
+        Other threads could see it half loaded: the bridge has none.
+        """
         spec = self.find_spec(name)
         if spec is None:
             return False
         module = type(sys)(name)
         about = module.__dict__
-        about.update(__spec__=spec, __loader__=self, __package__=spec.parent, __file__=spec.origin)
+        about.update(__spec__=spec, __loader__=self, __package__=spec.parent)
+        about.update(__file__=spec.origin, __cached__=spec.cached)
         if spec.submodule_search_locations is not None:
             about["__path__"] = spec.submodule_search_locations
         sys.modules[name] = module
         try:
             exec(spec.loader_state, about)  # noqa: S102  # this is what a loader does
         except BaseException:
-            del sys.modules[name]
+            sys.modules.pop(name, None)
             raise
         package, _, own = name.rpartition(".")
         if package:
@@ -162,32 +166,40 @@ def _sources(package: str) -> Iterator[tuple[str, str]]:
 
 
 def _needed(entries: Mapping[str, tuple[int, int, str, int, int]]) -> dict[str, tuple[str, ...]]:
-    """What our modules import, for those that are loaded in one go."""
-    return {name: tuple(_imported(name, entries, {}))[:-1] for name in _AT_ONCE}
+    """What our modules import, for those that are loaded in one go: each behind what it needs itself."""
+    known: dict[str, list[str]] = {}
+
+    def add(name: str, begun: set[str], order: list[str]) -> None:
+        begun.add(name)
+        if name not in known:
+            known[name] = [each for each in _imports(name, entries[name][2]) if each in entries]
+        for each in known[name]:
+            if each not in begun:
+                add(each, begun, order)
+        order.append(name)
+
+    needed: dict[str, tuple[str, ...]] = {}
+    for name in _AT_ONCE:
+        order: list[str] = []
+        add(name, set(), order)
+        needed[name] = tuple(order[:-1])
+    return needed
 
 
-def _imported(
-    name: str, entries: Mapping[str, tuple[int, int, str, int, int]], order: dict[str, bool]
-) -> dict[str, bool]:
-    """A module and what it imports when it is loaded, each behind what it needs itself."""
+def _imports(name: str, source: str) -> Iterator[str]:
+    """What a module imports of ours when it is loaded, its package first."""
     import ast
 
-    source = entries[name][2]
     package = name.rpartition(".")[0]
-    if package and package not in order:
-        _imported(package, entries, order)
-    within = name if source.endswith("/__init__.py") else package
+    yield package
+    parts = (name if source.endswith("/__init__.py") else package).split(".")
     with open(source, "rb") as file:
         body = ast.parse(file.read()).body
     for node in body:  # not what stands in an `if`, which is for those who check types
         if isinstance(node, ast.ImportFrom) and node.level:
-            above = within.split(".")[: len(within.split(".")) + 1 - node.level]
-            base = ".".join([*above, *filter(None, [node.module])])
-            for each in (base, *(f"{base}.{alias.name}" for alias in node.names)):
-                if each in entries and each not in order:
-                    _imported(each, entries, order)
-    order[name] = True
-    return order
+            base = ".".join([*parts[: len(parts) + 1 - node.level], *filter(None, [node.module])])
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
 if __name__ == "bundle":  # in the bridge, which has opened the file

@@ -154,6 +154,7 @@ def _check(record: dict[str, Any]) -> bool:
     _load(record)
     from ..catalog import index
     from ..hosts import codec
+    from ..journal import records, settings, writing  # noqa: F401  # what is imported late
     from . import answering  # noqa: F401  # with all that it imports
 
     codec(record["host"])

@@ -198,7 +198,8 @@ class Turn:
                 begun.append((number, hook, notes))
                 yield command if command.timeout <= left else command._replace(timeout=left)
             if self._meanwhile is not None:
-                self._meanwhile()
+                meanwhile, self._meanwhile = self._meanwhile, None
+                meanwhile()
 
         def take(place: int, ended: running.Ended) -> bool:
             number, hook, notes = begun[place]
