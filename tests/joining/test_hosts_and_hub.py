@@ -427,10 +427,23 @@ def _imported(claude: Claude, event: str) -> set[str]:
     """What the bridge imports for an event."""
     record = Path(os.environ["HOME"], ".local/state/tenterhook/installed/claude-code.json")
     arguments = ["--host", "claude-code", "--event", claude.native[event], "--record", str(record)]
-    command = [sys.executable, "-X", "importtime", "-I", "-S", bridge.__file__, *arguments]
+    command = [sys.executable, "-I", "-S", "-c", _TELLING, bridge.__file__, *arguments]
     ended = subprocess.run(command, input=claude.payload(event, "ls"), capture_output=True, text=True, timeout=HANG)
     assert ended.returncode == 0
-    return {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
+    return set(ended.stderr.split())
+
+
+# what is loaded in one go, no flag of the interpreter tells
+_TELLING = """
+import os, runpy, sys
+end = os._exit
+def tell(status):
+    print(*sys.modules, file=sys.stderr, flush=True)
+    end(status)
+os._exit = tell
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 
 OURS = {

@@ -2,8 +2,8 @@
 
 The file stands in `__pycache__` and is as good as the files there: a module counts while its source has the time and
 size that were written down with it. starting.py comes first, for bridge.py to run; then this module, and where all
-others stand; then their code. What the modules of an event import is loaded in one go: Python's own way from one
-module to the next takes as long as the modules do.
+others stand; then their code. What the modules of an event import is loaded in one go, which spares most of it the way
+through Python's own import.
 """
 
 from __future__ import annotations
