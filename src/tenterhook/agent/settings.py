@@ -23,13 +23,9 @@ class Settings(NamedTuple):
     rules: tuple[rules.Rule, ...] = ()
 
 
-def file() -> str:
-    return places.settings_file()
-
-
 def load() -> Settings:
     """What the file says; without one, the defaults. A file that cannot be read is an error: it may hold denials."""
-    path = file()
+    path = places.settings_file()
     found = rule_files.settings(path)
     agent = _agent(found.get("agent", {}), path)
     return Settings(**agent, rules=(*rule_files.managed(), *rules.of_settings(found, path)))

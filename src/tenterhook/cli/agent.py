@@ -107,10 +107,10 @@ class _Starting:
         as_json: bool,
     ) -> None:
         from ..agent import models
-        from ..agent import settings as settings_
+        from ..basics import places
 
         self.settings = settings
-        self.model = models.named(model or settings.model, base_url or settings.base_url, settings_.file())
+        self.model = models.named(model or settings.model, base_url or settings.base_url, places.settings_file())
         self.work_dir = os.getcwd()
         self.resume = None if resume is None else _session_id(resume, self.work_dir)
         self.as_json = as_json

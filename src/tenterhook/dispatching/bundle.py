@@ -93,8 +93,8 @@ class Bundle:
             about["__path__"] = spec.submodule_search_locations
         sys.modules[name] = module
         try:
-            exec(spec.loader_state, about)  # noqa: S102  # this is what a loader does
-        except BaseException:
+            self.exec_module(module)
+        except BaseException:  # whatever it was: a module that is half loaded is none
             sys.modules.pop(name, None)
             raise
         package, _, own = name.rpartition(".")
