@@ -71,6 +71,7 @@ CODES: dict[str, tuple[str, str]] = {
     "bad-expression": (ERROR, "a matcher is not a valid regular expression; the hook is refused"),
     "placeholder-in-code": (ERROR, "a placeholder would become code instead of data; the hook is refused"),
     "writable-by-others": (ERROR, "another account could change this; it is not used"),
+    "moved-into-repository": (ERROR, "a variable names a folder of hooks that a repository can change; it is not used"),
     "not-owned-by-root": (ERROR, "a managed hook must belong to root; it is not used"),
     "ignored-key": (WARNING, "the format has no such key; it does nothing"),
     "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),

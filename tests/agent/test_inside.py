@@ -14,7 +14,7 @@ import pytest
 
 from agent.life import ROWS
 from agent.playing import answer, block, permission, shell, task, tool, when
-from support import folder_hook, user_hooks
+from support import folder_hook, tenterhook, user_hooks
 
 if TYPE_CHECKING:
     from agent.life import Life
@@ -384,6 +384,34 @@ def test_hooks_of_kimis_own_files_are_in_force(play: Play) -> None:
     session = play.run([shell("touch one")], [shell("touch two")], [shell("touch three")], "Done.")
     assert session.last.failed == ["not one", "not two"]
     assert play.ran("three")
+
+
+def test_entries_that_install_wrote_into_kimis_settings_are_no_hooks(play: Play) -> None:
+    """Entries that `install` wrote are never hooks. (2)"""
+    heard = play.hook("folder pre-tool-call", "")
+    assert tenterhook("install", "kimi-code").returncode == 0
+    session = play.run([shell("touch one")], "Done.")
+    assert len(heard.all) == 1
+    assert [hook["hook"] for hook in session.report["hooks"]] == ["h01-pre-tool-call"]
+
+
+def test_a_file_of_kimi_that_is_named_too_is_read_once(play: Play) -> None:
+    """A file … with two names, or behind a link, is read once. (2)"""
+    heard = play.hook("table before_tool", "")
+    (play.home / ".kimi").mkdir()
+    file = play.home / ".kimi" / "config.toml"
+    (play.root / "table.toml").rename(file)
+    link = play.home / "link.toml"
+    link.symlink_to(file)
+    session = play.run([shell("touch one")], "Done.", options=["--config", str(file), "--config", str(link)])
+    assert len(heard.all) == 1
+    assert "warning" not in session.shown
+
+
+def test_a_file_of_kimi_without_hooks_is_nothing_to_warn_about(play: Play) -> None:
+    (play.home / ".kimi").mkdir()
+    (play.home / ".kimi" / "config.toml").write_text('default_model = "k2"\n')
+    assert "no-hooks" not in play.run("Done.").shown
 
 
 def test_the_report_counts_what_hooks_did(play: Play) -> None:

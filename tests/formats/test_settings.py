@@ -13,7 +13,7 @@ from support import decide, shell_call, until
 from tenterhook import Engine, Event
 from tenterhook.errors import UnknownEvent
 from tenterhook.events import AGENTS
-from tenterhook.formats import agent_answers, agent_payloads, settings, toml_files
+from tenterhook.formats import agent_answers, agent_payloads, toml_files
 from tenterhook.model import Hook
 
 CAPTURES = sorted((Path(__file__).parent / "data" / "captures").rglob("*.json"))
@@ -594,8 +594,3 @@ def test_two_agents_hooks_of_one_name_are_each_sent_their_own(project: Path) -> 
     for agent in ("claude", "gemini", "qwen"):
         until((project / f"{agent}.sent").exists)
         assert ("timestamp" in json.loads((project / f"{agent}.sent").read_text())) is (agent != "claude")
-
-
-def test_the_settings_module_knows_our_own_command() -> None:
-    assert settings.is_our_line("python -I -S '/a b/tenterhook/bridge.py' --host codex --event Stop")
-    assert not settings.is_our_line("grep -q tenterhook/bridge.py && exit 2")

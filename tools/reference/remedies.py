@@ -35,6 +35,7 @@ REMEDIES = {
     "writable-by-others": (
         "`chmod go-w` what is named, and make it your own: whoever can change a hook can run code as you."
     ),
+    "moved-into-repository": "Unset the variable, or name the file with `--config` once you have read it.",
     "not-owned-by-root": "`chown -R root:` the folder, and take write permission from everybody else.",
     "ignored-key": "mend its spelling or take it out.",
     "never-matches-expression": (

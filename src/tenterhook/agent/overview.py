@@ -21,17 +21,25 @@ _HEADINGS = ("hook", "event", "mode", "priority", "matcher", "state", "runs", "b
 def overview(engine: Engine, tally: Tally) -> Iterator[str]:
     """Line by line."""
     catalog = engine.catalog
-    layers = dict.fromkeys(hook.layer for hook in engine.hooks)
-    for layer in layers:
-        directories = [each.directory for each in catalog.layers if each.name == layer] if catalog else []
-        yield f"{layer}  {', '.join(map(_short, directories))}".rstrip()
-        yield from _table([_row(hook, engine, tally) for hook in engine.hooks if hook.layer == layer])
-    if not layers:
+    for title, hooks in _by_source(engine):
+        yield title
+        yield from _table([_row(hook, engine, tally) for hook in hooks])
+    if not engine.hooks:
         yield "no hooks in force; they are looked for in:"
         yield from (f"  {each.name:8} {_short(each.directory)}" for each in (catalog.layers if catalog else ()))
     for problem in engine.problems:
         yield f"  {problem.severity}: {one_line(problem.message)} ({_short(problem.file or '')})"
     yield "manage them: tenterhook list, tenterhook add, tenterhook show NAME, tenterhook check, tenterhook trust"
+
+
+def _by_source(engine: Engine) -> Iterator[tuple[str, list[Hook]]]:
+    """The hooks of each layer with its directories, then those of each file."""
+    layers = engine.catalog.layers if engine.catalog else ()
+    for layer in dict.fromkeys(hook.layer for hook in engine.hooks if hook.layer != "config"):
+        directories = [_short(each.directory) for each in layers if each.name == layer]
+        yield f"{layer}  {', '.join(directories)}".rstrip(), [hook for hook in engine.hooks if hook.layer == layer]
+    for file in dict.fromkeys(hook.source for hook in engine.hooks if hook.layer == "config"):
+        yield f"config  {_short(file)}", [hook for hook in engine.hooks if hook.source == file]
 
 
 def _row(hook: Hook, engine: Engine, tally: Tally) -> tuple[str, ...]:

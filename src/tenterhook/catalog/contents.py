@@ -6,6 +6,8 @@ from ..basics.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ..errors import Problem
     from ..model import Hook
     from .layers import Layer
@@ -30,6 +32,11 @@ class Catalog(NamedTuple):
     trust: Trust
     debug: bool = False
     refused_configs: tuple[str, ...] = ()
+
+    def without_empty(self, files: Collection[str]) -> Catalog:
+        """The same without the remark that these files define no hooks: nobody named them."""
+        kept = [each for each in self.problems if each.code != "no-hooks" or each.file not in files]
+        return self._replace(problems=tuple(kept))
 
     def in_force(self) -> tuple[Hook, ...]:
         """The hooks that would run now: those of a project only while they are trusted."""

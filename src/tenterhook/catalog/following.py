@@ -21,7 +21,7 @@ from .trust import Trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from .contents import Catalog
@@ -36,7 +36,9 @@ _AT_ONCE = 8  # more descriptors than reading has open
 class Followed:
     """A project's hooks as they are now. Safe to use from several threads at once."""
 
-    def __init__(self, root: str, configs: Sequence[str], trust: Trust) -> None:
+    def __init__(self, root: str, configs: Sequence[str], trust: Trust, unnamed: Collection[str] = frozenset()) -> None:
+        """`unnamed` are those of the configs that nobody named: they may define no hooks."""
+        self._unnamed = unnamed
         self._root, self._configs, self._everything = root, configs, trust.everything
         self._lock = threading.Lock()
         self._known: Known | None = None
@@ -47,7 +49,7 @@ class Followed:
         self._watch: Watch | None = None
         self._looks = 0  # since it was loaded
         self._due = 0.0
-        self.latest = self._loaded(trust)
+        self.latest = self._loaded(trust).without_empty(unnamed)
 
     def current(self) -> Catalog:
         """What there is now; the same object for as long as nothing has changed."""
@@ -111,7 +113,8 @@ class Followed:
         """Everything anew, of which only what has changed is read; trust may be bound to something else by now."""
         if self._known is None:
             self._known = index.recalled(self._root, self._configs, layers.layers(self._root))
-        self.latest = self._read(Trust(self._root, everything=self._everything))
+        found = self._read(Trust(self._root, everything=self._everything))
+        self.latest = found.without_empty(self._unnamed)
         self._watch, self._looks = None, 0
 
 

@@ -19,7 +19,19 @@ class Layer(NamedTuple):
 
 
 def layers(root: str, managed: str = MANAGED) -> list[Layer]:
-    """Managed, user (`agents`, then `kimi`), project, in order of definition."""
+    """Managed, user (`agents`, then `kimi`), project, in order of definition; a directory with two names once."""
+    found: dict[str, Layer] = {}
+    for layer in _all(root, managed):
+        found.setdefault(os.path.realpath(layer.directory), layer)
+    return list(found.values())
+
+
+def directories(root: str, managed: str = MANAGED) -> list[str]:
+    """Every name under which a layer is looked for."""
+    return [layer.directory for layer in _all(root, managed)]
+
+
+def _all(root: str, managed: str) -> list[Layer]:
     config = places.config_home()
     # What the environment moves to where a repository can write is the project's; the account's own ~/.config never is.
     # Nor is what `install` wrote down: the person chose it.
@@ -27,12 +39,9 @@ def layers(root: str, managed: str = MANAGED) -> list[Layer]:
     chosen = "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own)
     moved = not chosen and roots.repository_can_reach(config, root)
     user = "project" if moved else "user"
-    found = [
+    return [
         Layer("managed", managed),
         Layer(user, os.path.join(config, "agents", "hooks")),
         Layer(user, os.path.join(config, "kimi", "hooks")),
+        Layer("project", os.path.join(root, ".agents", "hooks")),
     ]
-    project = os.path.join(root, ".agents", "hooks")
-    if all(os.path.realpath(project) != os.path.realpath(layer.directory) for layer in found):
-        found.append(Layer("project", project))
-    return found

@@ -44,6 +44,7 @@ def load(
     hooks: list[Hook] = []
     problems: list[Problem] = []
     governing: list[settings.Settings] = []
+    taken: set[str] = set()
     for layer in found:
         refusal = _refuse(layer)
         if refusal:
@@ -52,14 +53,14 @@ def load(
         rules, trouble = _settings(layer, trust)
         problems += trouble
         governing.append(rules)
-        read, trouble = _read_layer(layer, rules, governing, look, read_folder)
+        read, trouble = _read_layer(layer, rules, governing, look, read_folder, taken)
         hooks += read
         problems += trouble
     in_force, left_out = _choose(hooks, governing)
     problems += names_twice(hooks)
     problems += [problem for rules in governing for problem in _ungoverned(rules, hooks)]
     refused: list[str] = []
-    for config in map(os.path.abspath, configs):
+    for config in _each_once(configs):
         other = ownership.writable_by_others(config)
         if other:
             problems.append(_writable(config, other))
@@ -73,6 +74,14 @@ def load(
     problems += names_twice([hook for hook in in_force if hook.format == "table"])
     debug = any(rules.debug for rules in governing)
     return Catalog(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused))
+
+
+def _each_once(files: Iterable[str]) -> list[str]:
+    """Absolute names; a file with two names, or behind a link, by the first of them."""
+    found: dict[str, str] = {}
+    for file in files:
+        found.setdefault(os.path.realpath(file), os.path.abspath(file))
+    return list(found.values())
 
 
 def _refuse(layer: Layer) -> Problem | None:
@@ -112,8 +121,9 @@ def _read_layer(
     governing: Sequence[settings.Settings],
     look: Callable[[str], entry_points.Look | None],
     read_folder: Callable[..., folder_format.Read],
+    taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
-    """The folders of a layer, by name, bytewise."""
+    """The folders of a layer, by name, bytewise; not those that are `taken`, which stronger layers have read."""
     try:
         names = sorted(os.listdir(layer.directory), key=os.fsencode)
     except FileNotFoundError:
@@ -126,11 +136,7 @@ def _read_layer(
     problems: list[Problem] = []
     owners = (0,) if layer.name == "managed" else (0, os.getuid())
     overriding = [rules for rules in reversed(governing) if layer.name in rules.governs and rules.overrides]
-    for name in names:
-        folder = f"{layer.directory}/{name}"
-        seen = look(folder)
-        if seen is None:
-            continue
+    for folder, seen in _folders(layer.directory, names, look, taken):
         culprit = _culprit(layer, seen, owners)
         if culprit:
             problems.append(_writable(f"{folder}/HOOK.md", culprit))
@@ -151,6 +157,26 @@ def _read_layer(
         if read.hook:
             hooks.append(read.hook)
     return hooks, problems
+
+
+def _folders(
+    directory: str, names: Iterable[str], look: Callable[[str], entry_points.Look | None], taken: set[str]
+) -> list[tuple[str, entry_points.Look]]:
+    """The hook folders of a directory, each once: of two names for one folder, its own counts, then the first link."""
+    looked = [(folder, seen) for name in names if (seen := look(folder := f"{directory}/{name}")) is not None]
+    above = os.path.realpath(directory)
+    own = {above + folder[len(directory) :] for folder, seen in looked if folder not in seen.links}
+    found = []
+    for folder, seen in looked:
+        target = above + folder[len(directory) :]
+        if folder in seen.links:
+            target = os.path.realpath(folder)
+            if target in own:
+                continue
+        if target not in taken:
+            taken.add(target)
+            found.append((folder, seen))
+    return found
 
 
 def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> str | None:

@@ -27,7 +27,7 @@ class Observed:
         self.at = time.time_ns()
         self.looks: dict[str, Look | None] = {}
         self._root, self._configs = root, configs
-        self._directories = [layer.directory for layer in layers.layers(root, managed)]
+        self._directories = layers.directories(root, managed)
         self._ways: list[tuple[str, Any]] | None = None
         paths = [os.path.join(places.state(), "trust.json"), *configs, *self._directories]
         paths += [os.path.join(directory, settings.FILE) for directory in self._directories]

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
 _NEWEST = "newest"
-_KIMI = (".kimi/config.toml", ".kimi-code/config.toml")
 
 
 def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -231,16 +230,18 @@ async def _to_the_end(conversation: Conversation, prompt: str) -> Ended:
 
 
 def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
-    from ..basics import places
     from ..catalog import roots
     from ..catalog.following import Followed
     from ..catalog.trust import Trust
     from ..engine import Engine
+    from ..installing import sources
     from ..journal.journal import Journal
 
     root = roots.project_root(work_dir)
-    kimi = [file for name in _KIMI if os.path.isfile(file := os.path.join(places.home(), name))]
-    followed = Followed(root, [os.path.abspath(file) for file in (*kimi, *configs)], Trust(root))
+    files, problems = sources.files_of(sources.BUNDLED, root, configs)
+    print_problems(problems, err=True)
+    unnamed = sources.unnamed(files, configs)
+    followed = Followed(root, [source.file for source in files], Trust(root), unnamed)
     say = (lambda line: _err(visible(line) + "\n")) if debug else None
     return Engine(followed=followed, debug=say, journal=Journal("agent"), warm=True)
 

@@ -12,8 +12,8 @@ from ..catalog.loading import names_twice
 from ..errors import ERROR, Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files
-from ..installing import wiring
-from .loading import catalog_here, json_option
+from ..installing import sources
+from .loading import json_option
 from .printing import print_json, print_problems
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     hooks: list[Hook] = []
     named: list[Hook] = []
     if not paths:
-        catalog = catalog_here()
-        problems += [*catalog.problems, *wiring.problems(catalog.hooks, catalog.root)]
-        hooks += [*catalog.hooks, *(each.hook for each in catalog.left_out)]
+        found = sources.here()
+        problems += found.problems()
+        hooks += [*found.catalog.hooks, *(each.hook for each in found.catalog.left_out)]
     for path in map(os.path.abspath, paths):
-        for found, trouble in _read(path):
-            named += found
+        for read, trouble in _read(path):
+            named += read
             problems += trouble
     hooks += named
     problems += names_twice(named)

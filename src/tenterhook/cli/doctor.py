@@ -9,9 +9,9 @@ import click
 from ..basics.shown import visible
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Finding, Level
-from ..installing import records
+from ..installing import records, sources
 from ..installing.agents import AGENTS
-from .loading import agent_names, agents_named, catalog_here, json_option
+from .loading import agent_names, agents_named, json_option
 from .printing import print_json
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     tenterhook doctor claude-code --live
     """
     named = agents_named(names)
-    catalog = catalog_here()
+    catalog = sources.here().catalog
     hooks = checks.hook_findings(catalog)
     if not as_json:
         click.echo(click.style("hooks", bold=True))
@@ -55,7 +55,8 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
         if live and look.is_known:
             look = look._replace(live=_live(agent, look.project, timeout, as_json=as_json))
         if any(each.held is not None for each in look.live):
-            untried = checks.untried_guards(agent, catalog)
+            record = records.read(records.file(agent, look.project)) or {"configs": ()}
+            untried = checks.untried_guards(agent, catalog, record)
             look = look._replace(findings=[*look.findings, *untried])
             if not as_json:
                 _print(untried)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ..basics.shown import visible
-from ..catalog import roots
+from ..catalog import loading, roots
 from ..dispatching import keeping_hub
 from ..doctor import switches
 from ..errors import HookError
-from ..installing import changes, wiring
+from ..installing import changes, sources, wiring
 from ..installing.agents import AGENTS
 from ..installing.lasting import temporary
 from . import hub_background
-from .loading import agent_names, agents_named, catalog_here, json_option
+from .loading import agent_names, agents_named, json_option
 from .printing import print_diff, print_json, short_path
 from .trust import refuse_below_agent
 
@@ -79,12 +79,18 @@ def install(
     if not dry_run:
         refuse_below_agent("install")  # it can name files whose hooks need no trust, and open what was closed
     agents = _chosen(names)
-    root = None if for_user else roots.project_root(os.getcwd())
-    catalog = catalog_here(configs)
-    files = _allowed(configs, catalog, agents, root)
+    here = roots.project_root(os.getcwd())
+    root = None if for_user else here
+    files = _allowed(configs, loading.load(here, configs), agents, root)
+    catalogs = [
+        loading.load(here, files) if forget_configs else sources.for_agent(agent.name, here, files).catalog
+        for agent in agents
+    ]
     plan = partial(changes.plan, closed=closed, configs=files, forget_configs=forget_configs)
-    must_close = wiring.must_close(catalog.in_force())
-    plans = [plan(agent, root, catalog.hooks, must_close=must_close) for agent in agents]
+    plans = [
+        plan(agent, root, catalog.hooks, must_close=wiring.must_close(catalog.in_force()))
+        for agent, catalog in zip(agents, catalogs, strict=True)
+    ]
     if not dry_run:
         _make(plans)
     if as_json:
@@ -93,7 +99,7 @@ def install(
         done = {"dry_run": dry_run, "installed": [_as_json(each) for each in plans]}
         print_json({"schema": 1, **done, "hub": about})
         return 0 if trouble is None else 1
-    for each in plans:
+    for each, catalog in zip(plans, catalogs, strict=True):
         _print(each, catalog.hooks, dry_run=dry_run)
     _warn_if_temporary()
     if not dry_run:
@@ -133,8 +139,7 @@ def _trouble_with_hub() -> str | None:
 def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], root: str | None) -> list[str]:
     """The files named with --config, none of which an agent runs itself or a repository can change."""
     for agent in agents:
-        own = {os.path.realpath(agent.settings(each)) for each in (None, root if agent.project_file else None)}
-        if twice := next((config for config in configs if os.path.realpath(config) in own), None):
+        if twice := next((config for config in configs if sources.runs_itself(agent, config, root)), None):
             raise HookError(
                 f"{agent.title} runs the hooks of {twice} itself", "name it for other agents, or convert it"
             )

@@ -10,13 +10,16 @@ from ..basics import jsonable
 from ..basics.shown import visible
 from ..events import spec_of
 from ..formats import entry_points
-from ..installing import wiring
+from ..installing import sources
 from ..journal import health
-from .loading import catalog_here, config_option, event_names, json_option
+from .loading import config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..catalog.contents import Catalog
+    from ..installing.sources import InForce
     from ..model import Hook
 
 
@@ -27,14 +30,17 @@ if TYPE_CHECKING:
 @config_option
 @json_option
 def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> None:
-    """List the hooks in force here: event, mode, priority, matcher, timeout, trust; problems below.
+    """List the hooks that are in force, by source: event, mode, priority, matcher, timeout, trust; problems below.
+
+    Hook folders are in force in every agent; a file of hooks is where its line says.
 
     \b
     tenterhook list
-    tenterhook list --event PreToolUse --config ~/.kimi-code/config.toml
+    tenterhook list --event PreToolUse --config hooks.toml
     """
     wanted = spec_of(event).name if event else None
-    catalog = catalog_here(configs)
+    found = sources.here(configs)
+    catalog = found.catalog
     remarks = health.remarks(catalog.hooks)
     hooks = [hook for hook in catalog.hooks if wanted in (None, hook.event)]
     left_out = [each for each in catalog.left_out if wanted in (None, each.hook.event)]
@@ -44,32 +50,38 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
                 "schema": 1,
                 "root": catalog.root,
                 "layers": [layer._asdict() for layer in catalog.layers],
+                "files": [source.as_json() for source in found.sources],
                 "hooks": [
-                    *({**hook_as_json(hook, catalog), "health": _remark(hook, remarks)} for hook in hooks),
-                    *({**hook_as_json(each.hook, catalog, each.why), "health": None} for each in left_out),
+                    *({**hook_as_json(hook, found), "health": _remark(hook, remarks)} for hook in hooks),
+                    *({**hook_as_json(each.hook, found, each.why), "health": None} for each in left_out),
                 ],
-                "problems": [
-                    each.as_json() for each in (*catalog.problems, *wiring.problems(catalog.hooks, catalog.root))
-                ],
+                "problems": [each.as_json() for each in found.problems()],
             }
         )
         return
-    for layer in dict.fromkeys(hook.layer for hook in (*hooks, *(each.hook for each in left_out))):
-        click.echo(click.style(layer, bold=True) + f"  {', '.join(_directories(layer, catalog))}")
-        rows = [_row(hook, catalog, _remark(hook, remarks)) for hook in hooks if hook.layer == layer]
-        rows += [(*_row(each.hook, catalog)[:-1], each.why) for each in left_out if each.hook.layer == layer]
+    shown = [*((hook, _row(hook, catalog, _remark(hook, remarks))) for hook in hooks)]
+    shown += [(each.hook, (*_row(each.hook, catalog)[:-1], each.why)) for each in left_out]
+    for title, hooks_of_it in headings(found, [hook for hook, _ in shown]):
+        name, _, rest = title.partition("  ")
+        click.echo(f"{click.style(name, bold=True)}  {rest}")
+        rows = [row for hook, row in shown if hook in hooks_of_it]
         print_table(("hook", "event", "mode", "priority", "timeout", "matcher", "state"), rows)
         click.echo()
-    if not hooks and not left_out:
+    if not shown:
         click.echo("no hooks in force" + (f" for {wanted}" if wanted else "") + "; they are looked for in:")
         for each in catalog.layers:
             click.echo(f"  {each.name:8} {short_path(each.directory)}")
-    print_problems([*catalog.problems, *wiring.problems(catalog.hooks, catalog.root)])
+    print_problems(found.problems())
 
 
-def _directories(layer: str, catalog: Catalog) -> list[str]:
-    found = [short_path(each.directory) for each in catalog.layers if each.name == layer]
-    return found or list(dict.fromkeys(short_path(hook.source) for hook in catalog.hooks if hook.layer == layer))
+def headings(found: InForce, hooks: list[Hook]) -> Iterator[tuple[str, list[Hook]]]:
+    """Each source of some hooks with its place, and for a file of hooks where it is in force."""
+    for layer in dict.fromkeys(hook.layer for hook in hooks if hook.layer != "config"):
+        directories = [short_path(each.directory) for each in found.catalog.layers if each.name == layer]
+        yield f"{layer}  {', '.join(directories)}", [hook for hook in hooks if hook.layer == layer]
+    for source in found.sources:
+        if of_it := [hook for hook in hooks if hook.source == source.file]:
+            yield f"config  {short_path(source.file)}  {source}", of_it
 
 
 def _remark(hook: Hook, remarks: dict[tuple[str, str], str]) -> str | None:
@@ -101,10 +113,12 @@ def trust_text(hook: Hook, catalog: Catalog) -> str:
     return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
 
 
-def hook_as_json(hook: Hook, catalog: Catalog, left_out: str | None = None) -> dict[str, Any]:
+def hook_as_json(hook: Hook, found: InForce, left_out: str | None = None) -> dict[str, Any]:
     """A hook as data."""
-    standing = catalog.trust.standing(hook)
-    replaced = hook.replaced_by is not None and catalog.trust.replaces(hook.replaced_by)
+    trust = found.catalog.trust
+    standing = trust.standing(hook)
+    replaced = hook.replaced_by is not None and trust.replaces(hook.replaced_by)
+    runs = left_out is None and standing.runs and not replaced
     return {
         "name": hook.name,
         "event": hook.event,
@@ -122,6 +136,7 @@ def hook_as_json(hook: Hook, catalog: Catalog, left_out: str | None = None) -> d
         "metadata": jsonable.plain(dict(hook.metadata)),
         "fail_closed": hook.fail_closed,
         "trust": str(standing.state),
-        "in_force": left_out is None and standing.runs and not replaced,
+        "in_force": runs,
+        "in_force_in": list(found.places(hook)) if runs else [],
         "why_not": left_out or standing.why or ("replaced by the project's hook of that name" if replaced else None),
     }

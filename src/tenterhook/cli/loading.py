@@ -30,15 +30,17 @@ config_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of text.")
 
 
-def catalog_here(configs: Sequence[str] = ()) -> Catalog:
-    """Everything in force for the current directory."""
+def catalog_here() -> Catalog:
+    """The hook folders of the current directory's project, for commands that are about nothing else."""
     root = roots.project_root(os.getcwd())
-    return loading.load(root, configs, trust=trust.Trust(root))
+    return loading.load(root, trust=trust.Trust(root))
 
 
 def hook_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion: the hooks in force here, those of files named before on the line among them."""
-    hooks = catalog_here(context.params.get("configs") or ()).hooks
+    from ..installing import sources
+
+    hooks = sources.here(context.params.get("configs") or ()).catalog.hooks
     return offered(sorted({hook.name for hook in hooks}), incomplete)
 
 

@@ -12,7 +12,7 @@ import click
 from ..basics import places
 from ..basics.shown import one_line
 from ..events import spec_of
-from .loading import catalog_here, event_names, hook_names, json_option, session_ids
+from .loading import event_names, hook_names, json_option, session_ids
 from .printing import below, coloured, print_json, print_table, run_line
 
 if TYPE_CHECKING:
@@ -104,12 +104,13 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 @json_option
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
     """Figures: runs, blocks, failures and times of each hook, and what hooks cost each session in waiting."""
+    from ..installing import sources
     from ..journal import statistics
     from ..journal.index import Wanted
 
     index = opened_index()
     wanted = Wanted(session=session, since=moment_since(since))
-    budgets = {hook.name: hook.budget_ms for hook in catalog_here().hooks if hook.budget_ms is not None}
+    budgets = {hook.name: hook.budget_ms for hook in sources.here().catalog.hooks if hook.budget_ms is not None}
     hooks = [each for each in statistics.by_hook(index, wanted, budgets) if each.shadow or not shadow]
     sessions = index.waiting(wanted)
     if as_json:

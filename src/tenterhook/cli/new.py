@@ -80,8 +80,7 @@ def new(name: str, event: str, tool: str | None, pattern: str | None, lang: str,
 def _directory(for_project: bool) -> str:
     """Where a person's own hooks are, or a project's."""
     root = roots.project_root(os.getcwd())
-    found = layers.layers(root)
-    return os.path.join(root, ".agents", "hooks") if for_project else found[1].directory
+    return os.path.join(root, ".agents", "hooks") if for_project else layers.directories(root)[1]
 
 
 def _say_what_next(name: str, folder: str) -> int:

@@ -11,14 +11,15 @@ from ..errors import HookError
 from ..events import BY_NAME, suggestion
 from ..formats import entry_points, payloads
 from ..formats import folder as folder_format
+from ..installing import sources
 from ..model import Event, Hook
 from .list_hooks import hook_as_json, mode, trust_text
-from .loading import catalog_here, config_option, event_names, hook_names, json_option
+from .loading import config_option, event_names, hook_names, json_option
 from .printing import matcher_text, print_json, print_problems, short_path
 
 if TYPE_CHECKING:
-    from ..catalog.contents import Catalog
     from ..events import EventSpec
+    from ..installing.sources import InForce
 
 EXAMPLES: dict[str, Any] = {
     "tool_name": "Shell",
@@ -90,17 +91,18 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
     tenterhook show block-dangerous-commands
     tenterhook show pre-tool-call
     """
-    catalog = catalog_here(configs)
+    found = sources.here(configs)
+    catalog = found.catalog
     if not as_json:
         print_problems(catalog.problems, err=True)
     hooks = [hook for hook in (*catalog.hooks, *(each.hook for each in catalog.left_out)) if hook.name == name]
     if hooks:
         if as_json:
-            shown = [_details(hook, catalog) for hook in hooks]
+            shown = [_details(hook, found) for hook in hooks]
             print_json({"schema": 1, "hooks": shown, "problems": [problem.as_json() for problem in catalog.problems]})
             return
         for hook in hooks:
-            _print_hook(hook, catalog)
+            _print_hook(hook, found)
     elif name in BY_NAME:
         spec = BY_NAME[name]
         if as_json:
@@ -111,10 +113,10 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
         raise HookError(f"no hook and no event is called '{name}'", f"tenterhook list; for events: {suggestion(name)}")
 
 
-def _details(hook: Hook, catalog: Catalog) -> dict[str, Any]:
+def _details(hook: Hook, found: InForce) -> dict[str, Any]:
     script, text = _script(hook)
     body = folder_format.body(hook.folder) if hook.folder else None
-    return {**hook_as_json(hook, catalog), "body": body, "script": script, "script_text": text}
+    return {**hook_as_json(hook, found), "body": body, "script": script, "script_text": text}
 
 
 def _script(hook: Hook) -> tuple[str | None, str | None]:
@@ -127,7 +129,9 @@ def _script(hook: Hook) -> tuple[str | None, str | None]:
         return script, file.read(256 * 1024)
 
 
-def _print_hook(hook: Hook, catalog: Catalog) -> None:
+def _print_hook(hook: Hook, found: InForce) -> None:
+    catalog = found.catalog
+    source = found.source_of(hook)
     left_out = next((each.why for each in catalog.left_out if each.hook is hook), None)
     click.echo(click.style(visible(hook.name), bold=True) + f"  {visible(hook.description)}")
     facts = {
@@ -139,7 +143,7 @@ def _print_hook(hook: Hook, catalog: Catalog) -> None:
         "timeout": f"{hook.timeout:g} s",
         "matcher": f"{matcher_text(hook)} ({hook.dialect})" if matcher_text(hook) else "everything",
         "on failure": "block" if hook.fail_closed else "go on",
-        "state": left_out or trust_text(hook, catalog),
+        "state": left_out or (str(source) if source is not None else trust_text(hook, catalog)),
     }
     for key, value in facts.items():
         click.echo(f"  {key:<11}{value}")

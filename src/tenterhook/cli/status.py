@@ -10,9 +10,8 @@ from ..basics.shown import visible
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
-from ..installing import records, wiring
+from ..installing import records, sources
 from ..installing.agents import AGENTS
-from .loading import catalog_here
 from .printing import short_path
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..catalog.contents import Catalog
     from ..installing.agents import Agent
+    from ..installing.sources import InForce
 
 
 class _State(NamedTuple):
@@ -37,10 +37,11 @@ _GUARDED, _NOT_GUARDED, _DOUBTFUL, _UNREADABLE = "guarded", "not guarded", "woul
 
 def print_status() -> int:
     """Agents found, guarded or not; hooks in force; problems; the next useful command."""
-    catalog = catalog_here()
+    found = sources.here()
+    catalog = found.catalog
     waiting = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
     states = [_state(agent, catalog) for agent in AGENTS.values() if agent.is_present()]
-    _print_hooks(catalog, waiting)
+    _print_hooks(found, waiting)
     click.echo(click.style("agents", bold=True) + ("" if states else "  none found"))
     for state in states:
         word = click.style(state.word, fg=state.colour)
@@ -51,13 +52,17 @@ def print_status() -> int:
     return 0
 
 
-def _print_hooks(catalog: Catalog, waiting: int) -> None:
+def _print_hooks(found: InForce, waiting: int) -> None:
+    catalog = found.catalog
     running = len(catalog.hooks) - waiting
     nowhere = "" if any(records.all_records()) or not running else "; no agent calls them yet"
     click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
+    for source in found.sources:
+        if count := sum(hook.source == source.file for hook in catalog.hooks):
+            click.echo(f"        {count} of them from {short_path(source.file)}: {source}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
-    problems = [*catalog.problems, *wiring.problems(catalog.hooks, catalog.root)]
+    problems = found.problems()
     if problems:
         counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         click.echo(f"        {counted}: tenterhook check")

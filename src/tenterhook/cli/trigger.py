@@ -14,10 +14,11 @@ import click
 from ..approvals import presence
 from ..authoring.explaining import Explanation, explain
 from ..basics.shown import visible
-from ..catalog import loading, roots
+from ..catalog import roots
 from ..catalog.trust import as_asked
 from ..engine import Engine, untrusted_line
 from ..errors import Cancelled, HookError
+from ..installing import sources
 from ..journal.journal import Journal
 from ..model import Event, Verdict
 from ..runs.running import Cancel
@@ -61,7 +62,7 @@ REFUSED_CONFIG = 1
     show_default=True,
     callback=caller,
     shell_complete=caller_names,
-    help="Whose call it is, for --dry-run: agent is the bundled one.",
+    help="Whose call it is: the hooks in force there are asked. agent is the bundled one.",
 )
 @click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
 @click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
@@ -97,7 +98,7 @@ def trigger(
     root = _root(fired, lasting=lasting and not dry_run)
     if not lasting:
         fired = fired.replace(session_id=fresh_id())
-    catalog = loading.load(root, configs, trust=as_asked(root, trust_project))
+    catalog = sources.for_agent(agent, root, configs, as_asked(root, trust_project)).catalog
     if dry_run:
         explanations = explain(catalog.hooks, fired, catalog)
         _print_explanations(fired, explanations, _deciding_rule(fired, agent), catalog, as_json=as_json)

@@ -18,7 +18,7 @@ from . import switches
 from .findings import Finding, Level, bad, note, ok
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..catalog.contents import Catalog
     from ..installing.agents import Agent
@@ -58,34 +58,31 @@ def agent_findings(
     if agent.name == "codex":
         found += _codex(agent, settings, remedy)
     found += switches.findings(agent, settings, catalog.root)
-    found += _configs(record, catalog.root)
+    found += _configs(record, catalog)
     if not quickly:
         found += _answers(agent, record, remedy)
         found += _recent(agent)
     return found
 
 
-def untried_guards(agent: Agent, catalog: Catalog) -> list[Finding]:
+def untried_guards(agent: Agent, catalog: Catalog, record: Mapping[str, Any]) -> list[Finding]:
     """What a live run has not tried: the person's own guards on tool calls, which run there beside the canary."""
-    names = [hook.name for hook in catalog.in_force() if hook.event == "pre-tool-call"]
+    names = [hook.name for hook in wiring.in_force_in(record, catalog.in_force()) if hook.event == "pre-tool-call"]
     if not names:
         return []
     what = f"a canary was tried; {agent.title} asks these of yours before a tool call: {', '.join(names)}"
     return [note(what, "see whether each refuses what it should, by its cases: tenterhook test")]
 
 
-def _configs(record: dict[str, Any], root: str) -> Iterator[Finding]:
+def _configs(record: dict[str, Any], catalog: Catalog) -> Iterator[Finding]:
     """Whether the files that were named for this agent can still be used."""
-    if not record["configs"]:
-        return
-    from ..catalog import loading
-
-    named = loading.load(root, record["configs"])
-    for config in named.refused_configs:
-        why = next((problem.message for problem in named.problems if problem.file == config), "it cannot be used")
-        remedy = f"mend it, or forget it: tenterhook install {record['host']} --no-config"
-        yield bad(f"hooks of {config} do not run: {why}", remedy)
-    count = len(named.hooks) - len(loading.load(root).hooks)
+    named = {os.path.realpath(config) for config in record["configs"]}
+    for config in catalog.refused_configs:
+        if os.path.realpath(config) in named:
+            why = next((each.message for each in catalog.problems if each.file == config), "it cannot be used")
+            remedy = f"mend it, or forget it: tenterhook install {record['host']} --no-config"
+            yield bad(f"hooks of {config} do not run: {why}", remedy)
+    count = sum(hook.layer == "config" for hook in wiring.in_force_in(record, catalog.hooks))
     if count:
         yield ok(f"{count} more from {', '.join(record['configs'])}")
 
@@ -106,7 +103,7 @@ def _version(record: dict[str, Any], remedy: str) -> Iterator[Finding]:
 def _wired(
     agent: Agent, record: dict[str, Any], entries: dict[str, Any], catalog: Catalog, remedy: str
 ) -> Iterator[Finding]:
-    hooks = catalog.hooks
+    hooks = wiring.in_force_in(record, catalog.hooks)
     needed = wiring.needed(agent.events, hooks)
     for native, ours in needed.items():
         others = "your rules, the hub" if ours in (*presence.EVENTS, *presence.AFTER) else "the session's state"
@@ -120,7 +117,7 @@ def _wired(
         yield ok(f"wired: {', '.join(wired)}")
     for hook in wiring.without_event(agent.events, hooks):
         yield note(f"{agent.title} has no event for '{hook.name}' ({hook.declared}): it never runs there")
-    if wiring.must_close(catalog.in_force()) and not record["closed"]:
+    if wiring.must_close(wiring.in_force_in(record, catalog.in_force())) and not record["closed"]:
         yield bad("a guard is to block when it fails, but the line lets pass when nobody answers", remedy)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
+from ..basics import places
 from ..deciding import expressions
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
 from . import fields
+from .own_entries import is_own_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +21,13 @@ if TYPE_CHECKING:
 
 
 def read(entries: Sequence[dict[str, Any]], file: str, lines: Lines) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
-    """All hooks of the file, or none of them and why."""
+    """All hooks of the file, or none of them and why; entries that `install` wrote are not hooks."""
     dialect = expressions.PYTHON if _is_kimi_cli(file) else expressions.JAVASCRIPT
     hooks: list[Hook] = []
     problems: list[Problem] = []
     for number, entry in enumerate(entries):
+        if is_own_command(str(entry.get("command"))):
+            continue
         hook, found = _read_one(entry, number, file, lines, dialect)
         problems += found
         if hook:
@@ -34,7 +38,10 @@ def read(entries: Sequence[dict[str, Any]], file: str, lines: Lines) -> tuple[tu
 
 
 def _is_kimi_cli(file: str) -> bool:
-    return os.path.basename(os.path.dirname(os.path.abspath(file))) == ".kimi"
+    """Whether it is Kimi CLI's own: in a `.kimi` folder, or where a person's variable has moved that."""
+    folder = os.path.dirname(os.path.abspath(file))
+    moved = "" if places.FIXED else os.environ.get("KIMI_SHARE_DIR", "")
+    return os.path.basename(folder) == ".kimi" or folder == moved.rstrip("/")
 
 
 def _read_one(

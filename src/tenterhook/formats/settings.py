@@ -18,6 +18,7 @@ from ..model import Hook
 from . import commented_json, fields
 from .agent_payloads import EVENTS_OF
 from .fields import Field
+from .own_entries import is_own_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,15 +28,6 @@ if TYPE_CHECKING:
     from .toml_files import Lines
 
     Place = Callable[[str, int, int | None, str], int | None]  # event, group (-1: none), handler, key to a line
-
-# A command with this in it is our own entry: to run it here would be to call ourselves.
-_BRIDGE = "tenterhook/bridge.py"
-
-
-def is_our_line(command: str) -> bool:
-    """Whether a command is the one that `install` writes, and not just one that speaks of it."""
-    return _BRIDGE in command and " --host " in command.partition(_BRIDGE)[2][:10]
-
 
 _FOR_THE_AGENT = ("statusMessage", "visibilityHint", "commandWindows", "command_windows")
 GROUP = (
@@ -183,7 +175,7 @@ def _handlers(group: dict[str, Any]) -> list[Any]:
 
 
 def _is_ours(handler: Any) -> bool:
-    return isinstance(handler, dict) and is_our_line(str(handler.get("command") or handler.get("bash")))
+    return isinstance(handler, dict) and is_own_command(str(handler.get("command") or handler.get("bash")))
 
 
 def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Problem:

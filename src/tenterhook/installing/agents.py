@@ -33,6 +33,7 @@ class Agent(NamedTuple):
     refusals: Mapping[str, str] = {}  # said on stdout where stderr is not read, by our name of the event
     open_status: int = 1  # an exit status that is visible and blocks nothing
     shorter: Mapping[str, int] = {}  # events with a timeout of their own, in seconds
+    also_read: tuple[str, ...] = ()  # more files of its directory in which it finds hooks
 
     @property
     def title(self) -> str:
@@ -174,6 +175,7 @@ AGENTS = {
             ".codex/hooks.json",
             _group(),
             shorter={"SessionEnd": 3, "Interrupt": 3},
+            also_read=("config.toml",),
         ),
         Agent(
             "gemini",

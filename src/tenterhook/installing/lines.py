@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
-from ..formats.settings import is_our_line
+from ..formats.own_entries import is_own_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ def is_ours(entry: Any) -> bool:
     inner = entry.get("hooks")
     if isinstance(inner, list):
         return bool(inner) and all(is_ours(each) for each in inner)
-    return any(is_our_line(command) for key in ("command", "bash") if isinstance(command := entry.get(key), str))
+    return any(is_own_command(command) for key in ("command", "bash") if isinstance(command := entry.get(key), str))
 
 
 def command_of(entry: Mapping[str, Any]) -> str:

@@ -39,6 +39,12 @@ def _others(events: Mapping[str, str]) -> tuple[str, ...]:
     return (*presence.EVENTS, *presence.AFTER) if learns else presence.EVENTS
 
 
+def in_force_in(record: Mapping[str, Any], hooks: Iterable[Hook]) -> list[Hook]:
+    """Those of some hooks that one installation runs: of folders, and of the files that were named for it."""
+    configs = {os.path.realpath(config) for config in record["configs"]}
+    return [hook for hook in hooks if hook.layer != "config" or os.path.realpath(hook.source) in configs]
+
+
 def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook]:
     """Hooks on events that the agent does not have."""
     return [hook for hook in hooks if hook.event not in events.values()]
@@ -70,8 +76,9 @@ def problems(hooks: Iterable[Hook], root: str) -> list[Problem]:
         if record["host"] not in HOSTS or record["root"] not in (None, root):
             continue
         events = codec(record["host"]).events
-        for native in missing(record, events, hooks):
-            names = ", ".join(hook.name for hook in hooks if hook.event == events[native]) or "your rules, the hub"
+        there = in_force_in(record, hooks)
+        for native in missing(record, events, there):
+            names = ", ".join(hook.name for hook in there if hook.event == events[native]) or "your rules, the hub"
             message = f"{native} is not wired in {HOSTS[record['host']].title}: {names}"
             remedy = f"tenterhook install {record['host']}, and restart it if it is running"
             found.append(Problem("not-wired", record["settings"], None, None, message, remedy))

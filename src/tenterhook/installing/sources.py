@@ -1,0 +1,157 @@
+"""Which files of hooks are in force where: Kimi's own, those that `install --config` named, those named just now.
+
+Hook folders are in force everywhere. Every command asks here, so that all of them show the same hooks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..catalog import loading, roots
+from ..errors import Problem
+from . import records, wiring
+from .agents import AGENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..catalog.contents import Catalog
+    from ..catalog.trust import Trust
+    from ..model import Hook
+    from .agents import Agent
+
+BUNDLED = "agent"  # our own agent, by the name it has in `trigger --agent`
+TRIGGER = "trigger"
+_KIMI = ("kimi-cli", "kimi-code")  # their files are sources of ours too (PROTOCOL 2)
+
+
+class Source(NamedTuple):
+    """A file of hooks. `places` are where it is in force: our own agent, `trigger`, agents; empty: this command."""
+
+    file: str
+    places: tuple[str, ...] = ()
+    settings_of: str | None = None  # the agent whose own settings it is; it runs these hooks without us
+
+    def __str__(self) -> str:
+        titles = [title(place) for place in self.places]
+        listed = " and ".join(filter(None, (", ".join(titles[:-1]), *titles[-1:])))
+        text = f"in force in {listed}" if titles else "named with --config"
+        return f"{text}; {title(self.settings_of)}'s own settings" if self.settings_of else text
+
+    def as_json(self) -> dict[str, object]:
+        """The file as data."""
+        return {"file": self.file, "in_force_in": list(self.places), "settings_of": self.settings_of}
+
+
+def title(place: str) -> str:
+    """What people call a place where hooks are in force."""
+    if place in AGENTS:
+        return AGENTS[place].title
+    return "the bundled agent" if place == BUNDLED else place
+
+
+class InForce(NamedTuple):
+    """Every hook that is in force somewhere, and where."""
+
+    catalog: Catalog
+    sources: tuple[Source, ...]
+
+    def source_of(self, hook: Hook) -> Source | None:
+        """The file a hook is from; None for a folder's."""
+        return next((source for source in self.sources if source.file == hook.source), None)
+
+    def places(self, hook: Hook) -> tuple[str, ...]:
+        """Where a hook that may run is in force."""
+        source = self.source_of(hook)
+        return source.places if source is not None else (BUNDLED, TRIGGER, *_guarded(self.catalog.root))
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the hooks, and hooks that an agent's settings do not lead to."""
+        return [*self.catalog.problems, *wiring.problems(self.catalog.hooks, self.catalog.root)]
+
+
+def here(named: Sequence[str] = ()) -> InForce:
+    """Everything that is in force somewhere, for the project of the current directory."""
+    root = roots.project_root(os.getcwd())
+    kimi, problems = _kimi(root)
+    return _loaded(root, _merged((*kimi, *_installed(root)), named), named, problems)
+
+
+def for_agent(agent: str, root: str, named: Sequence[str] = (), trust: Trust | None = None) -> InForce:
+    """What is in force in one agent: ours, for which `trigger` stands by default, or another."""
+    files, problems = files_of(agent, root, named)
+    return _loaded(root, files, named, problems, trust)
+
+
+def files_of(agent: str, root: str, named: Sequence[str] = ()) -> tuple[tuple[Source, ...], list[Problem]]:
+    """The files of hooks that are in force in one agent, and what is wrong with any that are not."""
+    if agent == BUNDLED:
+        kimi, problems = _kimi(root)
+        return _merged(kimi, named), problems
+    return _merged([source for source in _installed(root) if agent in source.places], named), []
+
+
+def runs_itself(agent: Agent, file: str, root: str | None) -> bool:
+    """Whether an agent runs the hooks of a file without us."""
+    real = os.path.realpath(file)
+    own = [os.path.join(agent.home(), name) for name in (agent.file, *agent.also_read)]
+    if root and agent.project_file:
+        own.append(agent.settings(root))
+    return real in map(os.path.realpath, own)
+
+
+def _kimi(root: str) -> tuple[list[Source], list[Problem]]:
+    """Kimi's own files as far as they are there; one that the environment moved into a repository is not used."""
+    found, problems = [], []
+    for agent in (AGENTS[name] for name in _KIMI):
+        file = agent.settings()
+        if not os.path.isfile(file):
+            continue
+        if os.environ.get(agent.variable or "") and roots.repository_can_reach(file, root):
+            message = f"{agent.variable} names a folder that a repository can change; its hooks are not used"
+            remedy = f"unset {agent.variable}, or name the file with --config"
+            problems.append(Problem("moved-into-repository", file, None, None, message, remedy))
+            continue
+        found.append(Source(file, (BUNDLED, TRIGGER), agent.name))
+    return found, problems
+
+
+def _installed(root: str) -> Iterator[Source]:
+    """The files that `install --config` named, for everywhere or for this project."""
+    for record in records.all_records():
+        if record["host"] in AGENTS and record["root"] in (None, root):
+            yield from (Source(config, (record["host"],)) for config in record["configs"])
+
+
+def _guarded(root: str) -> Iterator[str]:
+    """The agents whose settings lead to us in this project."""
+    hosts = [record["host"] for record in records.all_records() if record["root"] in (None, root)]
+    return (name for name in AGENTS if name in hosts)
+
+
+def _merged(found: Iterable[Source], named: Iterable[str]) -> tuple[Source, ...]:
+    """Each file once, whatever it is called, with all places where it is in force."""
+    merged: dict[str, Source] = {}
+    for source in (*found, *(Source(os.path.abspath(file)) for file in named)):
+        known = merged.setdefault(os.path.realpath(source.file), source)
+        places = tuple(dict.fromkeys((*known.places, *source.places)))
+        merged[os.path.realpath(source.file)] = known._replace(places=places)
+    return tuple(merged.values())
+
+
+def _loaded(
+    root: str,
+    files: Sequence[Source],
+    named: Sequence[str],
+    problems: Sequence[Problem],
+    trust: Trust | None = None,
+) -> InForce:
+    catalog = loading.load(root, [source.file for source in files], trust=trust).without_empty(unnamed(files, named))
+    return InForce(catalog._replace(problems=(*catalog.problems, *problems)), tuple(files))
+
+
+def unnamed(files: Iterable[Source], named: Iterable[str]) -> frozenset[str]:
+    """The files that nobody named on the command line."""
+    asked = {os.path.realpath(file) for file in named}
+    return frozenset(source.file for source in files if os.path.realpath(source.file) not in asked)
