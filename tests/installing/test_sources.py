@@ -185,3 +185,21 @@ def test_a_file_named_for_an_agent_that_was_wired_before_it_had_hooks_is_missed_
     said = tenterhook("doctor", "claude-code").stdout
     assert "PreToolUse is not wired: PreToolUse[1]" in said
     assert "not-wired" in tenterhook("check").stdout
+
+
+def test_a_broken_file_that_nobody_named_is_shown_and_fails_nothing(home: Path) -> None:
+    file = write_config(home / ".kimi" / "config.toml", "[[hooks]]\n")
+    ended = tenterhook("trigger", "before_tool", *SHELL)
+    assert ended.returncode == 0
+    assert "missing-key" in ended.stderr
+    assert tenterhook("trigger", "before_tool", *SHELL, "--config", file).returncode == 1
+    assert tenterhook("check").returncode == 1
+
+
+def test_the_cases_of_a_hook_in_kimis_own_file_are_tried(home: Path, kimi: Path) -> None:
+    cases = home / ".kimi" / "cases" / "guard"
+    cases.mkdir(parents=True)
+    (cases / "blocks.toml").write_text('[event]\ntool_name = "Shell"\n[expect]\ndecision = "deny"\n')
+    ended = tenterhook("test", "guard")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "1 passed" in ended.stdout

@@ -12,9 +12,8 @@ import click
 from ..authoring import junit, results, suites, watching
 from ..authoring.results import Status
 from ..basics.shown import one_line, visible
-from ..catalog import loading, roots
-from ..catalog.trust import Trust
 from ..errors import HookError
+from ..installing import sources
 from .loading import config_option, hook_names, json_option
 from .printing import print_json, print_problems, short_path
 
@@ -92,8 +91,8 @@ class _Asked(NamedTuple):
 
 def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
     """Try everything once; `begins` is given the paths that this depends on."""
-    root = roots.project_root(os.getcwd())
-    catalog = loading.load(root, asked.configs, trust=Trust(root, everything=asked.trust_project))
+    found = sources.here(asked.configs, trust_project=asked.trust_project)
+    catalog = found.catalog
     picked = suites.pick(catalog, asked.names, asked.directory)
     begins(_watched(catalog, picked, asked.configs))
     printer = _Printer()
@@ -110,7 +109,7 @@ def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
         print_problems([each for each in catalog.problems if each not in report.broken], err=True)
         _print_rest(report)
     nothing = not report.results and bool(asked.names or asked.words)
-    return 1 if not report.is_good or nothing or catalog.refused_configs else 0
+    return 1 if not report.is_good or nothing or found.refused else 0
 
 
 def _again_and_again(asked: _Asked) -> NoReturn:

@@ -98,11 +98,12 @@ def trigger(
     root = _root(fired, lasting=lasting and not dry_run)
     if not lasting:
         fired = fired.replace(session_id=fresh_id())
-    catalog = sources.for_agent(agent, root, configs, as_asked(root, trust_project)).catalog
+    found = sources.for_agent(agent, root, configs, as_asked(root, trust_project))
+    catalog = found.catalog
     if dry_run:
         explanations = explain(catalog.hooks, fired, catalog)
         _print_explanations(fired, explanations, _deciding_rule(fired, agent), catalog, as_json=as_json)
-        return REFUSED_CONFIG if catalog.refused_configs else 0
+        return REFUSED_CONFIG if found.refused else 0
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
     engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False, journal=Journal("trigger"))
     try:
@@ -113,7 +114,7 @@ def trigger(
     _tell_hub()
     with contextlib.suppress(OSError):  # nobody reads it, or it cannot be written: what was decided stands
         _print(verdict, as_json=as_json)
-    return DENIED if verdict.denied else REFUSED_CONFIG if catalog.refused_configs else 0
+    return DENIED if verdict.denied else REFUSED_CONFIG if found.refused else 0
 
 
 def _tell_hub() -> None:

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..catalog import loading, roots
+from ..catalog.trust import Trust
 from ..errors import Problem
 from . import records, wiring
 from .agents import AGENTS
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..catalog.contents import Catalog
-    from ..catalog.trust import Trust
     from ..model import Hook
     from .agents import Agent
 
@@ -56,6 +56,7 @@ class InForce(NamedTuple):
 
     catalog: Catalog
     sources: tuple[Source, ...]
+    refused: tuple[str, ...] = ()  # files named on the command line that cannot be used
 
     def source_of(self, hook: Hook) -> Source | None:
         """The file a hook is from; None for a folder's."""
@@ -71,11 +72,12 @@ class InForce(NamedTuple):
         return [*self.catalog.problems, *wiring.problems(self.catalog.hooks, self.catalog.root)]
 
 
-def here(named: Sequence[str] = ()) -> InForce:
+def here(named: Sequence[str] = (), *, trust_project: bool = False) -> InForce:
     """Everything that is in force somewhere, for the project of the current directory."""
     root = roots.project_root(os.getcwd())
     kimi, problems = _kimi(root)
-    return _loaded(root, _merged((*kimi, *_installed(root)), named), named, problems)
+    trust = Trust(root, everything=trust_project)
+    return _loaded(root, _merged((*kimi, *_installed(root)), named), named, problems, trust)
 
 
 def for_agent(agent: str, root: str, named: Sequence[str] = (), trust: Trust | None = None) -> InForce:
@@ -147,8 +149,10 @@ def _loaded(
     problems: Sequence[Problem],
     trust: Trust | None = None,
 ) -> InForce:
-    catalog = loading.load(root, [source.file for source in files], trust=trust).without_empty(unnamed(files, named))
-    return InForce(catalog._replace(problems=(*catalog.problems, *problems)), tuple(files))
+    not_asked_for = unnamed(files, named)
+    catalog = loading.load(root, [source.file for source in files], trust=trust).without_empty(not_asked_for)
+    refused = tuple(file for file in catalog.refused_configs if file not in not_asked_for)
+    return InForce(catalog._replace(problems=(*catalog.problems, *problems)), tuple(files), refused)
 
 
 def unnamed(files: Iterable[Source], named: Iterable[str]) -> frozenset[str]:
