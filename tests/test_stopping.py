@@ -150,6 +150,59 @@ def test_each_subagent_counts_for_itself(session: Session) -> None:
     assert stopping.gate(session, stop(True)).counts == {"folder": 0, "array": 0}
 
 
+REACHED = "tenterhook: stop-hook limit reached ({} per turn); letting the agent stop"
+
+
+def lines_of_a_turn(hooks: Sequence[Hook], stops: Sequence[Sequence[Hook]]) -> list[list[str]]:
+    """What the agent says at each stop of a turn, given who would block at it."""
+    gate = stopping.fresh()
+    said = []
+    for blocking in stops:
+        asked = gate.asked(hooks)
+        settled = gate.settle(verdict(asked, [hook for hook in asked if hook in blocking]))
+        gate, news = gate.after(settled).announce(hooks, settled)
+        said.append(news)
+    return said
+
+
+def test_a_limit_is_named_only_when_it_lets_the_agent_stop_against_a_block() -> None:
+    once, thrice = REACHED.format(1), REACHED.format(3)
+    assert lines_of_a_turn([ARRAY], [[ARRAY], [ARRAY]]) == [[], [once]]
+    assert lines_of_a_turn([ARRAY], [[ARRAY], []]) == [[], []]  # content by then
+    assert lines_of_a_turn([FOLDER], [[FOLDER]] * 4) == [[], [], [], [thrice]]
+    assert lines_of_a_turn([FOLDER], [[FOLDER], [FOLDER], []]) == [[], [], []]
+
+
+def test_a_limit_of_one_family_is_not_named_while_another_keeps_the_agent_going() -> None:
+    both = [[FOLDER, ARRAY]] * 4
+    assert lines_of_a_turn([FOLDER, ARRAY], both) == [[], [], [], [REACHED.format(3), REACHED.format(1)]]
+
+
+def test_a_limit_is_named_once_per_turn() -> None:
+    """Turns that notifications begin go on counting."""
+    assert lines_of_a_turn([ARRAY], [[ARRAY]] * 4) == [[], [REACHED.format(1)], [], []]
+
+
+def test_a_shadow_hooks_block_is_no_reason_to_name_a_limit() -> None:
+    shadow = ARRAY._replace(metadata={"mode": "shadow"})
+    ignored = Decision(Action.DENY, "go on", ignored="shadow")
+    gate = stopping.Gate({"folder": 0, "array": 1})
+    assert gate.announce([shadow], Verdict(STOP, runs=(Run(shadow, decision=ignored),))) == (gate, [])
+
+
+def test_hooks_of_another_event_are_no_reason_to_name_a_limit() -> None:
+    subagent = Hook("subagent", "post-subagent", "post-subagent", "folder")
+    gate = stopping.Gate({"folder": 3, "array": 0})
+    assert gate.announce([subagent, OTHER], Verdict(STOP))[1] == []
+
+
+def test_that_a_limit_was_named_lasts_for_other_processes_and_ends_with_the_turn(session: Session) -> None:
+    stopping.keep(session, stop(True), stopping.Gate({"folder": 0, "array": 1}, ("array",)))
+    assert stopping.gate(Session("s"), stop(True)).announced == ("array",)
+    stopping.keep(session, stop(False), stopping.gate(session, stop(False)))
+    assert stopping.gate(session, stop(True)).announced == ()
+
+
 @settings(max_examples=200, deadline=None, database=None, derandomize=True)
 @given(blocks=st.lists(st.sets(st.sampled_from(["folder", "table", "array", "claude"])), min_size=1, max_size=12))
 def test_a_turn_always_ends(blocks: list[set[str]]) -> None:

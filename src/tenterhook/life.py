@@ -257,8 +257,10 @@ class Life:
         told_event = turn.stops.told(event, engine.hooks)
         verdict = await engine.adecide(told_event, settle=turn.stops.settle)
         self._heard(event, verdict)
-        for news in turn.stops.news(self.engine.hooks, verdict.runs):
-            self.say(news)
+        if turn.stop_reason == "no_tool_calls":
+            turn.stops, news = turn.stops.announce(self.engine.hooks, verdict)
+            for line in news:
+                self.say(line)
         contexts = [telling.hook_context(name, text) for text in verdict.additional_context]
         if verdict.denied and turn.stop_reason == "no_tool_calls":
             turn.stops = turn.stops.after(verdict)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
-_MOST_STOPS = 200
+_MOST_STOPS = 400
 _MOST_GRANTS = 500
 _LONGEST_ENV_FILE = 1024 * 1024
 

@@ -14,32 +14,40 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .model import Event, Hook, Run, Verdict
+    from .model import Event, Hook, Verdict
     from .sessions import Session
 
 _MOST = {"folder": 3, "array": 1}
+_ANNOUNCED = ":announced"  # of a key in what the session keeps
 
 
 class Gate(NamedTuple):
     """The continuations of one turn so far, by family."""
 
     counts: dict[str, int]
+    announced: tuple[str, ...] = ()  # families whose limit was reported in this turn
 
     def asked(self, hooks: Iterable[Hook]) -> list[Hook]:
         """The hooks without those that have had their say."""
         exhausted = self.counts["folder"] >= _MOST["folder"]
         return [hook for hook in hooks if hook.event not in STOPS or not exhausted or family(hook) == "array"]
 
-    def news(self, hooks: Iterable[Hook], runs: Iterable[Run] = ()) -> list[str]:
-        """What to say when hooks were not asked any more, or a block of theirs came too late."""
-        hooks = list(hooks)
-        news = []
-        if len(self.asked(hooks)) != len(hooks):
-            news.append(f"tenterhook: hooks have sent the agent back {_MOST['folder']} times; it may stop now")
-        too_late = any(run.decision.action is Action.DENY and family(run.hook) == "array" for run in runs)
-        if too_late and self.counts["array"] >= _MOST["array"]:
-            news.append("tenterhook: array hooks have sent the agent back once; it may stop now")
-        return news
+    def announce(self, hooks: Iterable[Hook], verdict: Verdict) -> tuple[Gate, list[str]]:
+        """What to say if a limit lets the agent stop against its hooks: once per turn for each family."""
+        if verdict.denied:  # another hook keeps the agent going
+            return self, []
+        reached = [name for name in self._let_stop(hooks, verdict) if name not in self.announced]
+        news = [
+            f"tenterhook: stop-hook limit reached ({_MOST[name]} per turn); letting the agent stop" for name in reached
+        ]
+        return self._replace(announced=(*self.announced, *reached)), news
+
+    def _let_stop(self, hooks: Iterable[Hook], verdict: Verdict) -> list[str]:
+        """The families that were not asked any more, or whose block came too late."""
+        late = (run.hook for run in verdict.runs if run.decision.action is Action.DENY and not run.hook.is_shadow)
+        unasked = (hook for hook in hooks if hook.event == verdict.event and not hook.in_background)
+        would = {"folder": map(family, unasked), "array": map(family, late)}
+        return [name for name in _MOST if self.counts[name] >= _MOST[name] and name in would[name]]
 
     def told(self, event: Event, hooks: Iterable[Hook]) -> Event:
         """The event as hooks are sent it: whether the agent was sent back before, by array hooks if there are any."""
@@ -57,7 +65,7 @@ class Gate(NamedTuple):
         if self._is_too_late(verdict):
             return self
         blocking = _blocking(verdict)
-        return Gate({name: count + (name in blocking) for name, count in self.counts.items()})
+        return self._replace(counts={name: count + (name in blocking) for name, count in self.counts.items()})
 
     def _is_too_late(self, verdict: Verdict) -> bool:
         return _blocking(verdict) == {"array"} and self.counts["array"] >= _MOST["array"]
@@ -73,7 +81,8 @@ def gate(session: Session, event: Event) -> Gate:
     if not event.fields.get("stop_hook_active"):
         return fresh()
     kept = session.stops()
-    return Gate({name: _count(kept.get(_key(event, name))) for name in _MOST})
+    announced = tuple(name for name in _MOST if kept.get(_key(event, name) + _ANNOUNCED))
+    return Gate({name: _count(kept.get(_key(event, name))) for name in _MOST}, announced)
 
 
 def _count(kept: object) -> int:
@@ -82,7 +91,8 @@ def _count(kept: object) -> int:
 
 def keep(session: Session, event: Event, after: Gate) -> None:
     """Remember where a turn stands, for whoever serves its next stop."""
-    session.keep_stops({_key(event, name): count for name, count in after.counts.items()})
+    announced = {_key(event, name) + _ANNOUNCED: int(name in after.announced) for name in _MOST}
+    session.keep_stops({_key(event, name): count for name, count in after.counts.items()} | announced)
 
 
 def _key(event: Event, name: str) -> str:

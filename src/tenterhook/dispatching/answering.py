@@ -171,8 +171,9 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
     engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
     told = gate.told(event, engine.hooks)
     verdict = engine.decide(told, deadline=deadline, settle=gate.settle, cancel=callers.CURRENT.cancel)
-    stopping.keep(session, event, gate.after(verdict))
-    return verdict._replace(messages=(*verdict.messages, *gate.news(catalog.hooks, verdict.runs)))
+    after, news = gate.after(verdict).announce(catalog.hooks, verdict)
+    stopping.keep(session, event, after)
+    return verdict._replace(messages=(*verdict.messages, *news))
 
 
 def _approved(
