@@ -14,7 +14,7 @@ from .basics.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from .basics.locks import Lock
 
@@ -22,11 +22,6 @@ _A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
 _MOST_STOPS = 400
 _MOST_GRANTS = 500
-_LONGEST_ENV_FILE = 1024 * 1024
-
-# What a hook may not set for those that come after it: it would decide what they run.
-_REFUSED = r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PYTHON.*|NODE_OPTIONS|GIT_.*|HOME|XDG_.*|TENTERHOOK_.*|KIMI_.*"
-_ASSIGNMENT = r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)"
 
 
 def fresh_id() -> str:
@@ -163,23 +158,38 @@ class Session:
 
     def before(self, work_dir: str) -> Before:
         """The env files as they are, to tell later what was added."""
-        return Before(work_dir, _lines(self.env_file), _lines(_work_dir_file(work_dir)))
+        from .basics import env_files
 
-    def collect(self, before: Before) -> list[str]:
-        """Take over the variables that were added since; return a note for each line that was refused."""
+        return Before(work_dir, env_files.lines(self.env_file), env_files.lines(env_files.of_project(work_dir)))
+
+    def collect(self, before: Before, sources: Collection[str]) -> list[str]:
+        """Take over the variables that hooks defined in these files have set; return a note for each refused line."""
+        from .basics import env_files
+
         accepted: dict[str, str] = {}
         notes: list[str] = []
-        _end_last_line(self._env_file)
-        for file, old in ((self.env_file, before.env), (_work_dir_file(before.work_dir), before.work_dir_env)):
-            for line in _added(old, _lines(file)):
-                name, value, refusal = _assignment(line)
-                if refusal:
-                    notes.append(refusal)
-                elif name:
-                    accepted[name] = value
+        env_files.end_last_line(self._env_file)
+        in_project = env_files.of_project(before.work_dir)
+        counting = env_files.added(before.env, env_files.lines(self.env_file))
+        for line in (*counting, *env_files.counting(in_project, before.work_dir_env, sources)):
+            name, value, refusal = env_files.assignment(line)
+            if refusal:
+                notes.append(refusal)
+            elif name:
+                accepted[name] = value
         if accepted:
             self._keep(accepted)
-        return notes
+        return list(dict.fromkeys(notes))
+
+    def left_out(self, work_dir: str) -> str | None:
+        """A note about what stands in the project's env file and was not taken over."""
+        from .basics import env_files
+
+        names = env_files.left_out(env_files.of_project(work_dir), self._variables)
+        if not names:
+            return None
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        return f"env file: left out of .kimi/env, as no hook is known to have written it: {shown}"
 
     def _keep(self, accepted: Mapping[str, str]) -> None:
         lock = self._lock()
@@ -217,66 +227,3 @@ def _write(file: str, data: bytes) -> None:
         places.replace_file(file, data)
     except OSError:  # a full disk: it holds for this process, and takes no verdict with it
         pass
-
-
-def _work_dir_file(work_dir: str) -> str:
-    return os.path.join(work_dir, ".kimi", "env")
-
-
-def _lines(file: str) -> list[str]:
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return []
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return []
-        with open(descriptor, "rb", closefd=False) as stream:
-            return stream.read(_LONGEST_ENV_FILE).decode("utf-8", "surrogateescape").split("\n")
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
-
-
-def _end_last_line(file: str) -> None:
-    """So that what the next hook adds is a line of its own."""
-    try:
-        with open(file, "r+b") as stream:
-            if stream.seek(0, os.SEEK_END) and stream.seek(-1, os.SEEK_END) >= 0 and stream.read(1) != b"\n":
-                stream.write(b"\n")
-    except OSError:
-        pass
-
-
-def _added(old: list[str], new: list[str]) -> list[str]:
-    """The lines of a file that were not in it before."""
-    if new[: len(old)] == old:
-        return new[len(old) :]
-    from collections import Counter
-
-    left = Counter(old)
-    added = []
-    for line in new:
-        if left[line] > 0:
-            left[line] -= 1
-        else:
-            added.append(line)
-    return added
-
-
-def _assignment(line: str) -> tuple[str | None, str, str | None]:
-    line = line.strip()
-    if not line or line.startswith("#"):
-        return None, "", None
-    import re
-
-    found = re.fullmatch(_ASSIGNMENT, line)
-    if not found or "\0" in line:
-        return None, "", f"env file: not NAME=value: {line[:60]!r}"
-    name, value = found[1], found[2]
-    if re.fullmatch(_REFUSED, name):
-        return None, "", f"env file: {name} may not be set by a hook"
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-        value = value[1:-1]
-    return name, value, None

@@ -112,6 +112,8 @@ class Turn:
         return run is not None
 
     def verdict(self, problems: Iterable[Problem]) -> Verdict:
+        if self.event.canonical == "pre-session":
+            self._note_left_out()
         modified = None if jsonable.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
         return verdicts.merge(self.arrived, self.runs, modified, problems)
 
@@ -248,11 +250,20 @@ class Turn:
 
     def _collect(self, before: Before, runs: list[Run | None]) -> None:
         """Take over variables that pre-session hooks have set; what was refused is noted with the stage's last run."""
-        notes = self.session.collect(before)
+        began = [run for run in runs if run is not None and run.failure is not Failure.CANNOT_START]
+        notes = self.session.collect(before, {run.hook.source for run in began})
         self._environment = None
         if notes:
             number, last = [(number, run) for number, run in enumerate(runs) if run is not None][-1]
             runs[number] = last._replace(notes=(*last.notes, *notes))
+
+    def _note_left_out(self) -> None:
+        """Say, with the last hook that ran, what of the project's env file does not count."""
+        ran = [number for number, run in enumerate(self.runs) if run.started and not run.background]
+        note = self.session.left_out(self.event.work_dir) if ran else None
+        if note is not None:
+            last = self.runs[ran[-1]]
+            self.runs[ran[-1]] = last._replace(notes=(*last.notes, note))
 
     def _take_over_input(self, runs: Sequence[Run]) -> None:
         if self.blocked:

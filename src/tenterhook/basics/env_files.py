@@ -1,0 +1,151 @@
+"""Env files: `NAME=value` lines that pre-session hooks write for the rest of the session (PROTOCOL 5).
+
+A session's own env file is private. The one of a project (`.kimi/env`) lies in the repository, which must not set
+variables: of its lines those count that a hook has just added, and those that a hook added when an earlier session
+started. Which these are is kept in our own state directory, as hashes, by the file that defines the hook.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from . import light_json, places, private_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+_LONGEST = 1024 * 1024  # bytes that are read
+_MOST_KEPT = 1000  # lines of one defining file
+
+# What a hook may not set for those that come after it: it would decide what they run.
+_REFUSED = r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PYTHON.*|NODE_OPTIONS|GIT_.*|HOME|XDG_.*|TENTERHOOK_.*|KIMI_.*"
+_ASSIGNMENT = r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)"
+
+
+def of_project(work_dir: str) -> str:
+    """Where S0's hooks write variables to."""
+    return os.path.join(work_dir, ".kimi", "env")
+
+
+def lines(file: str) -> list[str]:
+    """The lines of an env file; the last is what stands behind the last line end."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return []
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read(_LONGEST).decode("utf-8", "surrogateescape").split("\n")
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
+
+
+def end_last_line(file: str) -> None:
+    """So that what the next hook adds is a line of its own."""
+    try:
+        with open(file, "r+b") as stream:
+            if stream.seek(0, os.SEEK_END) and stream.seek(-1, os.SEEK_END) >= 0 and stream.read(1) != b"\n":
+                stream.write(b"\n")
+    except OSError:
+        pass
+
+
+def added(old: list[str], new: list[str]) -> list[str]:
+    """The lines of a file that were not in it before."""
+    whole, rest = old[:-1], "".join(old[-1:])
+    if old and len(new) >= len(old) and new[: len(whole)] == whole and new[len(whole)].startswith(rest):
+        # appended to: where the last line had no end, only what came behind it was added
+        return [new[len(whole)][len(rest) :], *new[len(old) :]]
+    from collections import Counter
+
+    left = Counter(old)
+    found = []
+    for line in new:
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            found.append(line)
+    return found
+
+
+def assignment(line: str) -> tuple[str | None, str, str | None]:
+    """The name and value that a line sets, or why it sets nothing; a comment has neither."""
+    line = line.strip()
+    if not line or line.startswith("#"):
+        return None, "", None
+    import re
+
+    found = re.fullmatch(_ASSIGNMENT, line)
+    if not found or "\0" in line:
+        return None, "", f"env file: not NAME=value: {line[:60]!r}"
+    name, value = found[1], found[2]
+    if re.fullmatch(_REFUSED, name):
+        return None, "", f"env file: {name} may not be set by a hook"
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1]
+    return name, value, None
+
+
+def left_out(file: str, variables: dict[str, str]) -> list[str]:
+    """The names that a project's env file would set otherwise than the session's variables have it."""
+    set_there = (assignment(line)[:2] for line in lines(file))
+    return list(dict.fromkeys(name for name, value in set_there if name and variables.get(name) != value))
+
+
+def counting(file: str, old: list[str], sources: Collection[str]) -> list[str]:
+    """The lines of a project's env file that count, now that hooks defined in these files have run; remembers them."""
+    new = lines(file)
+    if not new or not sources:
+        return added(old, new)
+    kept_in = os.path.join(places.state(), "env-lines", places.file_name(os.path.realpath(os.path.dirname(file))))
+    try:
+        places.make_private(os.path.dirname(kept_in))
+        from .locks import Lock
+
+        with Lock(kept_in + ".lock"):
+            return _counting(kept_in, old, new, sources)
+    except OSError:  # nowhere to keep it: what was just added counts
+        return added(old, new)
+
+
+def _counting(kept_in: str, old: list[str], new: list[str], sources: Collection[str]) -> list[str]:
+    kept = _kept(kept_in)
+    known = {digest for source in sources for digest in kept.get(source, ())}
+    if known.issuperset(_digests(old[-1:])):  # a last line without an end is the hook's own: written anew, not extended
+        old = [*old[:-1], *([""] if old else [])]
+    just_added = added(old, new)
+    fresh, present = _digests(just_added), _digests(new)
+    after = {**kept, **{source: [*kept.get(source, ()), *fresh] for source in sources}}
+    after = {source: [each for each in dict.fromkeys(digests) if each in present] for source, digests in after.items()}
+    after = {source: digests[-_MOST_KEPT:] for source, digests in after.items() if digests}
+    if after != kept:
+        places.replace_file(kept_in, light_json.dumps({"schema": 1, "written": after}).encode())
+    earlier = {text for digest, text in present.items() if digest in known and digest not in fresh}
+    return [*(line for line in new if line.strip() in earlier), *just_added]
+
+
+def _kept(kept_in: str) -> dict[str, list[str]]:
+    """What hooks have added, by the file that defines them."""
+    data = private_files.read(kept_in)
+    try:
+        kept = light_json.loads(data.decode()) if data else {}
+    except ValueError:
+        return {}
+    written = kept.get("written") if isinstance(kept, dict) else None
+    if not isinstance(written, dict):
+        return {}
+    return {source: [str(each) for each in found] for source, found in written.items() if isinstance(found, list)}
+
+
+def _digests(of: Iterable[str]) -> dict[str, str]:
+    """Lines by their hash: what they hold may be secret."""
+    import hashlib
+
+    texts = (line.strip() for line in of)
+    return {hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest(): text for text in texts if text}
