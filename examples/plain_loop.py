@@ -24,12 +24,13 @@ gate = Gate(engine.adecide, mode="ask", surfaces=[Person()])
 def use_shell(command: str) -> list[str]:
     permit = asyncio.run(gate.permit(Call("Shell", {"command": command}, os.getcwd())))
     given = permit.call.tool_input  # as hooks have left it
-    if permit.allowed:
-        result = subprocess.getoutput(given["command"])
-        after = engine.decide(Event("post-tool-call", tool_name="Shell", tool_input=given, tool_output=result))
+    refused = (None, permit.reason or "refused")
+    status, result = subprocess.getstatusoutput(given["command"]) if permit.allowed else refused
+    if status == 0:
+        event = Event("post-tool-call", tool_name="Shell", tool_input=given, tool_output=result)
     else:
-        result = permit.reason or "refused"
-        after = engine.decide(Event("post-tool-call-failure", tool_name="Shell", tool_input=given, error=result))
+        event = Event("post-tool-call-failure", tool_name="Shell", tool_input=given, error=result, exit_code=status)
+    after = engine.decide(event)
     objection = [after.reason or ""] if after.denied else []  # what runs after a call cannot undo it
     return [f"result: {result}", *permit.context, *after.additional_context, *objection]
 

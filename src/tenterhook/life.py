@@ -234,10 +234,11 @@ class Life:
             self.turn.reject(reason)
         return reason, await self.failed(permit.call, reason)
 
-    async def failed(self, call: Call, error: str) -> list[str]:
-        """A call has failed: what to tell the model beside the error."""
+    async def failed(self, call: Call, error: str, exit_code: int | None = None) -> list[str]:
+        """A call has failed: what to tell the model beside the error. `exit_code` is a command's."""
         self.turn.heard.add(call.tool_use_id)
-        return telling.beside_result(await self.fire("post-tool-call-failure", **_tool(call), error=error))
+        about = {**_tool(call), "error": error, "exit_code": exit_code}
+        return telling.beside_result(await self.fire("post-tool-call-failure", **about))
 
     async def succeeded(self, call: Call, output: Any) -> list[str]:
         """A call has run: what to tell the model beside the result."""

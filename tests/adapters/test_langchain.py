@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import httpx
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
@@ -63,6 +64,22 @@ def asked(text: str) -> Any:
 def agent(model: ScriptedModel, client: httpx.Client, *middleware: Any, tool: Any = note, **more: Any) -> Any:
     chat = ChatOpenAI(model=MODEL, base_url=model.url, api_key=SecretStr("none"), http_client=client, max_retries=0)
     return create_agent(chat, [tool], middleware=middleware, **more)
+
+
+@pytest.mark.parametrize(("status", "event"), [("error", "post-tool-call-failure"), ("success", "post-tool-call")])
+def test_a_command_whose_message_is_an_error_is_a_failure(
+    project: Path, client: httpx.Client, status: Any, event: str
+) -> None:
+    def moving(name: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+        """Answer with a change of the state."""
+        return Command(update={"messages": [ToolMessage("no such thing", tool_call_id=tool_call_id, status=status)]})
+
+    heard = Heard()
+    with ScriptedModel([Turn(calls=(Call("moving", {"name": "x"}),)), Turn("done")]) as model:
+        agent(model, client, HooksMiddleware(Engine(), told=heard), tool=moving).invoke(asked("go"))
+    ended = [each for each in heard.events if each.canonical.startswith("post-tool-call")]
+    assert [each.canonical for each in ended] == [event]
+    assert ended[0].fields["error" if status == "error" else "tool_output"] == "no such thing"
 
 
 def test_a_tool_that_raises_ends_the_run_and_hooks_hear_of_it(project: Path, client: httpx.Client) -> None:

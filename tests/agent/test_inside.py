@@ -103,6 +103,55 @@ def test_a_refused_call_counts_as_failed_and_its_reason_is_shown(play: Play) -> 
     assert sorted(sent["error"] for sent in array.times(4)) == sorted(errors)
 
 
+def test_a_command_that_exits_with_non_zero_counts_as_failed(play: Play) -> None:
+    """So does a command that exits with non-zero: `error` is what it printed, `exit_code` its status. The model gets
+    its output as ever."""
+    heard = {
+        name: play.hook(name)
+        for name in ("folder after_tool_failure", "table after_tool_failure", "array PostToolUseFailure")
+    }
+    succeeded = [play.hook(name) for name in ("folder after_tool", "table after_tool", "array PostToolUse")]
+    session = play.run([shell("echo on stdout; echo on stderr >&2; exit 3")], [shell("true")], "Done.")
+    for each in heard.values():
+        assert (each.once["exit_code"], each.once["error"]) == (3, "on stdout\non stderr\n[exit status 3]")
+        assert "tool_output" not in each.once
+    assert [each.once["tool_input"] for each in succeeded] == [{"command": "true"}] * 3
+    assert [result["content"] for result in session.last.results] == [
+        "on stdout\non stderr\n[exit status 3]",
+        "[no output]",
+    ]
+    assert session.last.failed == []  # the output reaches the model as a result, not wrapped as an error
+
+
+def test_a_hooks_words_about_a_command_that_failed_go_beside_its_output(play: Play) -> None:
+    """`additional_context` is sent: … of tool hooks beside the result"""
+    play.hook("folder post-tool-call-failure", answer(additional_context="try make -k"))
+    session = play.run([shell("exit 2")], "Done.")
+    assert "try make -k" in session.last.text
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        tool("ReadFile", file_path="missing.txt"),
+        tool("StrReplaceFile", file_path="missing.txt", old_string="a", new_string="b"),
+        tool("WriteFile", file_path="a-directory/", content="x"),
+        tool("Glob", pattern="*.py", path="missing"),
+        tool("Grep", pattern="x", path="missing"),
+        tool("Grep", pattern="("),
+        shell("x" * 200_000),
+    ],
+    ids=lambda call: f"{call['tool']} {str(call['input'])[:40]}",
+)
+def test_whatever_tool_fails_counts_as_failed(play: Play, failing: dict[str, Any]) -> None:
+    (play.project / "a-directory").mkdir()
+    failed, succeeded = play.hook("folder post-tool-call-failure"), play.hook("folder post-tool-call")
+    play.run([failing], "Done.")
+    assert failed.once["error"]
+    assert "exit_code" not in failed.once  # no command has run
+    assert succeeded.all == []
+
+
 # ------------------------------------------------------------------ prompts
 
 

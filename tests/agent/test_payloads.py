@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from agent.life import FOUND, PROMPT, ROWS, TASK_PROMPT
+from agent.playing import shell
+from support import tenterhook, until
 
 if TYPE_CHECKING:
     from agent.life import Life
-    from agent.playing import Play
+    from agent.playing import Heard, Play
 
 _TOOL = {"tool_name", "tool_input", "tool_use_id"}
 _ARRAY_TOOL = {"tool_name", "tool_input", "tool_call_id"}
@@ -75,6 +79,81 @@ def test_array_hooks_are_sent_their_columns(life: Life, event: str) -> None:
     for sent in life.sent(event, "array"):
         assert set(sent) == _ARRAY_BASE | FIELDS[event][1]
         assert (sent["session_id"], sent["cwd"]) == (life.session.id, str(life.play.project))
+
+
+_OPTIONAL = {"exit_code"}  # of a command that has failed; a tool that is none has none
+
+
+def documented(event: str, family: str) -> dict[str, Any]:
+    """The sample that `tenterhook show EVENT` prints."""
+    shown = json.loads(tenterhook("show", event, "--json").stdout)["event"]
+    return dict(shown["array_example" if family == "array" else "example"])
+
+
+def kind(value: Any) -> str | dict[str, str]:
+    """A value's type in JSON; of an object, those of its keys."""
+    if isinstance(value, dict):
+        return {key: str(kind(each)) for key, each in value.items()}
+    names = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", type(None): "null"}
+    return names[type(value)]
+
+
+def differences(sent: dict[str, Any], sample: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Fields that are not as documented: what was sent, and what the sample has."""
+    missing = {key: (None, value) for key, value in sample.items() if key not in sent and key not in _OPTIONAL}
+    unknown = {key: (value, None) for key, value in sent.items() if key not in sample and key not in _WHOSE}
+    free = ("tool_input", "display", "context")  # objects whose keys depend on the tool, or the agent
+    wrong = {
+        key: (value, sample[key])
+        for key, value in sent.items()
+        if key in sample
+        and (type(value) is not type(sample[key]) if key in free else kind(value) != kind(sample[key]))
+        and not (key == "prompt" and isinstance(value, list))
+    }
+    return missing | unknown | wrong
+
+
+@pytest.mark.parametrize("event", FIELDS)
+@pytest.mark.parametrize("family", ["folder", "table", "array"])
+def test_payloads_are_as_show_documents_them(life: Life, event: str, family: str) -> None:
+    sample = documented(event, family)
+    for sent in life.sent(event, family):
+        assert differences(sent, sample) == {}
+
+
+def test_payloads_of_events_that_are_no_ordinary_ones_are_as_documented(play: Play) -> None:
+    """A failing command, an interruption, a heartbeat, a turn that fails, a prompt that waits."""
+    play.env["TENTERHOOK_HEARTBEAT"] = "0.2"
+    names = ("post-tool-call-failure", "interrupt", "session-heartbeat", "post-agent-turn-failure", "prompt-queued")
+    heard: dict[str, list[Heard]] = {name: [play.hook(f"{of} {name}") for of in ("folder", "array")] for name in names}
+    running = play.start([shell("exit 3")], [shell("touch begun; sleep 60")], "Never said.")
+    try:
+        until(lambda: play.ran("begun"))
+        running.process.send_signal(signal.SIGINT)
+        running.end(130)
+    finally:
+        running.process.kill()
+    play.run({"error": {"status": 503, "message": "overloaded"}}, exits=1)
+    with play.terminal([shell("touch waiting; sleep 2")], "One.", "Two.", mode="yolo") as terminal:
+        terminal.sees(" ›")
+        terminal.say("first")
+        until(lambda: play.ran("waiting"))
+        terminal.say("second")
+        terminal.sees(r"Two\.")
+        terminal.leave()
+    for event, hooks in heard.items():
+        for family, each in zip(("folder", "array"), hooks, strict=True):
+            assert differences(each.times(1)[0], documented(event, family)) == {}
+
+
+def test_args_say_how_the_agent_was_started(play: Play) -> None:
+    """`args`: `{"ui", "agent"}` (S3)"""
+    heard = play.hook("folder session_start")
+    play.run("Done.")
+    with play.terminal("Done.") as terminal:
+        terminal.sees(" ›")
+        terminal.leave()
+    assert [sent["args"] for sent in heard.times(2)] == [{"ui": ui, "agent": "default"} for ui in ("print", "shell")]
 
 
 def test_the_session_and_its_figures(life: Life) -> None:

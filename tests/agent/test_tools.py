@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from pydantic_ai import ToolReturn
 from pydantic_ai.exceptions import ToolFailed
 
 from agent.playing import shell, tool
@@ -35,9 +36,10 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def run(project: Path, command: str, variables: Mapping[str, str] | None = None, **more: Any) -> str:
-    """What Shell returns."""
+    """What Shell returns to the model."""
     tools = Tools(str(project), lambda: variables or {})
-    return asyncio.run(asyncio.wait_for(tools.shell(command, **more), LONG / 2))
+    returned = asyncio.run(asyncio.wait_for(tools.shell(command, **more), LONG / 2))
+    return returned if isinstance(returned, str) else str(returned.return_value)
 
 
 def ended(file: Path) -> None:
@@ -65,6 +67,13 @@ def test_shell_says_how_a_command_ended_if_not_well(project: Path) -> None:
     assert run(project, "no-such-program-at-all").endswith("[exit status 127]")
     assert run(project, "echo 'oh").endswith("[exit status 2]")
     assert run(project, "echo some; kill -9 $$") == "some\n[ended by signal 9]"
+
+
+@pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("no-such-program-at-all", 127), ("kill -9 $$", 137)])
+def test_shell_tells_the_exit_code_of_a_command_that_failed(project: Path, command: str, code: int) -> None:
+    returned = asyncio.run(asyncio.wait_for(files(project).shell(command), LONG / 2))
+    assert isinstance(returned, ToolReturn)
+    assert returned.metadata == {"exit_code": code}
 
 
 def test_shell_runs_in_a_group_of_its_own_with_nothing_to_read(project: Path) -> None:
@@ -360,6 +369,14 @@ def test_grep_finds_lines(tree: Path) -> None:
     assert tools.grep("no such thing") == "nothing found"
     with pytest.raises(ToolFailed, match="not a regular expression"):
         tools.grep("(")
+
+
+def test_glob_and_grep_fail_where_there_is_nothing_to_look_in(tree: Path) -> None:
+    """`nothing found` would be read as: it was looked for."""
+    with pytest.raises(ToolFailed, match="No such file or directory"):
+        files(tree).glob("*.py", path="srcc")
+    with pytest.raises(ToolFailed, match="No such file or directory"):
+        files(tree).grep("name", path="srcc")
 
 
 def test_glob_and_grep_return_no_more_than_they_may(project: Path) -> None:

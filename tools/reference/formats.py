@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tenterhook import Engine
 from tenterhook.authoring import cases, expectations
 from tenterhook.catalog import settings as hooks_toml
-from tenterhook.cli import show
+from tenterhook.cli import sample_events, show
 from tenterhook.events import AGENTS, EVENTS, TOOL_NAMES, Effect
 from tenterhook.formats import fields, settings
 from tenterhook.formats.agent_payloads import EVENTS_OF
@@ -173,7 +173,7 @@ def _column(column: Column | None) -> str:
 
 
 def _example(name: str) -> str:
-    value = show.EXAMPLES.get(name)
+    value = sample_events.VALUES.get(name)
     return "" if value is None else code(json.dumps(value))
 
 

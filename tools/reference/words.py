@@ -35,7 +35,7 @@ FIELDS = {
     "action": "what is to be done, in a few words",
     "agent_event": "the agent's own name of the event",
     "answered_by": "who answered: a rule, a hook, the terminal, a person at the hub, nobody",
-    "args": "how the agent was started",
+    "args": "how the agent was started: `ui` is `shell` (interactive) or `print` (one prompt), `agent` is `default`",
     "body": "the text of the notification",
     "decision": "`approved`, `rejected` or `cancelled`",
     "description": "what the task is about",
@@ -47,6 +47,7 @@ FIELDS = {
     "error_message": "what went wrong",
     "error_type": "which kind of error",
     "estimated_token_count": "how long the conversation is now",
+    "exit_code": "the command's exit status, where a command failed and the agent tells it",
     "exit_reason": "why the session ended",
     "final_message": "the model's last message",
     "id": "the request's id",
@@ -94,6 +95,8 @@ BASE = (
     ("work_dir", "cwd", "the session's working directory"),
     ("timestamp", "", "when it happened"),
     ("context", "", "what else is known: `agent` is what the agent itself told"),
+    ("agent_id", "agent_id", "in a subagent only: its id"),
+    ("agent_type", "agent_type", "in a subagent only: its name"),
 )
 
 # The parameters of `@engine.on`.

@@ -193,11 +193,25 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
 
     async def _ended(self, permit: Permit, result: Result) -> Result:
         if not isinstance(result, ToolMessage):  # a command, which has no place for texts
-            self.waiting += [*permit.context, *await self.succeeded(permit.call, str(result))]
+            own = _message(result, permit.call.tool_use_id)
+            texts = await self._told(permit, own) if own else await self.succeeded(permit.call, str(result))
+            self.waiting += [*permit.context, *texts]
             return result
-        end = self.failed if result.status == "error" else self.succeeded
-        output = result.content if isinstance(result.content, str) else said_text(result.content)
-        return _with(result, [*permit.context, *await end(permit.call, output)])
+        return _with(result, [*permit.context, *await self._told(permit, result)])
+
+    async def _told(self, permit: Permit, message: ToolMessage) -> list[str]:
+        """Tell hooks of a call's result, which may be an error."""
+        end = self.failed if message.status == "error" else self.succeeded
+        output = message.content if isinstance(message.content, str) else said_text(message.content)
+        return await end(permit.call, output)
+
+
+def _message(command: Any, call_id: str) -> ToolMessage | None:
+    """The result of a call among what a command puts into the state."""
+    update = getattr(command, "update", None)
+    messages = update.get("messages", ()) if isinstance(update, dict) else ()
+    own = (each for each in messages if isinstance(each, ToolMessage) and each.tool_call_id == call_id)
+    return next(own, None)
 
 
 def _here(work: Coroutine[Any, Any, T]) -> T:

@@ -3,7 +3,8 @@
     agent = Agent("openai:gpt-5", capabilities=[HooksCapability(engine)])
 
 A run of the agent is a turn. What belongs to a session (`begin`, `end`), to its context and to background work is the
-caller's to fire; everything inside a turn, and subagents, happens here.
+caller's to fire; everything inside a turn, and subagents, happens here. A tool that returns
+`ToolReturn(output, metadata={"exit_code": 1})` has failed: the model gets its output, hooks hear of a failure.
 """
 
 from __future__ import annotations
@@ -114,7 +115,11 @@ class HooksCapability(Life, AbstractCapability[Any]):
         except Exception as error:
             _add(ctx, await self.failed(wanted, str(error)))
             raise
-        _add(ctx, await self.succeeded(wanted, _output(output)))
+        exit_code = _exit_code(output)
+        if exit_code:  # the model gets the result all the same
+            _add(ctx, await self.failed(wanted, said_text(_output(output)), exit_code))
+        else:
+            _add(ctx, await self.succeeded(wanted, _output(output)))
         return output
 
     async def _tell_of_others(self, ctx: RunContext[Any], node: Any, request: Any) -> None:
@@ -166,3 +171,10 @@ def _validated(ctx: RunContext[Any], tool_name: str, tool_input: dict[str, Any])
 
 def _output(output: Any) -> Any:
     return output.return_value if hasattr(output, "return_value") else output
+
+
+def _exit_code(output: Any) -> int | None:
+    """Of a tool that ran a command: `ToolReturn(…, metadata={"exit_code": 1})`."""
+    metadata = getattr(output, "metadata", None)
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    return code if isinstance(code, int) else None

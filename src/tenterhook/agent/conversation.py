@@ -114,15 +114,17 @@ class Conversation:
         self.notifications: list[str] = []  # that the model has not heard of yet
         self.on_notification: Callable[[], None] = lambda: None
 
-    async def begin(self, args: Sequence[str] = ()) -> Verdict:
-        """Start the session; denied, it must not go on."""
+    async def begin(self, ui: str = "shell") -> Verdict:
+        """Start the session; denied, it must not go on. `ui` is `shell` (interactive) or `print` (one prompt)."""
         Session(self.id).fix_root(self.engine.catalog.root if self.engine.catalog else self.work_dir)
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_id}
         self.record.write(
             "session", schema=record.SCHEMA, **about, mode=self.gate.mode, source=self._source, started=started
         )
-        verdict = await self.hooks.begin(source=self._source, model=self.model.model_id, args=list(args))
+        verdict = await self.hooks.begin(
+            source=self._source, model=self.model.model_id, args={"ui": ui, "agent": "default"}
+        )
         if verdict.denied:
             return verdict
         if any(hook.event == "session-heartbeat" for hook in self.engine.hooks):

@@ -10,7 +10,7 @@ import signal
 from collections import deque
 from typing import TYPE_CHECKING
 
-from pydantic_ai import Tool
+from pydantic_ai import Tool, ToolReturn
 from pydantic_ai.exceptions import ToolFailed
 
 from ..approvals.requests import resolved
@@ -46,7 +46,7 @@ class Tools:
         }
         return [Tool(function, name=name) for name, function in named.items()]
 
-    async def shell(self, command: str, timeout: float = 120) -> str:  # the model's to set
+    async def shell(self, command: str, timeout: float = 120) -> str | ToolReturn:  # the model's to set
         """Run a command with /bin/sh in the working directory and return what it prints.
 
         Args:
@@ -103,8 +103,9 @@ class Tools:
         status = process.returncode
         if status == 0:
             return said or "[no output]"
-        ended = f"exit status {status}" if status is not None and status >= 0 else f"ended by signal {-(status or 0)}"
-        return f"{said}\n[{ended}]".strip()
+        assert status is not None  # it was waited for
+        ended = f"exit status {status}" if status > 0 else f"ended by signal {-status}"
+        return ToolReturn(f"{said}\n[{ended}]".strip(), metadata={"exit_code": status if status > 0 else 128 - status})
 
     def read_file(self, file_path: str, offset: int = 1, limit: int = 2000) -> str:
         """Read a text file; each line is given with its number.
@@ -165,7 +166,7 @@ class Tools:
             pattern: Such as `**/*.py` or `src/*.toml`.
             path: Where to look.
         """
-        root = self._path(path)
+        root = self._existing(path)
         names = [os.path.relpath(file, root) for file in _files(root)]
         found = [name for name in names if _matches(name, pattern)]
         return _listed(found, "no file matches")
@@ -182,7 +183,7 @@ class Tools:
             search = re.compile(pattern).search
         except re.error as error:
             raise ToolFailed(f"not a regular expression: {error}") from None
-        root = self._path(path)
+        root = self._existing(path)
         found: list[str] = []
         for file in [root] if os.path.isfile(root) else _files(root):
             name = os.path.relpath(file, self.work_dir)
@@ -196,6 +197,12 @@ class Tools:
         if "\0" in path:
             raise ToolFailed(f"not a path: {path!r}")
         return resolved(self.work_dir, path)
+
+    def _existing(self, path: str) -> str:
+        found = self._path(path)
+        if not os.path.exists(found):
+            raise ToolFailed(f"No such file or directory: {found}")
+        return found
 
     def _write(self, path: str, data: bytes) -> None:
         try:

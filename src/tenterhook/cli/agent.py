@@ -138,7 +138,7 @@ class _Starting:
             return self._conversation(screen, [terminal], chosen)
 
         conversation = self._conversation(screen, [terminal], self.resume)
-        verdict = await conversation.begin(sys.argv[1:])
+        verdict = await conversation.begin("shell")
         if verdict.denied:
             screen.error(verdict.reason or "a hook does not let the session start")
             return STATUS["refused"]
@@ -163,7 +163,7 @@ class _Starting:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         try:
-            verdict = await conversation.begin(sys.argv[1:])
+            verdict = await conversation.begin("print")
             if verdict.denied:
                 ended = Ended("refused", verdict.reason or "", verdict.reason)
                 return self._end(screen, conversation, ended)

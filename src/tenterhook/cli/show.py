@@ -13,6 +13,7 @@ from ..formats import entry_points, payloads
 from ..formats import folder as folder_format
 from ..installing import sources
 from ..model import Event, Hook
+from . import sample_events
 from .list_hooks import hook_as_json, mode, trust_text
 from .loading import config_option, event_names, hook_names, json_option
 from .printing import matcher_text, print_json, print_problems, short_path
@@ -20,60 +21,6 @@ from .printing import matcher_text, print_json, print_problems, short_path
 if TYPE_CHECKING:
     from ..events import EventSpec
     from ..installing.sources import InForce
-
-EXAMPLES: dict[str, Any] = {
-    "tool_name": "Shell",
-    "tool_input": {"command": "ls -la"},
-    "tool_use_id": "tool_123",
-    "tool_output": "total 0",
-    "error": "exit status 1",
-    "prompt": "Fix the failing test",
-    "response": "The test passes now.",
-    "model": "kimi-latest",
-    "args": {"ui": "shell"},
-    "source": "startup",
-    "reason": "exit",
-    "duration_seconds": 3600,
-    "total_steps": 25,
-    "exit_reason": "user_exit",
-    "stop_reason": "no_tool_calls",
-    "step_count": 5,
-    "final_message": {"role": "assistant", "content": "Done."},
-    "stop_hook_active": False,
-    "error_type": "APIError",
-    "error_message": "rate limited",
-    "permission_request_id": "perm_1",
-    "action": "run command",
-    "display": {"command": "ls -la", "cwd": "/home/me/project"},
-    "decision": "approved",
-    "answered_by": "terminal",
-    "scope": "once",
-    "duration_ms": 1200,
-    "subagent_name": "code-reviewer",
-    "subagent_type": "coder",
-    "task_description": "Review the login module",
-    "trigger": "manual",
-    "token_count": 120000,
-    "estimated_token_count": 8000,
-    "sink": "context",
-    "notification_type": "task.completed",
-    "title": "Task completed",
-    "body": "The tests pass.",
-    "severity": "info",
-    "source_kind": "task",
-    "source_id": "task_1",
-    "prompt_id": "prompt_1",
-    "queue_length": 1,
-    "turn_id": "turn_1",
-    "origin_kind": "user",
-    "origin_name": "terminal",
-    "task_id": "task_1",
-    "kind": "agent",
-    "description": "Review the login module",
-    "detached": True,
-    "uptime_ms": 60000,
-    "agent_event": "PostToolBatch",
-}
 
 
 def _names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -159,20 +106,11 @@ def _print_hook(hook: Hook, found: InForce) -> None:
 
 def example(spec: EventSpec, family: str) -> dict[str, Any]:
     """What a hook of a format would be sent."""
-    event = Event(
-        spec.name,
-        session_id="session_1",
-        work_dir="/home/me/project",
-        timestamp="2026-01-15T10:30:00Z",
-        **{field: EXAMPLES[field] for field in _given(spec)},
-    )
+    where = "/home/me/project"
+    filled = sample_events.fields(spec, {}, where)
+    event = Event(spec.name, session_id="session_1", work_dir=where, timestamp="2026-01-15T10:30:00Z", **filled)
     names = {"folder": spec.table_name or spec.name, "array": spec.array_name or spec.name}
     return payloads.payload(Hook("example", spec.name, names[family], family), event)
-
-
-def _given(spec: EventSpec) -> list[str]:
-    sources = [source for column in spec.columns for source in column.sources]
-    return [field for field in dict.fromkeys((*spec.fields, *sources)) if field in EXAMPLES]
 
 
 def _event_as_json(spec: EventSpec) -> dict[str, Any]:

@@ -104,7 +104,11 @@ _FIELDS: dict[str, dict[str, str]] = {
     "post-tool-call-failure": {**_TOOL, "error": "error"},
     "permission-request": {"tool_name": "tool_name", "tool_input": "tool_input"},
     "pre-subagent": {"subagent_name": "agent_type"},
-    "post-subagent": {"subagent_name": "agent_type", "response": "last_assistant_message"},
+    "post-subagent": {
+        "subagent_name": "agent_type",
+        "response": "last_assistant_message",
+        "stop_hook_active": "stop_hook_active",
+    },
     "pre-context-compact": {"trigger": "trigger"},
     "post-context-compact": {"trigger": "trigger"},
     "notification": {"notification_type": "notification_type", "title": "title", "body": "message"},
