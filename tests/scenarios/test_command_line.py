@@ -93,6 +93,94 @@ class TestTrigger:
             sent = json.loads(verdict["runs"][0]["stderr"])
             assert {key: sent[key] for key in payload} == payload
 
+    @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
+    @pytest.mark.parametrize("family", ["table", "array"])
+    def test_every_documented_field_is_sent(self, project: Path, spec: Any, family: str) -> None:
+        hook = table_hook if family == "table" else array_hook
+        ends = "cat > sent.new; mv sent.new sent"  # whole, or not at all
+        config = write_config(project / "c.toml", hook(ends, event=spec.name))
+        trigger(spec.name, "--config", config)
+        sent = json.loads(until(lambda: (project / "sent").exists() and (project / "sent").read_text()))
+        shown = json.loads(tenterhook("show", spec.name, "--json").stdout)["event"]
+        sample = shown["array_example" if family == "array" else "example"]
+        own = {"event_type", "hook_event_name", "timestamp", "session_id", "work_dir", "cwd", "display"}
+        assert set(sent) == set(sample)
+        assert {key: sent[key] for key in sample if key not in own} == {
+            key: value for key, value in sample.items() if key not in own
+        }
+
+    @pytest.mark.parametrize(
+        ("tool", "given", "action", "display"),
+        [
+            ("Shell", {"command": "ls"}, "run command", {"kind": "command", "command": "ls"}),
+            ("ReadFile", {"file_path": "a.txt"}, "read file", {"kind": "file", "path": "a.txt"}),
+            ("Deploy", {"to": "staging"}, "use Deploy", {"kind": "input", "input": {"to": "staging"}}),
+        ],
+    )
+    def test_a_permission_request_is_sent_as_an_agent_sends_it(
+        self, project: Path, tool: str, given: Any, action: str, display: Any
+    ) -> None:
+        config = write_config(project / "c.toml", array_hook("cat >&2", event="PermissionRequest"))
+        options = ("--tool", tool, "--input", json.dumps(given))
+        verdict = trigger("permission-request", *options, "--config", config)
+        sent = json.loads(verdict["runs"][0]["stderr"])
+        assert sent["id"] == sent["permission_request_id"]
+        assert sent["tool_call_id"]
+        assert sent["action"] == action
+        if "path" in display:
+            display["path"] = str(project / display["path"])
+        assert sent["display"] == {**display, "cwd": str(project)}
+
+    def test_a_sample_that_matchers_look_at_is_named(self, blocker: Path, project: Path) -> None:
+        ended = tenterhook("trigger", "pre-tool-call")
+        assert ended.stderr == 'sample sent: --tool "Shell", --input {"command": "ls -la"}\n'
+        named = tenterhook("trigger", "pre-tool-call", "--tool", "Write")
+        assert named.stderr.startswith('sample sent: --input {"file_path": ')
+        assert tenterhook("trigger", "pre-agent-turn", "--prompt", "hi").stderr == ""
+        assert tenterhook("trigger", "pre-tool-call", "--json").stderr == ""
+
+    def test_a_payload_is_sent_as_it_is(self, project: Path) -> None:
+        config = write_config(project / "c.toml", table_hook("cat >&2", event="before_stop"))
+        verdict = trigger("before_stop", "--config", config, "--payload", "-", input='{"stop_reason": "max_steps"}')
+        sent = json.loads(verdict["runs"][0]["stderr"])
+        assert sent["stop_reason"] == "max_steps"
+        assert "final_message" not in sent
+
+    def test_a_payload_of_another_machine_names_the_option_that_helps(self, project: Path) -> None:
+        payload = json.dumps({"work_dir": "/home/somebody/else", "tool_name": "Shell", "tool_input": {"command": "ls"}})
+        ended = tenterhook("trigger", "pre-tool-call", "--payload", "-", input=payload)
+        assert ended.returncode == 64
+        assert "no such directory: /home/somebody/else" in ended.stderr
+        assert "--cwd ." in ended.stderr
+        assert tenterhook("trigger", "pre-tool-call", "--payload", "-", "--cwd", ".", input=payload).returncode == 0
+        assert "--cwd ." not in tenterhook("trigger", "pre-tool-call", "--cwd", "/nowhere").stderr
+
+    @pytest.mark.parametrize("how", [(), ("--dry-run",)])
+    def test_errors_are_shown_and_warnings_left_to_check_and_list(self, home: Path, project: Path, how: Any) -> None:
+        folder_hook(user_hooks(home), "one-name", "exit 0").rename(user_hooks(home) / "another-name")
+        event = ("trigger", "pre-tool-call", "--tool", "x", "--input", "{}", *how)
+        assert tenterhook(*event).stderr == ""
+        folder_hook(user_hooks(home), "broken", "exit 0", trigger="no-such-event")
+        ended = tenterhook(*event)
+        assert "no-such-event" in ended.stderr
+        assert "another-name" not in ended.stderr
+        for command in ("check", "list"):
+            shown = tenterhook(command)
+            assert "another-name" in shown.stdout + shown.stderr
+
+    def test_an_unknown_scope_makes_an_approval_unreadable_and_the_note_says_so(self, project: Path) -> None:
+        """Unreadable answer: the person is asked (7)."""
+        said = '{"hookSpecificOutput": {"permissionDecision": "%s", "scope": "forever"}}'
+        options = ("--tool", "Shell", "--input", '{"command": "ls"}', "--config")
+        for decision, outcome in (("allow", "none"), ("deny", "deny")):
+            config = write_config(
+                project / "c.toml", array_hook(f"echo '{said % decision}'", event="PermissionRequest")
+            )
+            verdict = trigger("permission-request", *options, config)
+            assert verdict["decision"] == outcome
+            (note,) = verdict["runs"][0]["notes"]
+            assert note == 'scope is "forever", not one of once, session; an approval with it does not count'
+
     def test_options_win_over_the_payload(self, project: Path) -> None:
         config = write_config(project / "c.toml", table_hook("cat >&2"))
         payload = json.dumps({"tool_name": "A", "tool_input": {"a": 1}, "session_id": "s7"})

@@ -17,20 +17,24 @@ from ..basics.shown import visible
 from ..catalog import roots
 from ..catalog.trust import as_asked
 from ..engine import Engine, untrusted_line
-from ..errors import Cancelled, HookError
+from ..errors import ERROR, Cancelled, HookError
+from ..events import spec_of
 from ..installing import sources
 from ..journal.journal import Journal
 from ..model import Event, Verdict
 from ..runs.running import Cancel
 from ..sessions import Session, fresh_id
+from . import sample_events
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from types import FrameType
 
     from ..approvals.rules import Rule
     from ..catalog.contents import Catalog
+    from ..errors import Problem
 
 DENIED = 2
 REFUSED_CONFIG = 1
@@ -85,8 +89,9 @@ def trigger(
 ) -> int:
     """Fire an event at your hooks and see what they decide.
 
-    EVENT is any name of an event: pre-tool-call, before_tool and PreToolUse are one. Exit status 2 when the decision
-    is deny, 1 when a file named with --config was refused, else 0.
+    EVENT is any name of an event: pre-tool-call, before_tool and PreToolUse are one. Hooks are sent every field that
+    "tenterhook show EVENT" lists, with its sample value where no option says otherwise; with --payload they are sent
+    that. Exit status 2 when the decision is deny, 1 when a file named with --config was refused, else 0.
 
     \b
     tenterhook trigger pre-tool-call --tool Shell --input '{"command": "rm -rf /"}'
@@ -94,6 +99,7 @@ def trigger(
     tenterhook trigger permission-request --tool Shell --input '{"command": "ls"}' --dry-run
     """
     fired = _event(event, payload, tool=tool, tool_input=tool_input, prompt=prompt, session=session, cwd=cwd)
+    not_given = () if payload or as_json else _not_given(fired, {"tool": tool, "input": tool_input, "prompt": prompt})
     lasting = bool(fired.session_id)
     root = _root(fired, lasting=lasting and not dry_run)
     if not lasting:
@@ -102,6 +108,7 @@ def trigger(
     catalog = found.catalog
     if dry_run:
         explanations = explain(catalog.hooks, fired, catalog)
+        _tell_samples(fired, not_given)
         _print_explanations(fired, explanations, _deciding_rule(fired, agent), catalog, as_json=as_json)
         return REFUSED_CONFIG if found.refused else 0
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
@@ -113,6 +120,7 @@ def trigger(
             Session(fired.session_id).forget()  # nobody can come back to it
     _tell_hub()
     with contextlib.suppress(OSError):  # nobody reads it, or it cannot be written: what was decided stands
+        _tell_samples(fired, not_given)
         _print(verdict, as_json=as_json)
     return DENIED if verdict.denied else REFUSED_CONFIG if found.refused else 0
 
@@ -130,7 +138,7 @@ def _print(verdict: Verdict, *, as_json: bool) -> None:
         print_json(verdict.as_json())
     else:
         print_verdict(verdict)
-        print_problems(verdict.problems, err=True)
+        _print_errors(verdict.problems)
     untrusted = sum(run.why == "untrusted" for run in verdict.runs)
     if untrusted:
         click.echo(untrusted_line(untrusted), err=True)
@@ -154,11 +162,27 @@ def _event(
         if not isinstance(given.get(key) or kind(), kind):
             raise click.UsageError(f"{key} must be {'a string' if kind is str else 'an object'}")
     if not os.path.isdir(given["work_dir"]):
-        raise click.UsageError(f"no such directory: {given['work_dir']}")
+        hint = "" if cwd else "; the payload names it, --cwd DIR takes its place (--cwd . is here)"
+        raise click.UsageError(f"no such directory: {given['work_dir']}{hint}")
     try:
+        if payload is None:
+            given = sample_events.fields(spec_of(name), given, given["work_dir"])
         return Event.from_payload(name, given)
     except (HookError, TypeError) as error:
         raise click.UsageError(str(error)) from None
+
+
+def _not_given(event: Event, options: dict[str, str | None]) -> Sequence[str]:
+    """The options for what matchers of an event look at that are missing."""
+    looked_at = ("tool", "input") if event.spec.has_tool else ("prompt",) if event.spec.target == "prompt" else ()
+    return [name for name in looked_at if options[name] is None]
+
+
+def _tell_samples(event: Event, not_given: Sequence[str]) -> None:
+    fields = {"tool": "tool_name", "input": "tool_input", "prompt": "prompt"}
+    shown = [f"--{name} {json.dumps(event.fields.get(fields[name]), ensure_ascii=False)}" for name in not_given]
+    if shown:
+        click.echo(click.style(f"sample sent: {visible(', '.join(shown))}", dim=True), err=True)
 
 
 def _read(payload: str) -> str:
@@ -254,7 +278,12 @@ def _print_explanations(
         click.echo(f"rule: {rule.answer}, {visible(rule.said)}  ({short_path(rule.source)})")
     elif event.canonical in presence.EVENTS and presence.is_any():
         click.echo("rule: none matches")
-    print_problems(catalog.problems, err=True)
+    _print_errors(catalog.problems)
+
+
+def _print_errors(problems: Iterable[Problem]) -> None:
+    """What keeps a hook from working; `check` and `list` have the warnings too."""
+    print_problems((problem for problem in problems if problem.severity == ERROR), err=True)
 
 
 def _explanation_as_json(each: Explanation) -> dict[str, Any]:

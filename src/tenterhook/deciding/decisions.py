@@ -163,7 +163,7 @@ def _modified_input(answer: dict[str, Any], odd: list[str]) -> dict[str, Any] | 
 def _scope(value: Any, odd: list[str]) -> str | None:
     if value is None or value in _SCOPES:
         return value  # type: ignore[no-any-return]  # one of two strings, or nothing
-    odd.append(f"scope is {_short(value)}, not one of {', '.join(_SCOPES)}; it counts for this once")
+    odd.append(f"scope is {_short(value)}, not one of {', '.join(_SCOPES)}; an approval with it does not count")
     return None
 
 
