@@ -177,9 +177,13 @@ class TestTrigger:
                 project / "c.toml", array_hook(f"echo '{said % decision}'", event="PermissionRequest")
             )
             verdict = trigger("permission-request", *options, config)
-            assert verdict["decision"] == outcome
+            assert verdict["decision"] == verdict["runs"][0]["decision"] == outcome
             (note,) = verdict["runs"][0]["notes"]
             assert note == 'scope is "forever", not one of once, session; an approval with it does not count'
+        config = write_config(project / "c.toml", array_hook(f"echo '{said % 'allow'}'"))
+        before = trigger("pre-tool-call", *options, config)  # where no approval lasts longer
+        assert before["decision"] == "approve"
+        assert "it counts for this once" in before["runs"][0]["notes"][0]
 
     def test_options_win_over_the_payload(self, project: Path) -> None:
         config = write_config(project / "c.toml", table_hook("cat >&2"))

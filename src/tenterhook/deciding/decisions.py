@@ -109,6 +109,12 @@ def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
         _action(specific, "permissionDecision", _PERMISSION, odd),
     ]
     action = min(said, key=PRECEDENCE.index)
+    scope = specific.get("scope", answer.get("scope"))
+    if scope is not None and scope not in _SCOPES:
+        counts = "an approval with it does not count" if permission else "it counts for this once"
+        odd.append(f"scope is {_short(scope)}, not one of {', '.join(_SCOPES)}; {counts}")
+        scope = None
+        action = Action.NONE if permission and action is Action.APPROVE else action
     reason = _stated_reason(answer)
     if action is Action.DENY and not reason:
         reason = _default_reason(run)
@@ -118,7 +124,7 @@ def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
         modified_input=_modified_input(answer, odd),
         additional_context=_text(answer.get("additional_context")),
         message=_text(specific.get("message")) or _text(answer.get("message")),
-        scope=_scope(specific.get("scope", answer.get("scope")), odd),
+        scope=scope,
         log=_text(answer.get("log")),
         notes=(*notes, *odd),
         unreadable=bool(odd),
@@ -158,13 +164,6 @@ def _modified_input(answer: dict[str, Any], odd: list[str]) -> dict[str, Any] | 
         odd.append(f"modified_input cannot be used: {error.message}; the input is unchanged")
         return None
     return plain
-
-
-def _scope(value: Any, odd: list[str]) -> str | None:
-    if value is None or value in _SCOPES:
-        return value  # type: ignore[no-any-return]  # one of two strings, or nothing
-    odd.append(f"scope is {_short(value)}, not one of {', '.join(_SCOPES)}; an approval with it does not count")
-    return None
 
 
 def _text(value: Any) -> str | None:
