@@ -40,6 +40,7 @@ class Failure(StrEnum):
     TIMED_OUT = "timed_out"
     CANNOT_START = "cannot_start"
     RAISED = "raised"  # a Python function
+    UNREADABLE = "unreadable"  # it ended well, but its answer is not valid
 
 
 class Outcome(StrEnum):
@@ -222,8 +223,9 @@ class Decision(NamedTuple):
     scope: str | None = None
     log: str | None = None
     notes: tuple[str, ...] = ()
-    unreadable: bool = False  # part of the answer made no sense; the notes say which
+    unreadable: bool = False  # part of the answer is not valid; the notes, or why the run failed, say which
     ignored: str | None = None
+    error: str | None = None  # why the answer as a whole cannot be used, which makes the run a failure
 
     @property
     def is_silent(self) -> bool:

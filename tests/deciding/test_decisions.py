@@ -9,6 +9,7 @@ import pytest
 
 from support import array_hook, decide, folder_hook, shell_call, table_hook, user_hooks, write_config
 from tenterhook import Engine, Event, Outcome, Run, Verdict
+from tenterhook.model import Failure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,16 +160,58 @@ def test_a_deny_without_a_reason_has_the_placeholder(project: Path) -> None:
         ({"hookSpecificOutput": []}, "hookSpecificOutput"),
     ],
 )
-def test_other_values_are_errors_that_are_reported_and_decide_nothing(project: Path, answer: object, word: str) -> None:
+def test_other_values_are_failures_that_decide_nothing(project: Path, answer: object, word: str) -> None:
     verdict = printed(project, answer)
     assert verdict.decision == "none"
-    assert verdict.runs[0].decision.unreadable
-    assert word in notes_of(verdict.runs[0])
+    run = verdict.runs[0]
+    assert (run.outcome, run.failure) == (Outcome.FAILED, Failure.UNREADABLE)
+    assert run.why is not None
+    assert run.why.startswith("unreadable answer: ")
+    assert word in run.why
 
 
-def test_an_odd_value_does_not_spoil_the_rest_of_an_answer(project: Path) -> None:
-    verdict = printed(project, {"decision": "deny", "reason": "kept", "hookSpecificOutput": 7})
-    assert (verdict.decision, verdict.reason) == ("deny", "kept")
+def test_an_unknown_decision_names_the_known_ones(project: Path) -> None:
+    run = printed(project, {"decision": "denied"}).runs[0]
+    assert run.why == 'unreadable answer: unknown decision "denied"; expected allow, deny, block or ask'
+
+
+@pytest.mark.parametrize("decision", ["deny", "ask"])
+@pytest.mark.parametrize("beside", [7, {"permissionDecision": "sure"}])
+def test_a_valid_deny_or_ask_counts_whatever_stands_beside_it(project: Path, decision: str, beside: object) -> None:
+    verdict = printed(project, {"decision": decision, "reason": "kept", "hookSpecificOutput": beside})
+    assert (verdict.decision, verdict.reason) == (decision, "kept")
+    assert "expected" in notes_of(verdict.runs[0])
+
+
+@pytest.mark.parametrize("text", ['{"decision": "deny",}', '{"decision": "denied"}', "[]"])
+@pytest.mark.parametrize("format_", ["folder", "array"])
+def test_an_answer_that_cannot_be_read_blocks_if_its_hook_fails_closed(
+    project: Path, home: Path, text: str, format_: str
+) -> None:
+    (project / "answer").write_text(text)
+    if format_ == "folder":
+        folder_hook(user_hooks(home), "guard", "cat answer", metadata={"on_failure": "block"})
+        verdict = Engine.load().decide(shell_call("ls"))
+    else:
+        config = array_hook("cat answer", fail_mode="closed")
+        verdict = decide(write_config(project / "hooks.toml", config), shell_call("ls"))
+    assert verdict.decision == "deny"
+    assert "unreadable answer" in (verdict.reason or "")
+    assert verdict.runs[0].outcome == Outcome.FAILED
+
+
+def test_an_answer_that_cannot_be_read_does_not_lose_the_block_of_another(project: Path) -> None:
+    config = array_hook('echo \'{"decision": "deny",}\'') + array_hook("echo no >&2; exit 2")
+    verdict = decide(write_config(project / "hooks.toml", config), shell_call("ls"))
+    assert (verdict.decision, verdict.reason) == ("deny", "no")
+    assert [run.outcome for run in verdict.runs] == [Outcome.FAILED, Outcome.BLOCKED]
+
+
+def test_what_a_function_returns_must_be_an_answer_too() -> None:
+    engine = Engine()
+    engine.on("pre-tool-call")(lambda _: "deny")
+    run = engine.decide(shell_call("ls")).runs[0]
+    assert (run.failure, run.why) == (Failure.UNREADABLE, 'unreadable answer: "deny" is not a JSON object')
 
 
 def test_a_modified_input_replaces_the_whole_input(project: Path) -> None:
@@ -289,23 +332,50 @@ def test_an_object_elsewhere_in_text_is_not_used(project: Path, text: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[", '{"decision": "deny"', "{'decision': 'deny'}", '{"decision": "deny",}', "[1, 2", "{}{}"]
+    ("text", "line"),
+    [
+        ("{", 1),
+        ('{"decision": "deny"', 1),
+        ("{'decision': 'deny'}", 1),
+        ('{"decision": "deny",}', 1),
+        ("{}{}", 1),
+        ('{\n "decision": "deny"\n "reason": "no"\n}', 3),
+    ],
 )
 @pytest.mark.parametrize("format_", FORMATS)
-def test_what_looks_like_json_but_does_not_parse_is_reported_and_decides_nothing(
-    project: Path, text: str, format_: str
+def test_what_begins_like_an_object_but_does_not_parse_is_a_failure(
+    project: Path, text: str, line: int, format_: str
 ) -> None:
     verdict = printed(project, text, format_=format_)
     assert verdict.decision == "none"
-    assert verdict.runs[0].outcome == Outcome.OK
-    assert "does not parse" in notes_of(verdict.runs[0])
+    run = verdict.runs[0]
+    assert (run.outcome, run.failure) == (Outcome.FAILED, Failure.UNREADABLE)
+    assert run.why is not None
+    assert run.why.startswith(f"unreadable answer: stdout is not valid JSON (line {line}, column ")
+
+
+def test_an_object_that_nests_too_deeply_is_a_failure(project: Path) -> None:
+    run = printed(project, '{"a":' * 100_000 + "1" + "}" * 100_000).runs[0]
+    assert run.why == "unreadable answer: stdout is not valid JSON (too large or nested too deeply)"
+
+
+@pytest.mark.parametrize("text", ["[", "[1, 2", "[guard] all is well", "[INFO] {}"])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_what_begins_with_a_bracket_is_text_unless_it_parses(project: Path, text: str, format_: str) -> None:
+    verdict = printed(project, text, format_=format_)
+    assert (verdict.decision, verdict.runs[0].outcome, notes_of(verdict.runs[0])) == ("none", Outcome.OK, "")
+
+
+def test_text_in_brackets_is_the_message_of_a_prompt_hook(project: Path) -> None:
+    verdict = printed(project, "[todo] 3 left", format_="array", event="UserPromptSubmit", prompt="hi")
+    assert verdict.messages == ("[todo] 3 left",)
 
 
 @pytest.mark.parametrize("text", ["[]", '["deny"]', '[{"decision": "deny"}]'])
-def test_json_that_is_no_object_is_reported_and_decides_nothing(project: Path, text: str) -> None:
+def test_json_that_is_no_object_is_a_failure(project: Path, text: str) -> None:
     verdict = printed(project, text)
-    assert verdict.decision == "none"
-    assert "not a JSON object" in notes_of(verdict.runs[0])
+    assert (verdict.decision, verdict.runs[0].outcome) == ("none", Outcome.FAILED)
+    assert "is not a JSON object" in (verdict.runs[0].why or "")
 
 
 def test_broken_output_of_a_prompt_hook_is_not_its_message(project: Path) -> None:

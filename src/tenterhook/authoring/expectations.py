@@ -37,7 +37,7 @@ FIELDS = (
     Field("exit_code", int, None, 0, 255, meaning="of the script"),
     Field("stdout", object, meaning="what the script printed"),
     Field("stderr", object, meaning="what it wrote to stderr"),
-    Field("unreadable", bool, False, meaning="true: part of its answer makes no sense"),
+    Field("unreadable", bool, False, meaning="true: its answer, or part of it, is not valid"),
     Field("files", dict, {}, meaning="path to content afterwards; false: there is none"),
     Field("env", dict, {}, meaning="variables that it set for the session"),
 )
@@ -146,13 +146,15 @@ def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Di
     if "outcome" in expect:
         if outcome != expect["outcome"]:
             yield Difference("outcome", expect["outcome"], shown)
-    elif "exit_code" not in expect and outcome in ("failed", "timed_out"):
+    elif (
+        "exit_code" not in expect and outcome in ("failed", "timed_out") and not _is_expected_unreadable(expect, actual)
+    ):
         yield Difference("outcome", "it does not fail", shown)
     if "exit_code" in expect and actual["exit_code"] != expect["exit_code"]:
         code = actual["exit_code"]
         yield Difference("exit_code", str(expect["exit_code"]), f"none ({shown})" if code is None else str(code))
     if actual["unreadable"] != expect.get("unreadable", False):
-        said = "; ".join(actual["notes"])
+        said = "; ".join(actual["notes"]) or actual["why"]
         yield Difference("unreadable", _word(not actual["unreadable"]), _word(actual["unreadable"]) + f": {said}")
     if actual["decision"] != expect.get("decision", str(Action.NONE)):
         yield Difference("decision", expect.get("decision", str(Action.NONE)), actual["decision"])
@@ -167,6 +169,11 @@ def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Di
     for name, value in _table(expect, "env").items():
         if not fits_text(value, actual["env"].get(name)):
             yield Difference(f"env.{name}", _shown_text(value), _shown_text(actual["env"].get(name)))
+
+
+def _is_expected_unreadable(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:
+    """Whether `unreadable = true` says why it failed."""
+    return bool(expect.get("unreadable") and actual["unreadable"])
 
 
 def _word(value: bool) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..basics import jsonable, light_json
+from ..basics.values import NamedTuple
 from ..errors import BadEvent
-from ..model import PRECEDENCE, SILENT, Action, Decision, Run
+from ..model import PRECEDENCE, SILENT, Action, Decision, Failure, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,19 @@ _PERMISSION = {"allow": Action.APPROVE, "approve": Action.APPROVE, "deny": Actio
 _SCOPES = ("once", "session")
 
 
+class Parsed(NamedTuple):
+    """What a hook printed: the JSON value in it, what is odd about it, why it is not valid. All None: plain text."""
+
+    answer: Any = None
+    note: str | None = None
+    error: str | None = None
+
+
 def read_decision(run: Run) -> Decision:
-    """The meaning of a run that has ended; a failure is no decision unless the hook fails closed."""
+    """The meaning of a run that has ended; a failure is no decision unless the hook fails closed.
+
+    An answer that cannot be read is a decision with an `error`: the run has failed, and is read again as such.
+    """
     if run.exit_code == 0 and run.failure is None and not run.stdout and run.answer is None:
         return SILENT  # as most are
     decision = _read(run)
@@ -30,9 +42,11 @@ def _read(run: Run) -> Decision:
     if not run.started or run.background:
         return SILENT
     if run.failed:
+        unreadable = run.failure is Failure.UNREADABLE
         if hook.fail_closed:
-            return Decision(Action.DENY, f"Hook '{hook.name}' failed ({run.why}) and is set to block when it fails")
-        return SILENT
+            reason = f"Hook '{hook.name}' failed ({run.why}) and is set to block when it fails"
+            return Decision(Action.DENY, reason, unreadable=unreadable)
+        return Decision(unreadable=True) if unreadable else SILENT
     if hook.function is not None or run.answer is not None:
         return run.answer if isinstance(run.answer, Decision) else _read_answer(run, run.answer, ())
     if run.exit_code == 2:
@@ -43,7 +57,7 @@ def _read(run: Run) -> Decision:
 def _blocking_reason(run: Run) -> str:
     reason = run.stderr.strip()
     if not reason:
-        answer, _ = parse(run.stdout)
+        answer = parse(run.stdout).answer
         if isinstance(answer, dict):
             reason = _stated_reason(answer) or ""
     return reason or _default_reason(run)
@@ -56,22 +70,23 @@ def _default_reason(run: Run) -> str:
 def _read_stdout(run: Run) -> Decision:
     if not run.stdout.strip():
         return SILENT
-    answer, note = parse(run.stdout)
+    answer, note, error = parse(run.stdout)
     notes = (note,) if note else ()
+    if error is not None:
+        return Decision(notes=notes, error=error)
     if answer is not None:
         return _read_answer(run, answer, notes)
-    if not note and run.hook.format == "array" and run.hook.event == "pre-agent-turn":
+    if run.hook.format == "array" and run.hook.event == "pre-agent-turn":
         return Decision(message=run.stdout.strip())
-    return Decision(notes=notes, unreadable=bool(notes))
+    return SILENT
 
 
-def parse(stdout: str) -> tuple[Any, str | None]:
-    """The JSON in what a hook printed, if it is meant as such, and what is odd about it."""
+def parse(stdout: str) -> Parsed:
+    """The JSON in what a hook printed, if it is meant as such: text that begins with `[` is text unless it parses."""
     stdout = stdout.removeprefix("\ufeff").strip()
-    looks_like_json = stdout[:1] in ("{", "[")
-    if looks_like_json:
+    if stdout[:1] in ("{", "["):
         try:
-            return light_json.loads(stdout), None
+            return Parsed(light_json.loads(stdout))
         except (ValueError, RecursionError):
             pass
     before, newline, last = stdout.rpartition("\n")
@@ -85,30 +100,46 @@ def parse(stdout: str) -> tuple[Any, str | None]:
         except (ValueError, RecursionError):
             answer = None
         if isinstance(answer, dict):
-            return answer, f"stdout held {len(before.strip())} characters of text before the JSON object"
-    if looks_like_json:
-        return None, "stdout looks like JSON but does not parse; it was not used"
-    return None, None
+            note = f"stdout held {len(before.strip())} characters of text before the JSON object"
+            return Parsed(answer, note)
+    if stdout.startswith("{"):
+        return Parsed(error=f"unreadable answer: stdout is not valid JSON ({_place_of_error(stdout)})")
+    return Parsed()
+
+
+def _place_of_error(text: str) -> str:
+    import json  # not before: it is the slow way, for what goes wrong
+
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"line {error.lineno}, column {error.colno}"
+    except (ValueError, RecursionError):  # a number that is too long, or too many brackets
+        pass
+    return "too large or nested too deeply"
 
 
 def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
     if answer is None:
         return Decision(notes=notes)
     if not isinstance(answer, dict):
-        return Decision(notes=(*notes, "the answer is not a JSON object; it was not used"), unreadable=True)
+        return Decision(notes=notes, error=f"unreadable answer: {_short(answer)} is not a JSON object")
     odd: list[str] = []
+    wrong: list[str] = []
     permission = run.hook.event == "permission-request"
     specific = answer.get("hookSpecificOutput")
     if specific is None:
         specific = {}
     elif not isinstance(specific, dict):
-        odd.append("hookSpecificOutput is not an object; it was not used")
+        wrong.append(f"hookSpecificOutput is {_short(specific)}; expected an object")
         specific = {}
     said = [
-        _action(answer, "decision", _PERMISSION | {"block": Action.DENY} if permission else _DECISION, odd),
-        _action(specific, "permissionDecision", _PERMISSION, odd),
+        _action(answer, "decision", _PERMISSION | {"block": Action.DENY} if permission else _DECISION, wrong),
+        _action(specific, "permissionDecision", _PERMISSION, wrong),
     ]
     action = min(said, key=PRECEDENCE.index)
+    if wrong and action not in (Action.DENY, Action.ASK):  # a valid deny or ask beside it counts
+        return Decision(notes=notes, error=f"unreadable answer: {'; '.join(wrong)}")
     scope = specific.get("scope", answer.get("scope"))
     if scope is not None and scope not in _SCOPES:
         counts = "an approval with it does not count" if permission else "it counts for this once"
@@ -126,18 +157,19 @@ def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
         message=_text(specific.get("message")) or _text(answer.get("message")),
         scope=scope,
         log=_text(answer.get("log")),
-        notes=(*notes, *odd),
-        unreadable=bool(odd),
+        notes=(*notes, *wrong, *odd),
+        unreadable=bool(wrong or odd),
     )
 
 
-def _action(answer: dict[str, Any], key: str, meanings: dict[str, Action], odd: list[str]) -> Action:
+def _action(answer: dict[str, Any], key: str, meanings: dict[str, Action], wrong: list[str]) -> Action:
     value = answer.get(key)
     if value is None:
         return Action.NONE
     meaning = meanings.get(value) if isinstance(value, str) else None
     if meaning is None:
-        odd.append(f"{key} is {_short(value)}, not one of {', '.join(meanings)}; it was not used")
+        *others, last = meanings
+        wrong.append(f"unknown {key} {_short(value)}; expected {', '.join(others)} or {last}")
         return Action.NONE
     return meaning
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..basics import jsonable
 from ..events import Effect
-from ..model import SILENT, Action, Decision, Event, Hook, Run
+from ..model import SILENT, Action, Decision, Event, Failure, Hook, Run
 from .decisions import read_decision
 
 TYPE_CHECKING = False
@@ -19,6 +19,9 @@ def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run]
     the runs so far.
     """
     decision = read_decision(run)
+    if decision.error is not None:
+        run = run._replace(failure=Failure.UNREADABLE, why=decision.error, notes=(*run.notes, *decision.notes))
+        decision = read_decision(run)
     if decision is SILENT and surely and earlier is None:
         return run  # as most are
     hook = run.hook

@@ -37,12 +37,12 @@ def read(run: Run) -> Run:
     hook = run.hook
     if hook.format not in AGENTS or run.failed or run.exit_code != 0 or not run.stdout.strip():
         return run
-    said, note = parse(run.stdout)
+    said, note, error = parse(run.stdout)
     if isinstance(said, dict):
         notes = (*run.notes, note) if note else run.notes
         return run._replace(answer=answer(hook.format, hook.event, said, run.saw), notes=notes)
-    if said is not None or note:
-        return run  # no object, or one that does not parse: said where answers are read
+    if said is not None or error is not None:
+        return run  # no object, or one that does not parse: a failure where answers are read
     if hook.format == "gemini":
         return run._replace(answer={"message": run.stdout.strip()})
     if hook.event in _TEXT_IS_CONTEXT[hook.format]:
