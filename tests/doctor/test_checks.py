@@ -268,7 +268,7 @@ def test_what_went_wrong_lately_is_told(guarded: Path) -> None:
     notes = said(found, "note")
     assert "did not answer once" in notes
     assert "ask: denied" in notes
-    assert "'guard' failed once" in notes
+    assert "'guard' failed once in a week, last: exit 1" in notes
     assert "did not answer" not in said(doctor("gemini")[1], "note")
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
+import uuid
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -340,6 +342,22 @@ def test_pages_show_what_agents_say_escaped(
     assert "gnp.exe" in signed_in.get(timeline).text
     for path in ("/requests/<script>alert(1)</script>", "/sign-in?next=<script>", "/hooks?days=<img>", "/<img>"):
         assert bad_html(signed_in.get(path).text) == [], path
+
+
+def test_a_timeline_shows_why_a_hook_failed(small_hub: Hub, signed_in: httpx.Client) -> None:
+    failed = {"outcome": "failed", "meaning": "failed", "why": "exit 3", "duration_ms": 1.0}
+    common = {"schema": 1, "time": time.time(), "by": "agent", "session_id": "failures", "event": "pre-tool-call"}
+    run = {**failed, "hook": "guard", "stderr": "Traceback:\nlost <the> line\n"}
+    later = {**failed, "hook": "later", "why": "exit 7", "stderr": "too late\n", "hash": uuid.uuid4().hex}
+    records = [
+        {**common, "type": "verdict", "decision": "none", "runs": [run], "hash": uuid.uuid4().hex},
+        {**common, "type": "async", **later},
+    ]
+    lines = [{"segment": "000001.jsonl", "line": line, "record": each} for line, each in enumerate(records, start=1)]
+    assert small_hub.agent().post("/records", json={"machine": "m", "records": lines}).status_code == 200
+    shown = signed_in.get("/sessions/m/failures").text
+    assert "exit 3:\nTraceback:\nlost &lt;the&gt; line</span>" in shown
+    assert "exit 7: too late</span>" in shown
 
 
 def test_the_interface_gives_it_back_as_data(small_hub: Hub, evil: list[dict[str, Any]]) -> None:

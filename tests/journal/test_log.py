@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 HANG = 60
 SHADOW = {"mode": "shadow"}
+ASYNC: dict[str, Any] = {"async": True}
 
 
 def say(**answer: Any) -> str:
@@ -138,6 +139,20 @@ def test_a_reason_that_was_not_the_first_is_shown_beside_its_hook(project: Path)
     for shown in (ended.stdout, tenterhook("log").stdout):
         assert (shown.count("first"), shown.count("second")) == (1, 1)
         assert next(line for line in shown.splitlines() if "second" in line).split()[-1] == "second"
+
+
+def test_a_failure_is_shown_with_why_and_the_end_of_its_stderr(home: Path, project: Path) -> None:
+    noise = "head -c 30000 /dev/zero | tr '\\0' x >&2; echo >&2"
+    folder_hook(user_hooks(home), "guard", f"{noise}; echo first >&2; echo last >&2; exit 3")
+    folder_hook(user_hooks(home), "later", f"{noise}; echo later >&2; exit 7", **ASYNC)
+    tenterhook("trigger", "pre-tool-call", "--tool", "Shell")
+    until(lambda: journals.recorded(journals.folder(home), "async"))
+    shown = tenterhook("log").stdout
+    assert "exit 3:\n" in shown
+    assert "\n      first\n      last\n" in shown
+    assert "later (async) failed" in shown
+    assert "exit 7:\n" in shown
+    assert "\n      later\n" in shown
 
 
 @pytest.mark.usefixtures("outcomes")

@@ -291,7 +291,7 @@ def test_a_secret_in_what_a_function_raises_is_not_kept(home: Path) -> None:
 def test_a_secret_in_an_answer_that_makes_no_sense_is_not_kept(home: Path) -> None:
     secret = "ghp_" + made(30)
     fire("ls", lambda _: {"decision": secret})
-    assert told(home)["runs"][0]["notes"]
+    assert told(home)["runs"][0]["why"]
     assert secret.encode() not in in_segments(home)
 
 
@@ -311,6 +311,22 @@ def test_a_secret_at_the_end_of_what_is_kept_of_the_output_is_not_cut_out_of_sig
         written = in_segments(home).decode()
         assert token[:10] not in written
         assert password[:8] not in written
+
+
+@pytest.mark.parametrize("length", [2000, 2000 + 8192])
+def test_a_secret_at_the_beginning_of_what_is_kept_of_stderr_is_not_cut_out_of_sight(
+    home: Path, project: Path, length: int
+) -> None:
+    """What is kept of stderr is its end, which begins in the middle of the secret."""
+    for hidden in (5, 12, 25):
+        token = "ghp_" + made(36)
+        (project / "said").write_text(f"before {token} " + "x" * (length - len(token) + hidden - 5) + " end")
+        Engine.load(configs=[write_config(project / "hooks.toml", table_hook("cat said >&2; exit 1"))]).decide(
+            shell_call()
+        )
+        written = in_segments(home).decode()
+        assert " end" in written
+        assert token[-10:] not in written
 
 
 def test_what_an_asynchronous_hook_prints_is_redacted(home: Path, project: Path) -> None:

@@ -20,6 +20,7 @@ from ..errors import HookError
 from ..events import STOPS
 from ..journal.records import CANARY, meaning
 from ..journal.redaction import MARK
+from ..journal.statistics import percentile
 from ..model import Event
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def _slower(records: Sequence[dict[str, Any]], verdicts: Sequence[Verdict]) -> I
         for each in verdict.runs:
             after.setdefault(each.hook.name, []).append(each.duration_ms)
     for name in sorted(before.keys() & after.keys()):
-        old, new = (sorted(values)[len(values) // 2] for values in (before[name], after[name]))
+        old, new = (percentile(sorted(values), 0.5) for values in (before[name], after[name]))
         if _is_slower(old, new):
             said = (f"{old:.0f} ms", f"{new:.0f} ms")
             yield Difference(SLOWER, name, "", 0.0, "", *said, f"in the middle of {len(after[name])} runs")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 
 _KEPT = "\n\t"
+_LAST_LINES = 5  # of what a failed hook wrote to stderr
+_LONGEST_LINE = 400  # characters
 # Not of the categories that say so, and yet nothing to be seen: fillers, blanks, selectors, joiners.
 _BLANKS = frozenset(
     (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
@@ -27,6 +29,17 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """The same for a name: not even a line break is left to pass for something else."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def with_stderr(said: str, stderr: str) -> str:
+    """Why a hook failed, and below it the last lines of what it wrote to stderr. Not made visible yet."""
+    lines = stderr.rstrip().splitlines()
+    if not lines:
+        return said
+    last = [line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…" for line in lines[-_LAST_LINES:]]
+    if len(lines) == 1:
+        return f"{said}: {last[0].strip()}"
+    return "\n".join([f"{said}:", *(["…"] if len(lines) > _LAST_LINES else []), *last])
 
 
 def _escape(char: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..basics import places
-from ..basics.shown import one_line
+from ..basics.shown import one_line, with_stderr
 from ..events import spec_of
 from .loading import event_names, hook_names, json_option, session_ids
 from .printing import below, coloured, print_json, print_table, run_line
@@ -210,9 +210,8 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.get("time", 0)))
     if record.get("type") == "async":
         how = f"{str(record.get('meaning') or record.get('outcome')).replace('_', ' ')}  {_ms(record)}"
-        click.echo(
-            f"{when}  {one_line(str(record.get('event_name')))}  {one_line(str(record.get('hook')))} (async) {how}"
-        )
+        about = f"{one_line(str(record.get('event_name')))}  {one_line(str(record.get('hook')))} (async)"
+        click.echo(f"{when}  {about} {how}  {below(_why(record))}".rstrip())
         return
     tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
     if record.get("type") == "approval":
@@ -224,10 +223,18 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     click.echo(f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}{reason}  ({by})")
     for run in record.get("runs", ()):
         own = run.get("reason") if run.get("reason") != told else ""
-        said = run.get("why") or own or run.get("ignored") or ""
+        said = _why(run) or own or run.get("ignored") or ""
         became = str(run.get("meaning") or run.get("outcome") or "")
         duration = "" if became in ("not_run", "started") else _ms(run)
         click.echo(f"    {run_line(str(run.get('hook')), became, duration, str(said))}")
+
+
+def _why(run: dict[str, Any]) -> str:
+    """Why a hook failed or did not run; of one that failed, or decided nothing with exit 2, the end of stderr too."""
+    has_failed = run.get("outcome") in ("failed", "timed_out")
+    said = run.get("why") or (f"exit {run['exit_code']}" if run.get("type") == "async" and run.get("exit_code") else "")
+    is_shown = has_failed or (run.get("type") == "async" and said)
+    return with_stderr(str(said), str(run.get("stderr") or "")) if is_shown else str(said)
 
 
 def _answered(record: dict[str, Any]) -> str:

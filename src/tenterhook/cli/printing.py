@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics.shown import one_line, visible
+from ..basics.shown import one_line, visible, with_stderr
 from ..journal.records import meaning
 from ..model import Outcome
 
@@ -141,8 +141,8 @@ def print_run(number: int, run: Run, *, told: str | None) -> None:
     duration = "" if run.outcome in (Outcome.NOT_RUN, Outcome.STARTED) else f"{run.duration_ms:.1f} ms"
     reason = "" if run.decision.reason == told else run.decision.reason
     said = run.why or reason or ""
-    if run.failed and run.stderr.strip():
-        said += f": {run.stderr.strip().splitlines()[-1]}"
+    if run.failed:
+        said = with_stderr(said, run.stderr)
     became = meaning(run.outcome, run.decision.action)
     click.echo(f"  {number}. {run_line(run.hook.name, became, duration, said)}")
     notes = [*run.notes, *run.decision.notes, *([run.decision.ignored] if run.decision.ignored else [])]

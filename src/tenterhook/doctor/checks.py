@@ -205,7 +205,7 @@ def _recent(agent: Agent) -> Iterator[Finding]:
         what = f"the bridge did not answer {_times(len(absent))} in a week, last at {when} ({absent[-1][2]})"
         yield note(what, f"if it is not mended by now: tenterhook install {agent.name}")
     lost: dict[str, int] = {}
-    failed: dict[str, int] = {}
+    failed: dict[str, list[str]] = {}  # why, each time
     early: dict[str, Any] = {}  # the last session that began before an event of its hooks was wired
     for line in _tail(os.path.join(places.state(), "dispatch.jsonl")):
         try:
@@ -215,7 +215,7 @@ def _recent(agent: Agent) -> Iterator[Finding]:
             for each in record["lost"]:
                 lost[each] = lost.get(each, 0) + 1
             for each in record["failed"]:
-                failed[each["hook"]] = failed.get(each["hook"], 0) + 1
+                failed.setdefault(each["hook"], []).append(str(each["why"]))
             early = record if record.get("unwired") else early
         except (ValueError, KeyError, TypeError):
             continue
@@ -226,8 +226,9 @@ def _recent(agent: Agent) -> Iterator[Finding]:
         yield note(f"{what}: they were wired after that", f"restart {agent.title} if it is still running")
     for what, count in lost.items():
         yield note(f"{_times(count)} in a week {agent.title} could not be told: {what}")
-    for hook, count in failed.items():
-        yield note(f"'{hook}' failed {_times(count)} in a week", f"look at it with: tenterhook show {hook}")
+    for hook, whys in failed.items():
+        what = f"'{hook}' failed {_times(len(whys))} in a week, last: {whys[-1]}"
+        yield note(what, f"look at it with: tenterhook log --hook {hook}")
 
 
 def _moment(seconds: float) -> str:

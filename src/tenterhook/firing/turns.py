@@ -290,8 +290,11 @@ class Turn:
             f"[SYNC] Completed hook '{run.hook.name}' in {run.duration_ms:.0f}ms: "
             f"success={not run.failed}, decision={run.decision.action}"
         )
-        if run.decision.reason or run.why:
-            self._say(f"Reason: {run.decision.reason or run.why}")
+        reason = run.decision.reason or run.why
+        if reason:
+            from ..basics.shown import with_stderr
+
+            self._say(f"Reason: {with_stderr(reason, run.stderr) if run.failed else reason}")
         if run.decision.log:
             self._say(f"Log: {run.decision.log}")
 

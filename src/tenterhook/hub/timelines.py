@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..basics.shown import with_stderr
 from . import showing
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _TONES = {
 }
 _TONE_OF = {word: tone for tone, words in _TONES.items() for word in words}
 _TOLD = ("prompt", "command", "file_path", "path", "pattern", "url", "error", "message")  # the first that is there
+_FAILED = ("failed", "timed_out")
 _LONGEST = 600  # characters of what an event was about
 
 
@@ -28,7 +30,7 @@ class Run(NamedTuple):
     meaning: str
     tone: str
     duration: float
-    reason: str
+    reason: str  # with the last lines of stderr, if it has failed
 
 
 class Entry(NamedTuple):
@@ -91,12 +93,15 @@ def _line(record: Mapping[str, Any]) -> str:
 def _run(run: Mapping[str, Any]) -> Run:
     meaning = _text(run.get("meaning")) or _text(run.get("outcome"))
     took = run.get("duration_ms")
+    reason = _text(run.get("reason")) or _text(run.get("why"))
+    if meaning in _FAILED:
+        reason = with_stderr(reason or "failed", _text(run.get("stderr")))
     return Run(
         hook=_text(run.get("hook")),
         meaning=meaning.replace("_", " "),
         tone=tone(meaning),
         duration=float(took) if isinstance(took, (int, float)) else 0.0,
-        reason=_text(run.get("reason")) or _text(run.get("why")),
+        reason=reason,
     )
 
 

@@ -50,6 +50,12 @@ class Reader:
         self.place = place
         self.marks = {name: mark for name, mark in (marks or {}).items() if self._holds(name, mark)}
 
+    @classmethod
+    def from_now(cls, place: str) -> Reader:
+        """One that reads only what is appended from now on."""
+        sizes = {name: _size(os.path.join(place, name)) for name in segments.names(place)}
+        return cls(place, {name: Mark(size, size, digest(b"")) for name, size in sizes.items()})
+
     def lines(self) -> Iterator[segments.Line]:
         """The whole lines that were not read yet, segment by segment; each counts as read once it is given."""
         present = segments.names(self.place)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 CANARY = "tenterhook-canary"  # the hook of `doctor --live`: what it does is recorded, and counts for nobody
-_LONGEST_OUTPUT = 2000  # characters of each stream of a hook
+_LONGEST_OUTPUT = 2000  # characters of each stream of a hook: the first of stdout, the last of stderr
 _LONGEST_LOGGED = 4096  # the same of an asynchronous one
 _SPARE = 8192  # characters beyond, so that no secret is cut where it would no longer be known
 _LARGEST_FIELDS = 256 * 1024  # characters of an event's fields
@@ -90,7 +90,9 @@ def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: 
 def of_background(payloads: str, said: dict[str, str | None], **about: Any) -> dict[str, Any]:
     """The end of an asynchronous hook; `said` is what it wrote, and what there is to say about its end."""
     shown = _Shown(payloads)
-    texts = {key: shown.beginning(text, _LONGEST_LOGGED) for key, text in said.items()}
+    texts = {
+        key: (shown.end if key == "stderr" else shown.beginning)(text, _LONGEST_LOGGED) for key, text in said.items()
+    }
     return {"schema": SCHEMA, "type": "async", "time": round(time.time(), 6), "by": "async", **about, **texts}
 
 
@@ -148,6 +150,14 @@ class _Shown:
         window = self.text(text[: longest + _SPARE])
         return window and window[: max(len(window) - _SPARE, 0)][:longest]
 
+    def end(self, text: str | None, longest: int = _LONGEST_OUTPUT) -> str | None:
+        """The last part of a hook's output, in the same way: an error is what a program writes last."""
+        if text is None or self._payloads == FULL or len(text) <= longest + _SPARE:
+            kept = self.text(text)
+            return kept and kept[-longest:]
+        window = self.text(text[-longest - _SPARE :])
+        return window and window[_SPARE:][-longest:]
+
 
 def _size(value: Any) -> int:
     """About how many characters a plain value takes."""
@@ -181,7 +191,7 @@ def _run(run: Run, shown: _Shown) -> str:
         "log": shown.text(decision.log),
         "ignored": decision.ignored,
         "stdout": shown.beginning(run.stdout),
-        "stderr": shown.beginning(run.stderr),
+        "stderr": shown.end(run.stderr),
         "notes": [shown.text(note) for note in (*run.notes, *decision.notes)],
     }
     rest = encoded({key: value for key, value in said.items() if value})
