@@ -219,6 +219,12 @@ class Engine:
 
         return add
 
+    def say_debug(self, line: str) -> None:
+        """Add a line to what is said about each hook, if anybody listens."""
+        say = self._saying()
+        if say is not None:
+            say(f"[HOOK DEBUG] {line}")
+
     def session_variables(self, session_id: str) -> dict[str, str]:
         """What the session's pre-session hooks have set, for the environment of the agent's tools."""
         session = self._session(session_id)

@@ -12,8 +12,10 @@ from pydantic_ai import Agent, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.usage import UsageLimits
 
+from ..basics.shown import with_stderr
 from ..sessions import Session, fresh_id
 from . import compaction, models, record
+from .background import BackgroundRuns
 from .capability import HooksCapability
 from .scripted import ScriptError
 from .tally import Tally
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 _HEARTBEAT = 60.0  # seconds
+_BACKGROUND = 0.3  # seconds between looks for asynchronous hooks that have ended
 _RETRIES = 1000  # of wrong calls; the steps of a turn are limited anyway
 _INSTRUCTIONS = """\
 You are a coding agent in a person's terminal. You work in {work_dir} with the tools you are given.
@@ -81,6 +84,8 @@ class Conversation:
         self.record = record.Record(self.id, screen.note)
         self.record.follows(self.history)
         self.tally = Tally()
+        self._background = BackgroundRuns(self.id)
+        self._watch: asyncio.Task[None] | None = None
         self.hooks = HooksCapability(
             engine,
             session_id=self.id,
@@ -136,6 +141,7 @@ class Conversation:
 
     async def turn(self, prompt: str, *, origin: str = "user") -> Ended:
         """One run of the agent, from a prompt to where it stops. Cancelled, it leaves a history to go on from."""
+        self.screen.begin_turn()
         self.hooks.origin = origin
         if origin == "user":
             self.hooks.waiting += self.notifications
@@ -180,6 +186,9 @@ class Conversation:
         took = time.monotonic() - self._began
         told = {"duration_seconds": round(took, 3), "total_steps": self.steps, "exit_reason": exit_reason}
         await self.hooks.end(reason="exit", **told)
+        if self._watch is not None:
+            self._watch.cancel()
+        self.show_background()
         self.record.close()  # with what the last hooks did
 
     async def notify(self, kind: str, title: str, body: str, source_id: str, *, severity: str = "info") -> None:
@@ -214,8 +223,26 @@ class Conversation:
             await asyncio.sleep(float(os.environ.get("TENTERHOOK_HEARTBEAT", _HEARTBEAT)))
             await self.hooks.fire("session-heartbeat", uptime_ms=round((time.monotonic() - self._began) * 1000))
 
+    def show_background(self) -> None:
+        """Count and show asynchronous hooks that have ended."""
+        for ended in self._background.ended():
+            self.tally.add_ended(ended)
+            self.screen.background(ended)
+            took, success = ended["duration_ms"], ended["outcome"] == "ok"
+            self.engine.say_debug(f"[ASYNC] Completed hook '{ended['hook']}' in {took:.0f}ms: success={success}")
+            if not success:
+                self.engine.say_debug(f"Reason: {with_stderr(str(ended['why']), ended['stderr'] or '')}")
+
+    async def _watch_background(self) -> None:
+        while self._background.running:
+            await asyncio.sleep(_BACKGROUND)
+            self.show_background()
+
     def _heard(self, event: Event, verdict: Verdict) -> None:
         self.tally.add(verdict)
+        self._background.add(verdict)
+        if self._background.running and (self._watch is None or self._watch.done()):
+            self._watch = asyncio.create_task(self._watch_background())
         if verdict.runs:
             whole = verdict.as_json()
             kept = {key: whole[key] for key in ("decision", "reason", "modified_input", "runs")}

@@ -44,7 +44,7 @@ def _by_source(engine: Engine) -> Iterator[tuple[str, list[Hook]]]:
 
 def _row(hook: Hook, engine: Engine, tally: Tally) -> tuple[str, ...]:
     count = tally.of(hook)
-    took = [f"{count.percentile(share):.0f} ms" if count.runs else "-" for share in (0.5, 0.95)]
+    took = ["-" if ms is None else f"{ms:.0f} ms" for ms in (count.percentile(0.5), count.percentile(0.95))]
     return (
         *(one_line(hook.name), hook.declared, "async" if hook.in_background else "sync", str(hook.priority)),
         *(_matcher(hook), _state(hook, engine)),

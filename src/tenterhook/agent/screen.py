@@ -16,16 +16,17 @@ from pydantic_ai.messages import (
     ToolReturnPart,
 )
 
-from ..basics.shown import one_line, visible
+from ..basics.shown import one_line, visible, with_stderr
+from ..deciding.judging import decides
 from ..model import Action
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable
+    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 
     from pydantic_ai.tools import RunContext
 
     from ..approvals.requests import Answer, Request
-    from ..model import Event, Verdict
+    from ..model import Event, Run, Verdict
 
     Write = Callable[[str], None]
 
@@ -41,6 +42,11 @@ class Screen:
         self._about = about
         self._colour = colour
         self._line = ""
+        self._refusals: set[str] = set()  # the reasons that were shown in this turn
+
+    def begin_turn(self) -> None:
+        """What was refused before may be refused again, and is shown again."""
+        self._refusals.clear()
 
     def note(self, text: str) -> None:
         """Something a person should know."""
@@ -83,25 +89,61 @@ class Screen:
         for message in verdict.messages:
             self._tell(f"  {_indented(message)}", _DIM)
         for run in verdict.runs:
-            if run.decision.action is Action.DENY and run.decision.ignored is None:
-                what = f"  ✗ {run.hook.name} ({event.canonical}): {run.decision.reason}"
-                self._tell(_indented(what), _YELLOW)
-            elif run.failed:
-                self._tell(visible(f"  ! {run.hook.name} ({event.canonical}) failed: {run.why}"), _RED)
+            self._run(run, event.canonical)
         if verdict.modified_input is not None:
             self._tell(f"  ~ the input was modified: {_short(verdict.modified_input)}", _YELLOW)
 
+    def _run(self, run: Run, event: str) -> None:
+        decision, name = run.decision, f"{run.hook.name} ({event})"
+        if decision.action is Action.DENY and decision.ignored is None:
+            self._refusals.add((decision.reason or "").strip())
+            reason = with_stderr(decision.reason or "", run.stderr) if run.failed else decision.reason
+            self._tell(_indented(f"  ✗ {name}: {reason}"), _YELLOW)
+        elif run.failed:
+            self._tell(_indented(f"  ! {name} failed: {with_stderr(run.why or '', run.stderr)}"), _RED)
+        elif decision.reason and decision.action in (Action.DENY, Action.ASK) and not decides(run.hook):
+            self._observer(run.hook.name, run.hook.declared, decision.reason)
+
+    def _observer(self, hook: str, event: str, reason: str) -> None:
+        self._tell(_indented(f"  hook {hook} ({event}) said: {reason.strip()}; it decides nothing here"), _DIM)
+
+    def background(self, record: Mapping[str, Any]) -> None:
+        """How an asynchronous hook ended, as the journal has it, if there is something to say about it."""
+        hook, event = str(record.get("hook")), str(record.get("event_name"))
+        stderr = str(record.get("stderr") or "")
+        if record.get("outcome") in ("failed", "timed_out"):
+            why = with_stderr(str(record.get("why")), stderr)
+            self._tell(_indented(f"  ! {hook} ({event}, async) failed: {why}"), _RED)
+        elif record.get("exit_code") == 2 and stderr.strip():
+            self._observer(hook, f"{event}, async", stderr)
+
+    def refused(self, reason: str) -> None:
+        """Why a turn, or a session, does not go on, unless that was shown when a hook or a person said so."""
+        if not self.has_shown(reason):
+            self._tell(visible(reason), _YELLOW)
+
+    def has_shown(self, reason: str) -> bool:
+        """Whether a refusal was shown in this turn."""
+        return reason.strip() in self._refusals
+
     def answered(self, request: Request, answer: Answer) -> None:
-        """How a question ended."""
+        """How a question ended, unless that is what a hook was just shown to say."""
+        refusal = (answer.reason or "").strip() if not answer.approved else ""
+        if answer.by == "hook" and refusal and self.has_shown(refusal):
+            return
         scope = " for this session" if answer.scope == "session" else ""
         how = f"approved{scope}" if answer.approved else "refused"
         reason = f": {answer.reason}" if answer.reason else ""
+        if refusal:
+            self._refusals.add(refusal)
         by = f" by {answer.by}" if answer.by != "nobody" else ""
         self._tell(_indented(f"  {request.call.tool_name} {how}{by}{reason}"), _YELLOW)
 
     def _result(self, part: Any) -> None:
         failed = not isinstance(part, ToolReturnPart) or part.outcome != "success"
         text = part.model_response_str(wrap_if_error=False) if isinstance(part, ToolReturnPart) else str(part.content)
+        if failed and self.has_shown(text):
+            return
         first, _, rest = visible(text).strip().partition("\n")
         left = rest.count("\n") + 1
         more = f"  (+{left} {'line' if left == 1 else 'lines'})" if rest else ""

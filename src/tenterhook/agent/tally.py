@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..journal import statistics
 from ..model import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..model import Hook, Verdict
 
 _KEPT = 1000  # durations of each
@@ -21,17 +24,17 @@ class Count:
         self.failures = 0
         self._took: list[float] = []
 
-    def add(self, outcome: Outcome, took: float) -> None:
+    def begin(self) -> None:
         self.runs += 1
+
+    def end(self, outcome: Outcome, took: float) -> None:
         self.blocks += outcome is Outcome.BLOCKED
         self.failures += outcome in (Outcome.FAILED, Outcome.TIMED_OUT)
-        if outcome is not Outcome.STARTED:
-            self._took = [*self._took[1 - _KEPT :], took]
+        self._took = [*self._took[1 - _KEPT :], took]
 
-    def percentile(self, share: float) -> float:
-        """Milliseconds that this share of the runs did not exceed."""
-        ordered = sorted(self._took)
-        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
+    def percentile(self, share: float) -> float | None:
+        """Milliseconds that this share of the runs did not exceed; None if none has ended."""
+        return statistics.percentile(sorted(self._took), share) if self._took else None
 
 
 class Tally:
@@ -43,7 +46,15 @@ class Tally:
     def add(self, verdict: Verdict) -> None:
         for run in verdict.runs:
             if run.started:
-                self.of(run.hook).add(run.outcome, run.duration_ms)
+                self.of(run.hook).begin()
+                if run.outcome is not Outcome.STARTED:
+                    self.of(run.hook).end(run.outcome, run.duration_ms)
+
+    def add_ended(self, record: Mapping[str, Any]) -> None:
+        """Count the end of an asynchronous hook, as the journal has it."""
+        count = self.counts.get((str(record["hook"]), str(record["event"]), str(record["source"])))
+        if count is not None:  # else an earlier process of this session has started it
+            count.end(Outcome(record["outcome"]), float(record["duration_ms"]))
 
     def of(self, hook: Hook) -> Count:
         return self.counts.setdefault((hook.name, hook.event, hook.source), Count())

@@ -268,7 +268,7 @@ class Interactive:
         else:
             ended = await conversation.turn(line)
         if ended.outcome == "refused":
-            self._screen.note(ended.reason or "refused")
+            self._screen.refused(ended.reason or "refused")
         elif ended.outcome == "failed":
             self._screen.error(ended.reason or "failed")
 
@@ -277,6 +277,7 @@ class Interactive:
         name, _, rest = line.partition(" ")
         rest = rest.strip()
         if name == "/hooks":
+            conversation.show_background()
             for each in overview(conversation.engine, conversation.tally):
                 self._screen.plain(each)
         elif name == "/help":
@@ -303,7 +304,7 @@ class Interactive:
         opened = self._open(session_id, current.id)
         verdict = await opened.begin()
         if verdict.denied:  # it does not start; this one lives
-            self._screen.error(verdict.reason or "a hook does not let the session start")
+            self._screen.refused(verdict.reason or "a hook does not let the session start")
             return
         await current.finish("resumed_another")
         self._conversation = opened

@@ -140,7 +140,7 @@ class _Starting:
         conversation = self._conversation(screen, [terminal], self.resume)
         verdict = await conversation.begin("shell")
         if verdict.denied:
-            screen.error(verdict.reason or "a hook does not let the session start")
+            screen.refused(verdict.reason or "a hook does not let the session start")
             return STATUS["refused"]
         screen.note(f"{conversation.id} · {self.model.model_id} · /help · Ctrl-D ends")
         await Interactive(terminal, screen, open_session).run(conversation)
@@ -192,7 +192,7 @@ class _Starting:
                     "hooks": conversation.tally.as_json(),
                 }
             )
-        elif ended.outcome == "refused":
+        elif ended.outcome == "refused" and not (_is_all_on_terminal() and screen.has_shown(ended.answer)):
             _out(visible(ended.answer) + "\n")
         if ended.reason and ended.outcome != "refused":
             screen.error(ended.reason)
@@ -297,6 +297,11 @@ def _to_terminal(text: str) -> None:
 def _err(text: str) -> None:
     sys.stderr.write(text)
     sys.stderr.flush()
+
+
+def _is_all_on_terminal() -> bool:
+    """Whether a person sees both streams in one place."""
+    return sys.stdout.isatty() and sys.stderr.isatty()
 
 
 def _nowhere(text: str) -> None:
