@@ -573,12 +573,44 @@ class TestTrust:
         tenterhook("trust", "theirs", "--yes", "--replace")
         assert [run["outcome"] for run in trigger("pre-tool-call", *DANGEROUS)["runs"]] == ["blocked"]
 
-    @pytest.mark.parametrize("command", ["trust", "untrust"])
-    def test_without_a_terminal_it_needs_yes(self, theirs: Path, command: str) -> None:
-        tenterhook("trust", "theirs", "--yes")
-        ended = tenterhook(command, "theirs", stdin=subprocess.DEVNULL)
+    def test_replace_is_recorded_for_a_hook_that_is_trusted_already(self, theirs: Path, home: Path) -> None:
+        folder_hook(user_hooks(home), "theirs", "exit 0")
+        tenterhook("trust", "--all", "--yes")
+        shown = tenterhook("trust", "--all", "--yes", "--replace").stdout
+        assert "It replaces your own hook 'theirs'." in shown
+        assert [run["outcome"] for run in trigger("pre-tool-call", *DANGEROUS)["runs"]] == ["blocked"]
+        assert "nothing to trust" in tenterhook("trust", "--all", "--yes", "--replace").stdout
+
+    @pytest.mark.parametrize(
+        ("typed", "status"),
+        [
+            (["trust"], 1),
+            (["trust", "theirs"], 1),
+            (["trust", "--replace"], 1),
+            (["trust", "--code"], 1),
+            (["trust", "--yes"], 64),
+            (["untrust"], 64),
+            (["untrust", "theirs"], 1),
+        ],
+    )
+    def test_without_a_terminal_the_remedy_is_a_command_that_works(
+        self, theirs: Path, typed: list[str], status: int
+    ) -> None:
+        if typed[0] == "untrust":
+            tenterhook("trust", "theirs", "--yes")
+        ended = tenterhook(*typed, stdin=subprocess.DEVNULL)
+        assert ended.returncode == status
+        remedy = ended.stderr.rpartition(": tenterhook ")[2].split()
+        assert "--yes" in remedy
+        followed = tenterhook(*remedy, stdin=subprocess.DEVNULL)
+        assert followed.returncode == 0, followed.stderr
+        assert "trusted" in followed.stdout
+
+    @pytest.mark.parametrize("command", ["hub join", "inbox sign-in"])
+    def test_without_a_terminal_a_token_is_to_come_from_a_file(self, command: str) -> None:
+        ended = tenterhook(*command.split(), "http://127.0.0.1:1", stdin=subprocess.DEVNULL)
         assert ended.returncode == 1
-        assert "--yes" in ended.stderr
+        assert f"tenterhook {command} http://127.0.0.1:1 --token-file FILE --yes\n" in ended.stderr
 
     @pytest.mark.parametrize("command", ["trust", "untrust"])
     def test_an_agent_that_is_guarded_may_not_widen_what_runs(self, theirs: Path, command: str) -> None:

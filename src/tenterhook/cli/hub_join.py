@@ -43,7 +43,7 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     tenterhook hub join https://hub.example.org --token-file token --name laptop --yes
     """
     refuse_below_agent("hub join")
-    need_terminal("hub join", yes=yes)
+    need_terminal("hub join", yes=yes, also="" if token_file else "--token-file FILE")
     from ..joining import delivering, membership, waking
 
     address = membership.checked_url(url)

@@ -178,7 +178,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     from ..joining import membership
 
     refuse_below_agent("inbox sign-in")
-    need_terminal("inbox sign-in", yes=yes)
+    need_terminal("inbox sign-in", yes=yes, also="" if token_file else "--token-file FILE")
     address = membership.checked_url(url)
     if membership.Membership(address, "", "").is_exposed:
         click.echo(_EXPOSED, err=True)

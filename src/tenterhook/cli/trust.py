@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,6 @@ from .printing import print_problems, short_path
 
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog
-    from ..model import Hook
 
 _LONGEST_SHOWN = 200  # lines of one file
 
@@ -54,16 +54,17 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     tenterhook trust --code          # your own hooks may run this project's tests and formatters
     """
     refuse_below_agent("trust")
-    need_terminal("trust", yes=yes)
+    names_none = not (names or everything or code)
+    need_terminal("trust", yes=yes, also="--all" if names_none else "")
     if code:
         return _trust_code(catalog_here(), yes=yes)
-    if yes and not names and not everything:
-        raise click.UsageError("name the hooks to trust, or use --all")
+    if yes and names_none:
+        raise click.UsageError(f"name the hooks to trust, or: {typed('--all')}")
     catalog = catalog_here()
     _need_records(catalog)
     print_problems(catalog.problems, err=True)
     wanted = chosen(catalog, names)
-    pending = [each for each in wanted if names or not catalog.trust.of(each.path).runs]
+    pending = [each for each in wanted if names or _is_pending(each, catalog, replace=replace)]
     if not pending:
         click.echo("nothing to trust: " + ("this project has no hooks" if not wanted else "all of it is trusted"))
         return 0
@@ -73,6 +74,12 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     for line in _wired():
         click.echo(line)
     return 1 if refused else 0
+
+
+def _is_pending(each: Candidate, catalog: Catalog, *, replace: bool) -> bool:
+    """Whether there is something left to confirm: the bytes, or that they replace a hook of the person's own."""
+    standing = catalog.trust.of(each.path)
+    return not standing.runs or (replace and not standing.replaces and _has_namesake(each, catalog))
 
 
 def _wired() -> list[str]:
@@ -113,10 +120,16 @@ def refuse_below_agent(command: str) -> None:
         )
 
 
-def need_terminal(command: str, *, yes: bool) -> None:
-    """Refuse to ask where nobody can answer."""
+def need_terminal(command: str, *, yes: bool, also: str = "") -> None:
+    """Refuse to ask where nobody can answer. `also` is what the command needs beside --yes to run without questions."""
     if not yes and not sys.stdin.isatty():
-        raise HookError(f"'tenterhook {command}' asks, and there is no terminal", "use --yes, if you are sure")
+        remedy = f"if you are sure: {typed(f'{also} --yes'.strip())}"
+        raise HookError(f"'tenterhook {command}' asks, and there is no terminal", remedy)
+
+
+def typed(also: str) -> str:
+    """The command as the person typed it, with more options."""
+    return f"{shlex.join(('tenterhook', *sys.argv[1:]))} {also}"
 
 
 def candidates(catalog: Catalog) -> list[Candidate]:
@@ -165,19 +178,21 @@ def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -
     if not yes and not click.confirm("  Trust exactly this?", default=False):
         return False
     replaces = False
-    if any(hook.layer == "user" and hook.name == each.name for hook in _all_hooks(catalog)):
+    if _has_namesake(each, catalog):
         replaces = replace or (
             not yes and click.confirm(f"  Let it replace your own hook '{visible(each.name)}'?", default=False)
         )
-        if not replaces:
-            click.echo("  Your own hook of that name stays in force; both run.")
+        both = "Your own hook of that name stays in force; both run."
+        click.echo(f"  It replaces your own hook '{visible(each.name)}'." if replaces else f"  {both}")
     catalog.trust.grant(each.path, replaces=replaces, seen=seen)
     click.echo("  trusted")
     return True
 
 
-def _all_hooks(catalog: Catalog) -> list[Hook]:
-    return [*catalog.hooks, *(left.hook for left in catalog.left_out)]
+def _has_namesake(each: Candidate, catalog: Catalog) -> bool:
+    """Whether the person has a hook of the same name."""
+    hooks = [*catalog.hooks, *(left.hook for left in catalog.left_out)]
+    return any(hook.layer == "user" and hook.name == each.name for hook in hooks)
 
 
 def _show(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
 from ..basics.shown import visible
 from ..errors import HookError
 from .loading import catalog_here, offered
-from .trust import need_terminal, refuse_below_agent
+from .trust import need_terminal, refuse_below_agent, typed
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -30,7 +31,7 @@ def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:
     tenterhook untrust --all --yes
     """
     if not names and not everything:
-        raise click.UsageError("name the hooks, or use --all")
+        raise click.UsageError(f"name the hooks, or: {typed('--all' if yes or sys.stdin.isatty() else '--all --yes')}")
     refuse_below_agent("untrust")
     trust = catalog_here().trust
     keys = trust.keys()
