@@ -275,12 +275,12 @@ class Engine:
 
     def _tell_untrusted(self, runs: Iterable[Run]) -> None:
         """A guard that is not in force says so, once for each."""
-        new = {run.hook.source for run in runs if run.why == "untrusted"} - self._told
+        new = [run for run in runs if run.why == "untrusted" and run.hook.source not in self._told]
         if new:
             import logging
 
-            self._told |= new
-            logging.getLogger("tenterhook").warning("%s", untrusted_line(len(new)))
+            self._told |= {run.hook.source for run in new}
+            logging.getLogger("tenterhook").warning("%s", untrusted_line(len(new), untrusted_hints(new)))
 
 
 def _say_on_stderr(line: str) -> None:
@@ -291,9 +291,15 @@ def _say_on_stderr(line: str) -> None:
     print(visible(line), file=sys.stderr)
 
 
-def untrusted_line(count: int) -> str:
+def untrusted_line(count: int, hints: Iterable[str] = ()) -> str:
     hooks = "1 project hook was" if count == 1 else f"{count} project hooks were"
-    return f"tenterhook: {hooks} not run: not trusted. Look at them and trust them with: tenterhook trust"
+    line = f"tenterhook: {hooks} not run: not trusted. Look at them and trust them with: tenterhook trust"
+    return "; ".join((line, *dict.fromkeys(hints)))
+
+
+def untrusted_hints(runs: Iterable[Run]) -> list[str]:
+    """What else there is to say of hooks that were not run, beside why each was not."""
+    return [hint for run in runs for hint in run.notes[1:]]
 
 
 async def _settled(done: Any) -> None:

@@ -70,6 +70,40 @@ def test_any_change_takes_the_trust_away(
         assert named in verdict.runs[0].notes[0]
 
 
+COUNTS = 'echo run >> "$(dirname "$0")/../count.txt"; echo no >&2; exit 2'
+OWN_FILES = "a hook's own files belong in $TENTERHOOK_STATE_DIR, not in its folder"
+
+
+def test_a_run_that_changes_its_own_folder_says_so_at_once_and_where_its_files_belong(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    counts = folder_hook(project_hooks(project), "counts", COUNTS)
+    Trust(str(project)).grant(str(counts))
+    first, second = (Engine.load().decide(shell_call()) for _ in range(2))
+    assert first.decision == "deny"
+    changed = "changed since it was trusted: count.txt (added)"
+    assert first.runs[0].notes == (f"it runs no more: {changed}", OWN_FILES)
+    assert (second.decision, second.runs[0].why, second.runs[0].notes) == ("none", "untrusted", (changed, OWN_FILES))
+    assert OWN_FILES in caplog.text
+    assert OWN_FILES in tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", "{}").stderr
+    assert OWN_FILES in tenterhook("doctor").stdout
+
+
+def test_an_edit_of_a_hook_is_not_taken_for_a_file_of_its_own(guard: Path, project: Path) -> None:
+    Trust(str(project)).grant(str(guard))
+    _append(guard / "scripts" / "run.sh")
+    verdict = Engine.load().decide(shell_call())
+    assert verdict.runs[0].notes == ("changed since it was trusted: scripts/run.sh (changed)",)
+
+
+def test_a_hook_that_keeps_its_files_in_its_state_directory_stays_trusted(project: Path) -> None:
+    script = 'echo run >> "$TENTERHOOK_STATE_DIR/count.txt"; echo no >&2; exit 2'
+    counts = folder_hook(project_hooks(project), "counts", script)
+    Trust(str(project)).grant(str(counts))
+    verdicts = [Engine.load().decide(shell_call()) for _ in range(2)]
+    assert [(verdict.decision, verdict.runs[0].notes) for verdict in verdicts] == [("deny", ())] * 2
+
+
 def test_an_edit_that_restores_size_and_mtime_is_found(guard: Path, project: Path) -> None:
     Trust(str(project)).grant(str(guard))
     engine = Engine.load()

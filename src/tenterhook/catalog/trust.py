@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from . import fingerprints
 
 CODE = "."  # what trust in the project's own code is filed under
+OWN_FILES = "a hook's own files belong in $TENTERHOOK_STATE_DIR, not in its folder"
 _LARGEST_KEPT = 256 * 1024
+_MOST_NAMED = 5  # files that have changed
 
 
 class State(StrEnum):
@@ -32,15 +34,20 @@ class State(StrEnum):
 
 
 class Standing(NamedTuple):
-    """A state and, unless trusted, what to say about it."""
+    """A state and, unless trusted, what to say about it; a hint if the hook may have changed its folder itself."""
 
     state: State
     why: str | None = None
     replaces: bool = False
+    hint: str | None = None
 
     @property
     def runs(self) -> bool:
         return self.state in (State.TRUSTED, State.NOT_NEEDED)
+
+    @property
+    def remedy(self) -> str:
+        return "look at it, then: tenterhook trust" + (f"; {self.hint}" if self.hint else "")
 
 
 def as_asked(root: str, trust_project: bool) -> Trust:
@@ -90,8 +97,20 @@ class Trust:
             return Standing(State.TRUSTED, replaces=bool(record.get("replaces")))
         if self.everything:
             return Standing(State.TRUSTED)
-        changed = ", ".join(name for name, _ in self.changes(path, fingerprint)) or "its files"
-        return Standing(State.CHANGED, f"changed since it was trusted: {changed}")
+        changes = self.changes(path, fingerprint)
+        hint = OWN_FILES if any(_may_be_own_file(name, what) for name, what in changes) else None
+        return Standing(State.CHANGED, f"changed since it was trusted: {_named(changes)}", hint=hint)
+
+    def changed_by_run(self, hook: Hook, begun: float) -> tuple[str, ...]:
+        """What to say if a trusted hook has changed its own folder while it ran; `begun` is a time of `time.time`."""
+        from . import fingerprints
+
+        if hook.folder is None or not fingerprints.touched_since(hook.folder, begun):
+            return ()
+        standing = self.of(hook.folder)
+        if standing.runs:
+            return ()
+        return f"it runs no more: {standing.why}", *([standing.hint] if standing.hint else [])
 
     def replaces(self, path: str) -> bool:
         """Whether a project's folder is trusted now, and its owner let it replace a hook of their own."""
@@ -220,6 +239,18 @@ class Trust:
         for name in kept:
             if name not in used:
                 os.unlink(os.path.join(self._objects, name))
+
+
+def _may_be_own_file(name: str, what: str) -> bool:
+    """Whether a change looks like a file that the hook keeps, rather than an edit of the hook."""
+    return what == "added" or (what == "changed" and name != "HOOK.md" and not name.startswith("scripts/"))
+
+
+def _named(changes: list[tuple[str, str]]) -> str:
+    said = [f"{name} ({what})" for name, what in changes[:_MOST_NAMED]]
+    if len(changes) > _MOST_NAMED:
+        said.append(f"{len(changes) - _MOST_NAMED} more")
+    return ", ".join(said) or "its files"
 
 
 def fingerprint_of(path: str) -> fingerprints.Fingerprint:

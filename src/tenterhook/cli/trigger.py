@@ -16,7 +16,7 @@ from ..authoring.explaining import Explanation, explain
 from ..basics.shown import visible
 from ..catalog import roots
 from ..catalog.trust import as_asked
-from ..engine import Engine, untrusted_line
+from ..engine import Engine, untrusted_hints, untrusted_line
 from ..errors import ERROR, Cancelled, HookError
 from ..events import spec_of
 from ..installing import sources
@@ -139,9 +139,9 @@ def _print(verdict: Verdict, *, as_json: bool) -> None:
     else:
         print_verdict(verdict)
         _print_errors(verdict.problems)
-    untrusted = sum(run.why == "untrusted" for run in verdict.runs)
+    untrusted = [run for run in verdict.runs if run.why == "untrusted"]
     if untrusted:
-        click.echo(untrusted_line(untrusted), err=True)
+        click.echo(untrusted_line(len(untrusted), untrusted_hints(untrusted)), err=True)
 
 
 def _event(

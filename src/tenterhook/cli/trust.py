@@ -13,7 +13,7 @@ import click
 from ..basics import guarded
 from ..basics.shown import one_line, visible
 from ..catalog import fingerprints, settings
-from ..catalog.trust import fingerprint_of
+from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
 from .loading import catalog_here, offered
 from .printing import print_problems, short_path
@@ -175,6 +175,8 @@ def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -
         return False
     _show(each, catalog, seen)
     click.echo("  What it calls outside its folder is not covered by this.")
+    if os.path.isdir(each.path):
+        click.echo(f"  Any change in the folder takes the trust away: {OWN_FILES}.")
     if not yes and not click.confirm("  Trust exactly this?", default=False):
         return False
     replaces = False

@@ -148,8 +148,9 @@ def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
 def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     """What a person should hear when a session begins: guards that are not in force."""
     projects = [hook for hook in catalog.hooks if hook.layer == "project"]
-    untrusted = sum(not catalog.trust.standing(hook).runs for hook in projects)
-    news = [untrusted_line(untrusted)] if untrusted else []
+    untrusted = [standing for hook in projects if not (standing := catalog.trust.standing(hook)).runs]
+    hints = [standing.hint for standing in untrusted if standing.hint]
+    news = [untrusted_line(len(untrusted), hints)] if untrusted else []
     broken = sum(problem.severity == ERROR for problem in catalog.problems)
     if broken:
         news.append(f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor")

@@ -269,9 +269,9 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
     for hook in catalog.hooks:
         standing = catalog.trust.standing(hook)
         if standing.state is State.CHANGED:
-            found.append(bad(f"'{hook.name}' does not run: {standing.why}", "look at it, then: tenterhook trust"))
+            found.append(bad(f"'{hook.name}' does not run: {standing.why}", standing.remedy))
         elif standing.state is State.UNTRUSTED:
-            found.append(note(f"'{hook.name}' does not run: {standing.why}", "look at it, then: tenterhook trust"))
+            found.append(note(f"'{hook.name}' does not run: {standing.why}", standing.remedy))
     running = sum(catalog.trust.standing(hook).runs for hook in catalog.hooks)
     if running:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))

@@ -154,7 +154,8 @@ class Turn:
         if hook.layer == "project":
             standing = self.trust.standing(hook) if self.trust else None
             if standing is None or not standing.runs:
-                return Run(hook, started=False, why="untrusted", notes=(standing.why or "",) if standing else ())
+                said = (standing.why, standing.hint) if standing else ()
+                return Run(hook, started=False, why="untrusted", notes=tuple(note for note in said if note))
         if hook.function is None and self._may_be_a_circle():
             if circles.is_too_deep():
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
@@ -224,6 +225,8 @@ class Turn:
             notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
         if dropped_stderr:
             notes = (*notes, f"{dropped_stderr} bytes of stderr were dropped")
+        if hook.layer == "project" and self.trust is not None:
+            notes = (*notes, *self.trust.changed_by_run(hook, time.time() - duration))
         return Run(
             *(hook, failure, why, True, False, code, duration * 1000),  # started, and not in the background
             stdout.decode("utf-8", "replace") if stdout else "",
