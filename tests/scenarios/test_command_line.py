@@ -418,10 +418,10 @@ class TestCheck:
 
     def test_errors_exit_with_one_and_warnings_with_zero(self, project: Path) -> None:
         bad = write_config(project / "bad.toml", array_hook("x", nope=1))
-        odd = write_config(project / "odd.toml", array_hook("if"))
+        odd = write_config(project / "odd.toml", array_hook("true | no-such-jq"))
         assert tenterhook("check", bad).returncode == 1
         assert tenterhook("check", odd).returncode == 0
-        assert self.codes(odd) == ["script-syntax"]
+        assert self.codes(odd) == ["missing-program"]
 
     @pytest.mark.parametrize(
         ("text", "code"),
@@ -431,7 +431,7 @@ class TestCheck:
             (array_hook(":", matcher=r"\AShell\Z"), "dialect"),
             (table_hook(":", matcher={"tool": r"\AShell"}), "dialect"),
             (array_hook(":", event="before_tool"), "foreign-event-name"),
-            (array_hook("python3 no/such/script.py"), "missing-program"),
+            (array_hook("python3 no/such/script.py"), "cannot-start"),
             (array_hook("cat | no-such-jq .tool_name"), "missing-program"),
             (table_hook('sh -c "echo {{tool_name}}"'), "placeholder-in-code"),
             (table_hook("eval {{tool_name}}"), "placeholder-in-code"),
@@ -516,6 +516,7 @@ def test_what_a_failed_hook_said_is_shown(project: Path) -> None:
     config = write_config(project / "c.toml", array_hook("echo oops >&2; exit 1"))
     text = tenterhook("trigger", "PreToolUse", "--config", config).stdout
     assert "exit 1: oops" in text
+    assert "only exit 2 blocks" in text
     assert "defined in c.toml:1" in text
 
 

@@ -25,7 +25,7 @@ error .agents/hooks/guard/HOOK.md:4 [unknown-event] unknown event 'pre-tool-cal'
 
 """
 _SEVERITIES = {
-    ERROR: "The definition is not used: the hook does not run, and `tenterhook check` ends with exit status 1.",
+    ERROR: "The hook does not run, or fails each time, and `tenterhook check` ends with exit status 1.",
     WARNING: "The definition is used as far as it goes; `tenterhook check` ends with exit status 0.",
 }
 

@@ -50,12 +50,26 @@ REMEDIES = {
     "control-character": "put the expression in single quotes: in double quotes `\\b` is a backspace.",
     "no-script": "add `scripts/run`, `scripts/run.sh` or `scripts/run.py` and make it executable.",
     "not-executable": "`chmod +x` the script. It runs all the same, by the program its ending or its `#!` line names.",
-    "script-syntax": (
-        "mend the shell syntax; `sh -n SCRIPT` says what is wrong with it. A `#!` line that ends with a "
-        "carriage return needs Unix line ends."
+    "wrong-case": "rename the file: `HOOK.md`, `scripts/run`, `scripts/run.sh` and `scripts/run.py`; case matters.",
+    "misplaced": (
+        "move the folder up or down, so that it is `<hooks directory>/<name>/HOOK.md`. A repository that was cloned "
+        "into the hooks directory is one level too deep."
     ),
-    "missing-program": (
-        "mend the path, install the program, or look for it in the script and exit with 2 if it is missing."
+    "script-syntax": (
+        "fix the syntax; `sh -n`, `bash -n`, `python3 -m py_compile` and `node --check` say what is wrong with a "
+        "script. A `#!` line that ends with a carriage return needs Unix line ends."
+    ),
+    "cannot-start": (
+        "fix the path or the `#!` line, or install the interpreter. Behind `env`, more than one word needs `env -S`."
+    ),
+    "permission-syntax": (
+        "write the tool's name as `tool`, and what the command begins with as `pattern`: `tool: Bash` and "
+        "`pattern: '^deploy'` instead of `tool: Bash(deploy:*)`."
+    ),
+    "missing-program": "install the program, or look for it in the script and exit with 2 if it is missing.",
+    "unknown-tool": (
+        "write a name that an agent has; close ones are suggested. Tools of your own, and of MCP servers, cannot be "
+        "known here: then nothing is wrong."
     ),
     "matcher-on-other-event": "take the matcher out, and look at the event in the script.",
     "foreign-event-name": "write Kimi Code's own name of the event if Kimi Code is to read the file, too.",

@@ -101,8 +101,12 @@ class Screen:
             self._tell(_indented(f"  ✗ {name}: {reason}"), _YELLOW)
         elif run.failed:
             self._tell(_indented(f"  ! {name} failed: {with_stderr(run.why or '', run.stderr)}"), _RED)
-        elif decision.reason and decision.action in (Action.DENY, Action.ASK) and not decides(run.hook):
-            self._observer(run.hook.name, run.hook.declared, decision.reason)
+        else:
+            if decision.reason and decision.action in (Action.DENY, Action.ASK) and not decides(run.hook):
+                self._observer(run.hook.name, run.hook.declared, decision.reason)
+            return
+        for note in (*run.notes, *decision.notes):
+            self._tell(f"    {_indented(note)}", _DIM)
 
     def _observer(self, hook: str, event: str, reason: str) -> None:
         self._tell(_indented(f"  hook {hook} ({event}) said: {reason.strip()}; it decides nothing here"), _DIM)

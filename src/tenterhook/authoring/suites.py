@@ -82,7 +82,9 @@ def _broken(catalog: Catalog) -> list[Problem]:
     return [
         problem
         for problem in catalog.problems
-        if problem.severity == ERROR and os.path.basename(problem.file) == "HOOK.md" and problem.file not in loaded
+        if problem.severity == ERROR
+        and os.path.basename(problem.file).upper() == "HOOK.MD"
+        and problem.file not in loaded
     ]
 
 

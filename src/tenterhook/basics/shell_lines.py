@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from .values import remembered
 
@@ -38,11 +39,43 @@ def shell_of(script: str) -> str | None:
         first = file.readline(256)
     if not first.startswith(b"#!"):
         return "/bin/sh" if script.endswith(".sh") else None
+    words = named_program(first)
+    return shell_called(os.path.basename(words[0])) if words else None
+
+
+def shell_called(name: str) -> str | None:
+    """The shell of that name, if it is one that can check a script."""
     import shutil
 
-    words = first[2:].decode("utf-8", "replace").split()
-    name = os.path.basename(words[-1]) if words else ""
-    return {"sh": "/bin/sh", "dash": "/bin/sh", "bash": shutil.which("bash")}.get(name)
+    return "/bin/sh" if name in ("sh", "dash") else shutil.which("bash") if name == "bash" else None
+
+
+def named_program(first: bytes) -> list[str]:
+    """The program that a `#!` line comes to, behind `env` too, and its arguments; nothing if a look does not tell."""
+    words = first[2:].decode("utf-8", "replace").replace("\t", " ").strip() if first.startswith(b"#!") else ""
+    program, _, argument = words.partition(" ")
+    argument = argument.strip()
+    if os.path.basename(program) != "env":
+        return [each for each in (program, argument) if each]
+    for option in ("--split-string=", "--split-string ", "-S"):
+        if argument.startswith(option):
+            return _behind_env(argument.removeprefix(option))
+    if argument.startswith("-"):
+        return []
+    # what follows is one word to Linux: with options it is the name of no program
+    return [argument] if argument and sys.platform == "linux" else argument.split()
+
+
+def _behind_env(arguments: str) -> list[str]:
+    import shlex
+
+    try:
+        words = shlex.split(arguments)
+    except ValueError:
+        return []
+    while words and (words[0].startswith("-") or "=" in words[0]):
+        del words[: 2 if words[0] in ("-u", "-C") else 1]
+    return words
 
 
 def refusal(shell: str, *arguments: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from ..basics import shell_lines
 from ..deciding import expressions
 from ..errors import Problem
 from ..formats import entry_points, front_matter, toml_files
+from . import script_syntax, tool_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +49,24 @@ def _expressions(hook: Hook) -> Iterator[Problem]:
             message = f"'{expression}' repeats something that repeats or branches: it can take for ever"
             remedy = "take out the inner or the outer repetition"
             yield Problem("can-run-away", hook.source, _line(hook, shown), shown, message, remedy)
+    if hook.tool is not None and hook.spec.has_tool:
+        yield from _tool(hook, hook.tool)
+
+
+def _tool(hook: Hook, expression: str) -> Iterator[Problem]:
+    """An expression for a tool's name that finds no tool."""
+    key = "matcher" if hook.has_one_matcher else "tool"
+    rule = tool_expressions.permission_rule(hook.dialect, expression)
+    if rule is not None:
+        message = f"'{rule}' is a permission rule of another program; as an expression it matches no tool"
+        remedy = tool_expressions.instead_of_rule(rule, has_pattern=not hook.has_one_matcher)
+        yield Problem("permission-syntax", hook.source, _line(hook, key), key, message, remedy)
+    elif not tool_expressions.may_mean_other_tools(expression) and not tool_expressions.finds_a_known_tool(
+        hook.dialect, expression
+    ):
+        message = f"'{expression}' matches no tool of any known agent"
+        remedy = tool_expressions.suggestion(expression)
+        yield Problem("unknown-tool", hook.source, _line(hook, key), key, message, remedy)
 
 
 def _line(hook: Hook, key: str) -> int | None:
@@ -73,43 +93,107 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         message = "the #! line ends with a carriage return: the system will not find the interpreter"
         yield Problem("script-syntax", script, 1, None, message, "save the script with Unix line ends")
         return
-    interpreter = entry_points.interpreter(first)
-    if interpreter and not os.path.exists(interpreter):
-        message = f"its #! line names {interpreter}, which does not exist"
-        yield Problem("missing-program", script, 1, None, message, "mend the #! line, or install the interpreter")
+    yield from _script(script, first)
+
+
+def _script(script: str, first: bytes) -> Iterator[Problem]:
+    """What keeps a script that is there from being run, by what its first line and its name say."""
+    missing = _missing_interpreter(first)
+    if missing:
+        yield Problem("cannot-start", script, 1, None, *missing)
         return
-    shell = shell_lines.shell_of(script)
+    is_executable = os.access(script, os.X_OK)
+    if not first.startswith(b"#!") and not is_executable and not script.endswith((".sh", ".py")):
+        message = "no exec bit and no #! line: nothing says what runs it"
+        yield Problem("cannot-start", script, None, None, message, "begin it with a #! line, and chmod +x it")
+        return
+    program = shell_lines.named_program(first)
+    if not program and not first.startswith(b"#!") and b"\0" not in first:
+        program = ["python3" if script.endswith(".py") else "sh"]
+    if program:
+        yield from _broken(script, program)
+
+
+def _broken(script: str, program: list[str]) -> Iterator[Problem]:
+    """What a script's interpreter says of its syntax; and which programs a shell script lacks."""
+    name = os.path.basename(program[0])
+    shell = shell_lines.shell_called(name)
     if shell:
         yield from _refused_by(shell, [script], script, None)
         with open(script, encoding="utf-8", errors="replace") as file:
             yield from _programs(file.read(_LARGEST_SCRIPT), script, None, None)
+        return
+    refusal = script_syntax.refusal(script, name, with_options=len(program) > 1)
+    if refusal is not None:
+        yield Problem("script-syntax", script, refusal.line, None, refusal.message, "fix the syntax")
+
+
+def _missing_interpreter(first: bytes) -> tuple[str, str] | None:
+    """What a `#!` line names that is not there, and what to do about it."""
+    interpreter = entry_points.interpreter(first)
+    if interpreter and not os.path.exists(interpreter):
+        return f"its #! line names {interpreter}, which does not exist", "fix the #! line, or install the interpreter"
+    program = shell_lines.named_program(first)
+    if not interpreter or os.path.basename(interpreter) != "env" or not program:
+        return None
+    if shutil.which(program[0]) is not None:
+        return None
+    name, _, options = program[0].partition(" ")
+    if options:
+        message = f"its #! line has env look for a program called '{program[0]}', options and all"
+        return message, f"write: #!{interpreter} -S {program[0]}"
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, _RUNNERS, n=1)
+    hint = (
+        f"did you mean {close[0]}? Else install it" if close and close[0] != name else "fix the #! line, or install it"
+    )
+    return f"its #! line names '{name}', and there is no such program on the PATH", hint
 
 
 def _command(hook: Hook, command: str) -> Iterator[Problem]:
     line = _line(hook, "command")
     yield from _refused_by("/bin/sh", ["-c", command], hook.source, line)
-    missing = _missing_script(command)
-    if missing:
-        message = f"there is no {missing}"
-        yield Problem("missing-program", hook.source, line, "command", message, "mend the path, or add the script")
-    yield from _programs(command, hook.source, line, "command")
+    named = _named_script(command)
+    if named is None:
+        yield from _programs(command, hook.source, line, "command")
+        return
+    program, script = named
+    if not os.path.exists(script):
+        message = f"there is no {script}"
+        yield Problem("cannot-start", hook.source, line, "command", message, "fix the path, or add the script")
+    elif program is not None:
+        yield from _programs(program, hook.source, line, "command")
+        if os.path.isfile(script):
+            yield from _broken(script, [program])
+    elif not os.access(script, os.X_OK):
+        message = f"{script} is not executable: the shell cannot start it"
+        yield Problem("cannot-start", hook.source, line, "command", message, f"chmod +x {shlex.quote(script)}")
+    elif os.path.isfile(script):
+        with open(script, "rb") as file:
+            yield from _script(script, file.readline(256))
 
 
 _RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "node")
 
 
-def _missing_script(line: str) -> str | None:
-    """The script that a plain `interpreter script …` line names, if it is not there."""
+def _named_script(line: str) -> tuple[str | None, str] | None:
+    """The script that a plain line names, with the program that is to run it: `interpreter script …`, `script …`."""
+    if "'" not in line:
+        line = re.sub(r"\$HOME\b|\$\{HOME\}", lambda _: os.path.expanduser("~"), line)
+    if any(char in line for char in "$`;|&<>(){}*?\n"):
+        return None
     try:
         words = shlex.split(line)
     except ValueError:
         return None
-    if len(words) < 2 or os.path.basename(words[0]) not in _RUNNERS or words[1].startswith("-"):
-        return None
-    if any(char in line for char in "$`;|&<>(){}*?\n"):
-        return None
-    path = os.path.abspath(os.path.expanduser(words[1]))
-    return None if os.path.exists(path) else path
+    while words and (words[0] == "exec" or re.match(r"\w+=", words[0])):
+        del words[0]
+    if len(words) > 1 and os.path.basename(words[0]) in _RUNNERS and not words[1].startswith("-"):
+        return words[0], os.path.abspath(os.path.expanduser(words[1]))
+    if words and "/" in words[0]:
+        return None, os.path.abspath(os.path.expanduser(words[0]))
+    return None
 
 
 def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterator[Problem]:
@@ -125,4 +209,4 @@ def _refused_by(shell: str, arguments: list[str], file: str, line: int | None) -
     said = shell_lines.refusal(shell, *arguments)
     if said:
         key = "command" if line else None
-        yield Problem("script-syntax", file, line, key, f"the shell refuses it: {said}", "mend the shell syntax")
+        yield Problem("script-syntax", file, line, key, f"the shell refuses it: {said}", "fix the shell syntax")

@@ -136,7 +136,10 @@ def _read_layer(
     problems: list[Problem] = []
     owners = (0,) if layer.name == "managed" else (0, os.getuid())
     overriding = [rules for rules in reversed(governing) if layer.name in rules.governs and rules.overrides]
-    for folder, seen in _folders(layer.directory, names, look, taken):
+    looked = {name: look(f"{layer.directory}/{name}") for name in names}
+    for name in (name for name, seen in looked.items() if seen is None):
+        problems += _problems_of_other(layer.directory, name)
+    for folder, seen in _folders(layer.directory, looked, taken):
         culprit = _culprit(layer, seen, owners)
         if culprit:
             problems.append(_writable(f"{folder}/HOOK.md", culprit))
@@ -160,14 +163,14 @@ def _read_layer(
 
 
 def _folders(
-    directory: str, names: Iterable[str], look: Callable[[str], entry_points.Look | None], taken: set[str]
+    directory: str, looked: Mapping[str, entry_points.Look | None], taken: set[str]
 ) -> list[tuple[str, entry_points.Look]]:
     """The hook folders of a directory, each once: of two names for one folder, its own counts, then the first link."""
-    looked = [(folder, seen) for name in names if (seen := look(folder := f"{directory}/{name}")) is not None]
+    folders = [(f"{directory}/{name}", seen) for name, seen in looked.items() if seen is not None]
     above = os.path.realpath(directory)
-    own = {above + folder[len(directory) :] for folder, seen in looked if folder not in seen.links}
+    own = {above + folder[len(directory) :] for folder, seen in folders if folder not in seen.links}
     found = []
-    for folder, seen in looked:
+    for folder, seen in folders:
         target = above + folder[len(directory) :]
         if folder in seen.links:
             target = os.path.realpath(folder)
@@ -177,6 +180,15 @@ def _folders(
             taken.add(target)
             found.append((folder, seen))
     return found
+
+
+def _problems_of_other(directory: str, name: str) -> list[Problem]:
+    """What is wrong with an entry of a layer that is no hook, if it is meant as one."""
+    if name == settings.FILE:
+        return []
+    from . import misplaced
+
+    return list(misplaced.look(directory, name))
 
 
 def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> str | None:

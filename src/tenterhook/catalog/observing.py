@@ -26,6 +26,7 @@ class Observed:
     def __init__(self, root: str, configs: Sequence[str], managed: str) -> None:
         self.at = time.time_ns()
         self.looks: dict[str, Look | None] = {}
+        self._others: dict[str, tuple[int, ...] | None] = {}  # entries that are no hooks: one may become one
         self._root, self._configs = root, configs
         self._directories = layers.directories(root, managed)
         self._ways: list[tuple[str, Any]] | None = None
@@ -39,6 +40,8 @@ class Observed:
         """What the file system says of a folder; asked once."""
         if folder not in self.looks:
             self.looks[folder] = entry_points.look(folder)
+            if self.looks[folder] is None and "/." not in folder[folder.rfind("/") :]:
+                self._others[folder] = private_files.signature(folder)
         return self.looks[folder]
 
     def look_at_all(self) -> None:
@@ -62,6 +65,8 @@ class Observed:
         for folder, seen in self.looks.items():
             if seen is None:
                 found[f"{folder}/HOOK.md"] = None
+                if folder in self._others:  # what is said of it may no longer be true
+                    found[folder] = self._others[folder]
             else:
                 found |= dict.fromkeys(seen.links)
                 found |= {path: private_files.signature_of(each) for path, each in seen.stats.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..catalog import lints, settings
+from ..catalog import lints, misplaced, settings
 from ..catalog.loading import names_twice
 from ..errors import ERROR, Problem
 from ..formats import folder as folder_format
@@ -72,12 +72,14 @@ def _count(number: int, noun: str) -> str:
 
 def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
     """The hooks and problems behind a path."""
-    if os.path.basename(path) == "HOOK.md":
+    if os.path.basename(path).upper() == "HOOK.MD":
         path = os.path.dirname(path)
     nested = os.path.join(path, ".agents", "hooks")
     if os.path.lexists(os.path.join(path, "HOOK.md")):
         read = folder_format.read(path, "user")
         yield [read.hook] if read.hook else [], read.problems
+    elif wrong := misplaced.misspelt(path):
+        yield [], [wrong]
     elif os.path.isdir(nested):
         yield from _read(nested)
     elif os.path.isdir(path):
@@ -85,7 +87,10 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
         yield [], problems
         folders = [os.path.join(path, name) for name in sorted(os.listdir(path))]
         folders = [folder for folder in folders if os.path.lexists(os.path.join(folder, "HOOK.md"))]
-        if not folders:
+        others = [name for name in sorted(os.listdir(path)) if os.path.join(path, name) not in folders]
+        astray = [problem for name in others for problem in misplaced.look(path, name)]
+        yield [], astray
+        if not folders and not astray:
             message = "no HOOK.md in this directory, nor in one right below it"
             remedy = "name a hook's folder, a directory of hooks, a project or a TOML file; the name is HOOK.md exactly"
             yield [], [Problem("no-hooks", path, None, None, message, remedy)]

@@ -227,6 +227,8 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
         became = str(run.get("meaning") or run.get("outcome") or "")
         duration = "" if became in ("not_run", "started") else _ms(run)
         click.echo(f"    {run_line(str(run.get('hook')), became, duration, str(said))}")
+        for note in run.get("notes") or ():
+            click.echo(click.style(f"      {below(str(note))}", dim=True))
 
 
 def _why(run: dict[str, Any]) -> str:

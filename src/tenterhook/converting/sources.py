@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _PASSED_OVER = ("foreign-event", "foreign-handler", "switched-off")
 
 
+_READ_ALL_THE_SAME = ("no-script", "wrong-case")
+
+
 class Sources(NamedTuple):
     """The hooks of all paths in order, what is wrong there, and what of them is no hook here."""
 
@@ -31,7 +34,8 @@ class Sources(NamedTuple):
 
     @property
     def errors(self) -> list[Problem]:
-        return [problem for problem in self.problems if problem.severity == ERROR]
+        """What keeps a hook from being read; one without a script is read."""
+        return [each for each in self.problems if each.severity == ERROR and each.code not in _READ_ALL_THE_SAME]
 
 
 def read(paths: Iterable[str]) -> Sources:

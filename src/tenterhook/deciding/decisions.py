@@ -50,17 +50,26 @@ def _read(run: Run) -> Decision:
     if hook.function is not None or run.answer is not None:
         return run.answer if isinstance(run.answer, Decision) else _read_answer(run, run.answer, ())
     if run.exit_code == 2:
-        return Decision(Action.DENY, _blocking_reason(run))
+        return _read_block(run)
     return _read_stdout(run)
 
 
-def _blocking_reason(run: Run) -> str:
+def _read_block(run: Run) -> Decision:
+    """A block by exit code 2, with its reason, or with a note that there is none where it is looked for."""
     reason = run.stderr.strip()
     if not reason:
         answer = parse(run.stdout).answer
         if isinstance(answer, dict):
             reason = _stated_reason(answer) or ""
-    return reason or _default_reason(run)
+    if reason:
+        return Decision(Action.DENY, reason)
+    return Decision(
+        Action.DENY, _default_reason(run), notes=(_NO_REASON_BUT_STDOUT if run.stdout.strip() else _NO_REASON,)
+    )
+
+
+_NO_REASON = "it gave no reason: stderr was empty"
+_NO_REASON_BUT_STDOUT = f"{_NO_REASON}; a reason goes to stderr, not to stdout"
 
 
 def _default_reason(run: Run) -> str:

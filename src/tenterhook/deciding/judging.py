@@ -84,6 +84,11 @@ def has_seen(hook: Hook, tool_input: object, runs: Sequence[Run]) -> bool:
     return any(is_same(run.hook, hook) and (not run.started or _knows(run, tool_input)) for run in runs)
 
 
+def meant_to_block(hook: Hook, stderr: bytes) -> bool:
+    """Whether an exit with 1 may have been meant as a block: the hook could block, and its script did not crash."""
+    return decides(hook) and not hook.fail_closed and b"Traceback (most recent call last)" not in stderr
+
+
 def decides(hook: Hook) -> bool:
     return hook.spec.effect(hook.format) is Effect.DECIDES
 

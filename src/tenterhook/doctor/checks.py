@@ -252,7 +252,7 @@ def _number(text: str) -> float:
     return float(text) if text.isdigit() else 0.0
 
 
-_WILL_FAIL = ("no-script", "script-syntax", "missing-program")  # warnings to an author, absence to a guarded person
+_WILL_FAIL = ("missing-program",)  # a warning to an author, absence to a guarded person
 
 
 def hook_findings(catalog: Catalog) -> list[Finding]:

@@ -221,6 +221,8 @@ class Turn:
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
         if code == 2 and (never_began := commands.never_began(hook, self.event, ended)):
             failure, why = Failure.CANNOT_START, never_began
+        elif code == 1 and judging.meant_to_block(hook, stderr):
+            notes = (*notes, "it exited with 1: only exit 2 blocks")
         if dropped_stdout:
             notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
         if dropped_stderr:

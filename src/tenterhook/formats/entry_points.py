@@ -54,6 +54,8 @@ def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Prob
     seen = seen or look(folder)
     script = seen.script if seen else None
     if seen is None or script is None:
+        if meant := _in_other_letters(folder):
+            return None, meant
         message = "no scripts/run, scripts/run.sh or scripts/run.py"
         remedy = "add one of them and make it executable"
         return None, Problem("no-script", f"{folder}/HOOK.md", None, None, message, remedy)
@@ -61,6 +63,25 @@ def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Prob
         return script, None
     remedy = f"chmod +x {script}"
     return script, Problem("not-executable", script, None, None, "the script has no exec bit", remedy)
+
+
+def _in_other_letters(folder: str) -> Problem | None:
+    """A script that would be an entry point, but for capital letters."""
+    for directory in _named(folder, "scripts"):
+        for name in ENTRY_POINTS:
+            for found in _named(f"{folder}/{directory}", name.rpartition("/")[2]):
+                message = f"the script is called {directory}/{found}; only {name} is run, and case matters"
+                return Problem(
+                    "wrong-case", f"{folder}/{directory}/{found}", None, None, message, f"rename it to {name}"
+                )
+    return None
+
+
+def _named(directory: str, name: str) -> list[str]:
+    try:
+        return [each for each in os.listdir(directory) if each.lower() == name]
+    except OSError:
+        return []
 
 
 def interpreter(first: bytes) -> str | None:

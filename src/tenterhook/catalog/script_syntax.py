@@ -1,0 +1,89 @@
+"""Whether a script's interpreter would refuse it. Nothing of the script is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from typing import NamedTuple
+
+_LARGEST = 1024 * 1024
+_LONGEST = 5  # seconds for an interpreter to answer
+
+
+class Refusal(NamedTuple):
+    """What is wrong with a script, and on which line."""
+
+    line: int | None
+    message: str
+
+
+def refusal(script: str, program: str, *, with_options: bool = False) -> Refusal | None:
+    """What the program says of a script that it cannot parse; None if it can, or if it cannot be asked."""
+    if os.path.getsize(script) > _LARGEST:
+        return None
+    if re.fullmatch(r"python[\d.]*", program):
+        return _python(script, program)
+    if program in ("node", "nodejs") and not with_options:  # an option may change the language
+        return _node(script, program)
+    return None
+
+
+def _python(script: str, program: str) -> Refusal | None:
+    with open(script, "rb") as file:
+        source = file.read()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, script, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        found = Refusal(error.lineno, f"Python refuses it: {error.msg}")
+    except (ValueError, RecursionError, MemoryError):  # too deep for us, or not text
+        return None
+    else:
+        return None
+    # Another version may know better. The one on the PATH is asked: what a repository names might be its own.
+    other = shutil.which(program)
+    if other is None or os.path.realpath(other) == os.path.realpath(sys.executable):
+        return found
+    code = "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')"
+    status, _ = _asked([other, "-E", "-s", "-c", code, script])
+    return None if status == 0 else found
+
+
+def _node(script: str, program: str) -> Refusal | None:
+    node = shutil.which(program)
+    if node is None:
+        return None
+    with open(script, encoding="utf-8", errors="replace") as file:
+        is_module = _IMPORTS(file.read()) is not None
+    if is_module:  # without an ending that says so, node passes over what is wrong with one
+        with tempfile.TemporaryDirectory() as place:
+            module = shutil.copyfile(script, os.path.join(place, "script.mjs"))
+            status, said = _asked([node, "--check", module])
+        said = said.replace(module, script)
+    else:
+        status, said = _asked([node, "--check", script])
+    if status in (0, None):
+        return None
+    message = next((line for line in said.splitlines() if re.match(r"\w*Error", line)), "syntax error")
+    at = re.match(rf"{re.escape(script)}:(\d+)", said)
+    return Refusal(int(at[1]) if at else None, f"node refuses it: {message}")
+
+
+_IMPORTS = re.compile(
+    r"^(?:import\s*[\w{*'\"]|export\s+(?:default|const|let|class|function|async|\{))", re.MULTILINE
+).search
+
+
+def _asked(command: list[str]) -> tuple[int | None, str]:
+    """An interpreter's exit status and what it said; None if it cannot be asked."""
+    try:
+        asked = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_LONGEST)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None, ""
+    return asked.returncode, asked.stderr.decode("utf-8", "replace")

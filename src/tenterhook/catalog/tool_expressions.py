@@ -1,0 +1,107 @@
+"""Whether the expression for a tool's name can find any: the tools that agents have, and other programs' syntax."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ..deciding import expressions
+from ..events import NAMES_OF_TOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Tools of agents that have no counterpart in other agents; those that have are in `events.TOOL_NAMES`.
+_OF_ONE_AGENT = (
+    # Claude Code
+    *("AskUserQuestion", "BashOutput", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree"),
+    *("ExitPlanMode", "ExitWorktree", "KillBash", "KillShell", "LS", "LSP", "ListMcpResourcesTool", "Monitor"),
+    *("MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "SendMessage", "Skill"),
+    *("SlashCommand", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TeamCreate"),
+    *("TeamDelete", "TodoRead", "TodoWrite", "ToolSearch"),
+    # Codex
+    *("close_agent", "grep_files", "list_dir", "list_mcp_resources", "read_mcp_resource", "request_user_input"),
+    *("resume_agent", "send_input", "spawn_agent", "update_plan", "view_image", "wait_agent", "write_stdin"),
+    # Gemini CLI, Qwen Code
+    *("activate_skill", "ask_user", "ask_user_question", "codebase_investigator", "complete_task", "delegate_to_agent"),
+    *("enter_plan_mode", "exit_plan_mode", "get_internal_docs", "invoke_agent", "list_directory", "lsp"),
+    *("read_many_files", "save_memory", "skill", "todo_write", "write_todos"),
+    # Copilot CLI
+    *("fetch_copilot_cli_documentation", "list_agents", "list_bash", "powershell", "read_agent", "read_bash"),
+    *("report_intent", "show_file", "sql", "stop_bash", "store_memory", "update_todo", "write_bash"),
+    # Kimi CLI, Kimi Code
+    *("CreateSubagent", "ReadMediaFile", "SendDMail", "SetTodoList", "Think", "TodoList"),
+)
+KNOWN = (*NAMES_OF_TOOL, *_OF_ONE_AGENT)
+
+# What people call a tool that no agent calls so.
+_ALSO_CALLED = {
+    "Shell": ("terminal", "console", "command", "cmd", "execute", "exec", "run"),
+    "WriteFile": ("filewrite", "createfile", "save", "newfile"),
+    "ReadFile": ("fileread", "openfile", "cat"),
+    "StrReplaceFile": ("fileedit", "editfile", "patch", "update", "modify", "change"),
+    "FetchURL": ("fetch", "http", "curl", "browser", "url"),
+}
+_RULE = re.compile(r"(?:^|\|)\s*\^?([A-Za-z_]\w*)\((?!\?)([^()|]*)\)\$?\s*(?=$|\|)")
+
+
+def finds_a_known_tool(dialect: str, expression: str) -> bool:
+    """Whether it finds a tool that some agent has. True where that cannot be told."""
+    if expressions.can_run_away(expression):
+        return True
+    try:
+        found = expressions.search(dialect, expression)
+    except expressions.BadExpression:  # said elsewhere
+        return True
+    return any(found(name) for name in KNOWN)
+
+
+def may_mean_other_tools(expression: str) -> bool:
+    """Whether it is for the tools of a server, whose names nobody knows here."""
+    return "mcp" in expression.lower()
+
+
+def permission_rule(dialect: str, expression: str) -> str | None:
+    """The part of an expression that is another program's permission rule, such as `Bash(git push:*)`.
+
+    As an expression it finds `Bashgit push` and nothing else. A word alone in parentheses may be meant as one.
+    """
+    for rule in _RULE.finditer(expression):
+        branch = rule[0].strip("| ")
+        if rule[1] in KNOWN and re.search(r"\W", rule[2]) and not _finds(dialect, branch):
+            return branch
+    return None
+
+
+def _finds(dialect: str, branch: str) -> bool:
+    try:
+        return any(map(expressions.search(dialect, branch), KNOWN))
+    except expressions.BadExpression:  # `Bash(*)` is none
+        return False
+
+
+def instead_of_rule(rule: str, *, has_pattern: bool) -> str:
+    """What to write for another program's permission rule."""
+    name, _, rest = rule.strip("^$ ").partition("(")
+    asked = re.sub(r"[:\s]*\*+$", "", rest.removesuffix(")")).strip()
+    if not has_pattern:
+        return f"write {name}; it is an expression for the tool's name, and the hook looks at the input itself"
+    pattern = f" and pattern: '^{re.escape(asked)}'".replace("\\ ", " ") if asked and "*" not in asked else ""
+    return f"it is an expression for the tool's name; write tool: {name}{pattern}"
+
+
+def suggestion(expression: str) -> str:
+    """The tools that were probably meant."""
+    meant = dict.fromkeys(name for word in re.findall(r"\w+", expression) for name in _meant(word))
+    known = f"did you mean {' or '.join(meant)}?" if meant else "tools are called Shell, WriteFile, ReadFile, …;"
+    return f"{known} For a tool of your own, ignore this"
+
+
+def _meant(word: str) -> Sequence[str]:
+    lowered = {name.lower(): name for name in reversed(KNOWN)}
+    plain = word.lower().replace("_", "")
+    for name, others in _ALSO_CALLED.items():
+        if plain in others or plain.removesuffix("tool") in others:
+            return (name,)
+    return [lowered[close] for close in get_close_matches(word.lower(), lowered, n=1, cutoff=0.7)]

@@ -1,0 +1,308 @@
+"""`check`: what can never run is an error, what was probably meant otherwise a warning."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import array_hook, folder_hook, shell_call, table_hook, tenterhook, trigger, user_hooks, write_config
+from tenterhook import Engine
+from tenterhook.catalog import tool_expressions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def checked(*paths: Any) -> tuple[int, list[dict[str, Any]]]:
+    ended = tenterhook("check", *paths, "--json")
+    found: list[dict[str, Any]] = json.loads(ended.stdout)["problems"]
+    return ended.returncode, found
+
+
+def only(*paths: Any) -> tuple[int, str, str, str]:
+    status, found = checked(*paths)
+    assert len(found) == 1, found
+    return status, found[0]["code"], found[0]["message"], found[0]["remedy"]
+
+
+# ---- scripts that cannot run
+
+NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+
+
+@pytest.mark.parametrize(
+    ("file", "script", "line"),
+    [
+        ("run.sh", "#!/bin/sh\nif\n", None),
+        ("run.sh", "#!/bin/sh -e\nif\n", None),
+        ("run", "#!/usr/bin/env -S bash -eu\nif\n", None),
+        ("run.py", "#!/usr/bin/env python3\n\ndef (:\n", 3),
+        ("run.py", "#!/usr/bin/env -S python3 -u\n\ndef (:\n", 3),
+        pytest.param("run", "#!/usr/bin/env node\nconst x = ;\n", 2, marks=NODE),
+        pytest.param("run", "#!/usr/bin/env node\nimport fs from 'fs';\nconst x = ;\n", 3, marks=NODE),
+    ],
+)
+def test_a_script_that_does_not_parse_is_an_error(project: Path, file: str, script: str, line: int | None) -> None:
+    made = folder_hook(project, "guard", script, file=file)
+    status, found = checked(made)
+    assert (status, [(each["code"], each["severity"]) for each in found]) == (1, [("script-syntax", "error")])
+    assert line in (None, found[0]["line"])
+
+
+@pytest.mark.parametrize(
+    ("file", "script"),
+    [
+        ("run.py", "#!/usr/bin/env python3\nimport sys\n"),
+        ("run.py", "#!/usr/bin/env -S FOO=1 python3 -u\nimport sys\n"),
+        ("run", "#!/usr/bin/env -S bash -eu\ntrue\n"),
+        pytest.param("run", "#!/usr/bin/env node\nconst fs = require('fs');\n", marks=NODE),
+        pytest.param("run", "#!/usr/bin/env node\nimport fs from 'fs';\n", marks=NODE),
+    ],
+)
+def test_a_script_that_parses_is_fine(project: Path, file: str, script: str) -> None:
+    assert checked(folder_hook(project, "guard", script, file=file)) == (0, [])
+
+
+def test_nothing_of_a_script_is_run_to_check_it(project: Path) -> None:
+    folder_hook(project / "hooks", "one", f"#!/usr/bin/env python3\nopen('{project}/ran', 'w')\n", file="run.py")
+    other = project / "python3"
+    other.write_text(f"#!/bin/sh\ntouch {project}/ran\n")
+    other.chmod(0o755)
+    folder_hook(project / "hooks", "two", f"#!{other}\ndef (:\n", file="run.py")
+    assert checked(project / "hooks")[0] == 1
+    assert not (project / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("first", "remedy"),
+    [
+        ("#!/no/such/python3", "install the interpreter"),
+        ("#!/usr/bin/env pyhton3", "did you mean python3?"),
+        ("#!/usr/bin/env -S pyhton3 -u", "did you mean python3?"),
+        ("#!/usr/bin/env -S FOO=1 no-such-program", "install it"),
+        ("#!/usr/bin/env python3 -u", "#!/usr/bin/env -S python3 -u"),
+    ],
+)
+def test_a_missing_interpreter_is_an_error(project: Path, first: str, remedy: str) -> None:
+    status, code, _, said = only(folder_hook(project, "guard", f"{first}\npass\n", file="run.py"))
+    assert (status, code) == (1, "cannot-start")
+    assert remedy in said
+
+
+def test_a_script_that_nothing_runs_is_an_error(project: Path) -> None:
+    script = folder_hook(project, "guard", "#!/bin/sh", file="run") / "scripts" / "run"
+    script.write_text("echo hello\n")
+    script.chmod(0o644)
+    status, found = checked(project / "guard")
+    assert (status, {each["code"] for each in found}) == (1, {"not-executable", "cannot-start"})
+
+
+def test_a_hook_without_a_script_is_an_error(project: Path) -> None:
+    shutil.rmtree(folder_hook(project, "guard") / "scripts")
+    assert only(project / "guard")[:2] == (1, "no-script")
+
+
+@pytest.mark.parametrize("line", ["python3 guard.py", "{}/guard.py --all", "A=1 exec sh '{}/guard.sh'", '"$HOME/g" x'])
+def test_a_command_whose_script_is_missing_is_an_error(project: Path, line: str) -> None:
+    status, code, message, _ = only(write_config(project / "c.toml", array_hook(line.format(project))))
+    assert (status, code) == (1, "cannot-start")
+    assert message.startswith("there is no /")
+
+
+def test_the_script_of_a_command_is_checked_too(project: Path) -> None:
+    (project / "guard.py").write_text("def (:\n")
+    config = write_config(project / "c.toml", array_hook(f"python3 {project}/guard.py"))
+    assert only(config)[:2] == (1, "script-syntax")
+    config = write_config(project / "c.toml", array_hook(f"{project}/guard.py"))
+    status, code, message, _ = only(config)
+    assert (status, code) == (1, "cannot-start")
+    assert "not executable" in message
+
+
+# ---- files that are not where, or not called what, they should be
+
+
+@pytest.mark.parametrize("name", ["hook.md", "Hook.md", "HOOK.MD"])
+def test_a_hook_md_in_other_letters_is_an_error_everywhere(home: Path, project: Path, name: str) -> None:
+    made = folder_hook(user_hooks(home), "guard")
+    (made / "HOOK.md").rename(made / name)
+    for paths in ((), (user_hooks(home),), (made,), (made / name,)):
+        status, code, message, remedy = only(*paths)
+        assert (status, code) == (1, "wrong-case")
+        assert name in message
+    for command in (["list"], ["trigger", "pre-tool-call", "--tool", "Shell"]):
+        ended = tenterhook(*command)
+        assert "[wrong-case]" in ended.stdout + ended.stderr
+    assert [problem.code for problem in Engine.load().problems] == ["wrong-case"]
+    assert tenterhook("doctor").returncode == 1
+    subprocess.run(remedy, shell=True, check=True)
+    assert checked() == (0, [])
+
+
+@pytest.mark.parametrize("path", ["scripts/Run.py", "Scripts/run.py", "scripts/RUN.SH", "scripts/Run"])
+def test_a_script_in_other_letters_is_an_error(project: Path, path: str) -> None:
+    made = folder_hook(project, "guard")
+    shutil.rmtree(made / "scripts")
+    (made / path).parent.mkdir()
+    (made / path).write_text("#!/bin/sh\n")
+    status, code, message, remedy = only(made)
+    assert (status, code) == (1, "wrong-case")
+    assert path in message
+    assert remedy == f"rename it to {path.lower()}"
+
+
+@pytest.mark.parametrize("below", ["repo", "repo/hooks", "repo/.agents/hooks"])
+def test_a_folder_that_lies_too_deep_is_an_error_everywhere(home: Path, project: Path, below: str) -> None:
+    folder_hook(user_hooks(home) / below, "deep")
+    folder_hook(user_hooks(home), "fine")
+    for paths in ((), (user_hooks(home),)):
+        status, code, message, remedy = only(*paths)
+        assert (status, code) == (1, "misplaced")
+        assert "deep" in message
+    ended = tenterhook("list")
+    assert "[misplaced]" in ended.stdout + ended.stderr
+    subprocess.run(remedy, shell=True, check=True)
+    assert checked() == (0, [])
+    assert len(Engine.load().hooks) == 2
+
+
+def test_a_hook_right_in_the_hooks_directory_is_an_error(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home).parent, "hooks")
+    assert only()[:2] == (1, "misplaced")
+
+
+def test_what_is_said_of_a_stray_folder_does_not_outlive_it(home: Path, project: Path) -> None:
+    made = folder_hook(user_hooks(home), "guard")
+    (made / "HOOK.md").rename(made / "hook.md")
+    engine = Engine.load()
+    engine.decide(shell_call())
+    assert [problem.code for problem in engine.problems] == ["wrong-case"]
+    (made / "hook.md").rename(made / "notes.md")
+    for _ in range(200):
+        engine.decide(shell_call())
+        if not engine.problems:
+            break
+    assert engine.problems == ()
+
+
+def test_other_things_in_a_hooks_directory_are_nobodys_business(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard")
+    folder_hook(user_hooks(home) / ".git", "hooks")
+    (user_hooks(home) / "README.md").write_text("These are hooks.")
+    (user_hooks(home) / "shared" / "lib").mkdir(parents=True)
+    assert checked() == (0, [])
+
+
+# ---- expressions that find no tool
+
+
+@pytest.mark.parametrize(
+    ("tool", "remedy"),
+    [
+        ("Bash(deploy:*)", "write tool: Bash and pattern: '^deploy'"),
+        ("Bash(git push:*)", "write tool: Bash and pattern: '^git push'"),
+        ("Bash(npm run test *)", "write tool: Bash and pattern: '^npm run test'"),
+        ("Edit|Bash(rm:*)", "write tool: Bash and pattern: '^rm'"),
+        ("Read(./.env)", r"write tool: Read and pattern: '^\./\.env'"),
+        ("WebFetch(domain:example.com)", "write tool: WebFetch"),
+    ],
+)
+def test_a_permission_rule_of_another_program_is_an_error(project: Path, tool: str, remedy: str) -> None:
+    made = folder_hook(project, "guard", matcher={"tool": tool})
+    status, code, _, said = only(made)
+    assert (status, code) == (1, "permission-syntax")
+    assert remedy in said
+    table = write_config(project / "t.toml", table_hook(":", matcher={"tool": tool}))
+    array = write_config(project / "a.toml", array_hook(":", matcher=tool))
+    assert [only(file)[:2] for file in (table, array)] == [(1, "permission-syntax")] * 2
+
+
+def test_a_permission_rule_that_is_no_expression_is_named_as_what_it_is(project: Path) -> None:
+    status, code, _, remedy = only(folder_hook(project, "guard", matcher={"tool": "Bash(*)"}))
+    assert (status, code) == (1, "bad-expression")
+    assert "permission rule" in remedy
+
+
+@pytest.mark.parametrize(
+    ("tool", "meant"),
+    [
+        ("Terminal", "Shell"),
+        ("Bahs", "Bash"),
+        ("^shell_$", "Shell"),
+        ("file_write", "WriteFile"),
+        ("Bash(npm)", "Bash"),
+    ],
+)
+def test_an_expression_that_finds_no_known_tool_is_a_warning(project: Path, tool: str, meant: str) -> None:
+    status, code, _, remedy = only(folder_hook(project, "guard", matcher={"tool": tool}))
+    assert (status, code) == (0, "unknown-tool")
+    assert f"did you mean {meant}?" in remedy
+
+
+FINE = [
+    *("Shell", "Bash", "Write|Edit", "^Bash$", ".*", "Web(Fetch|Search)", "Write(?:File)?", "Task(Create)"),
+    *("Terminal|Bash", "mcp__x__*", "mcp__github__.*", "^mcp__(a|b)__c$", "apply_patch", "TodoWrite", "Read(File)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", FINE)
+def test_an_expression_that_finds_a_tool_or_may_is_fine(project: Path, tool: str) -> None:
+    assert checked(folder_hook(project, "guard", matcher={"tool": tool})) == (0, [])
+
+
+def test_every_name_of_a_tool_is_known() -> None:
+    assert len(set(tool_expressions.KNOWN)) == len(tool_expressions.KNOWN)
+    assert all(tool_expressions.finds_a_known_tool("python", f"^{name}$") for name in tool_expressions.KNOWN)
+
+
+# ---- what is said of a run
+
+
+def fired(home: Path, script: str, **front: Any) -> tuple[str, dict[str, Any]]:
+    folder_hook(user_hooks(home), "guard", script, **front)
+    return tenterhook("trigger", "pre-tool-call", "--tool", "Shell").stdout, trigger(
+        "pre-tool-call", "--tool", "Shell"
+    )["runs"][0]
+
+
+def test_a_hook_that_exits_with_one_is_told_that_two_blocks(home: Path, project: Path) -> None:
+    shown, run = fired(home, "echo no >&2; exit 1")
+    note = "it exited with 1: only exit 2 blocks"
+    assert note in shown
+    assert (run["why"], run["notes"]) == ("exit 1", [note])
+    assert note in tenterhook("log").stdout
+
+
+@pytest.mark.parametrize(
+    ("script", "front"),
+    [
+        ("exit 3", {}),
+        ("exit 1", {"metadata": {"on_failure": "block"}}),
+        ("exit 1", {"trigger": "permission-result"}),
+        ("echo 'Traceback (most recent call last)' >&2; exit 1", {}),
+    ],
+)
+def test_where_a_block_was_not_meant_nothing_is_said_of_it(
+    home: Path, project: Path, script: str, front: dict[str, Any]
+) -> None:
+    folder_hook(user_hooks(home), "guard", script, **front)
+    (run,) = trigger(front.get("trigger", "pre-tool-call"), "--tool", "Shell")["runs"]
+    assert run["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("script", "note"),
+    [
+        ("exit 2", "it gave no reason: stderr was empty"),
+        ("echo no; exit 2", "it gave no reason: stderr was empty; a reason goes to stderr, not to stdout"),
+    ],
+)
+def test_a_block_without_a_reason_says_that_stderr_was_empty(home: Path, project: Path, script: str, note: str) -> None:
+    shown, run = fired(home, script)
+    assert note in shown
+    assert (run["reason"], run["notes"]) == ("Blocked by pre-tool-call hook", [note])
+    assert note in tenterhook("log").stdout
