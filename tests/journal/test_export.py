@@ -212,13 +212,22 @@ def send(collector: Collector, *arguments: str, **options: Any) -> subprocess.Co
 def lines_of(place: Path) -> list[bytes]:
     """Every line that holds a record, as it stands."""
     lines = [line for path in journals.segments(place) for line in path.read_bytes().splitlines(keepends=True)]
-    return [line for line in lines if json.loads(line)["type"] in ("verdict", "async")]
+    return [line for line in lines if json.loads(line)["type"] in ("verdict", "async", "approval")]
 
 
 def ended_async(**fields: Any) -> dict[str, Any]:
     """The end of an asynchronous hook, as a minder writes it."""
     about = {"schema": 1, "type": "async", "time": round(time.time(), 6), "session_id": "s-0", "event": "pre-tool-call"}
     return {**about, "event_name": "pre-tool-call", **journals.run("notify"), **fields}
+
+
+def approval(**fields: Any) -> dict[str, Any]:
+    """How a question ended, as an agent's side writes it."""
+    about = {"schema": 1, "type": "approval", "time": round(time.time(), 6), "by": "claude-code", "session_id": "s-0"}
+    about |= {"event": "permission-request", "work_dir": "/", "tool_name": "Shell", "request": "permission_1"}
+    about |= {"fields": {"tool_input": {"command": "make deploy"}}, "payload": "full", "why": None}
+    about |= {"decision": "approve", "reason": None, "answered_by": "terminal", "scope": "once", "waited_ms": 1.0}
+    return {**about, **fields}
 
 
 class Following:
@@ -302,22 +311,29 @@ def test_a_line_counts_once_it_is_whole(place: Path) -> None:
     assert list(reader.lines()) == []
 
 
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ((), 5),
-        (("--session", "s-1"), 1),
-        (("--event", "PreToolUse"), 4),
-        (("--event", "post-tool-call"), 1),
-        (("--hook", "notify"), 2),
-        (("--hook", "guard"), 3),
-        (("--hook", "nobody"), 0),
-        (("--decision", "deny"), 1),
-        (("--since", "1h"), 4),
-        (("--since", "1h", "--decision", "none", "--hook", "guard"), 1),
-    ],
-)
-def test_filters_choose_what_log_chooses(place: Path, filters: tuple[str, ...], expected: int) -> None:
+FILTERS: dict[tuple[str, ...], int] = {
+    (): 10,
+    ("--session", "s-1"): 1,
+    ("--session", "s-\udcff"): 1,
+    ("--event", "PreToolUse"): 8,
+    ("--event", "post-tool-call"): 1,
+    ("--event", "permission-request"): 1,
+    ("--hook", "notify"): 2,
+    ("--hook", "guard"): 5,
+    ("--hook", "hook-\udcff"): 1,
+    ("--hook", "nobody"): 0,
+    ("--decision", "deny"): 1,
+    ("--decision", "approve"): 1,
+    ("--decision", "none"): 8,
+    ("--since", "1h"): 7,
+    ("--since", "1h", "--decision", "none", "--hook", "guard"): 1,
+    ("--session", "s-0", "--decision", "approve", "--event", "PermissionRequest"): 1,
+}
+
+
+@pytest.fixture
+def every_kind(place: Path) -> Path:
+    """A journal with each type of record, and with lines that no reader is shown."""
     journals.write(
         place,
         journals.record(0, time=time.time() - 7200),
@@ -325,10 +341,26 @@ def test_filters_choose_what_log_chooses(place: Path, filters: tuple[str, ...], 
         journals.record(2, event="post-tool-call"),
         journals.record(3, runs=[journals.run("other"), journals.run("notify")]),
         ended_async(),
+        approval(),
+        journals.record(4, session_id="s-\udcff", runs=[]),
+        journals.record(5, runs=[journals.run("hook-\udcff"), {"hook": 5}, "not a run"]),
+        journals.record(6, time=None),
+        journals.record(7, time=True),
+        journals.record(8, type="checkpoint"),
+        journals.record(9, type="note"),
     )
-    ended = tenterhook("log", "export", *filters)
-    assert [json.loads(line) for line in ended.stdout.splitlines()] == journals.log_json("-n", "0", *filters)
-    assert len(ended.stdout.splitlines()) == expected
+    with journals.segments(place)[0].open("ab") as file:
+        file.write(json.dumps(journals.record(10)).encode() + b"\n")  # without a hash: none of the journal's
+    return place
+
+
+@pytest.mark.usefixtures("every_kind")
+@pytest.mark.parametrize(("filters", "expected"), FILTERS.items())
+def test_filters_choose_what_log_chooses(filters: tuple[str, ...], expected: int) -> None:
+    exported = [json.loads(line) for line in tenterhook("log", "export", *filters).stdout.splitlines()]
+    logged = journals.log_json("-n", "0", *filters)
+    assert sorted(each["hash"] for each in exported) == sorted(each["hash"] for each in logged)
+    assert len(exported) == expected
 
 
 def test_a_file_is_written_for_this_account_alone_and_anew_each_time(place: Path, tmp_path: Path) -> None:
@@ -535,6 +567,19 @@ def test_no_secret_leaves_the_machine_even_if_the_journal_keeps_it(place: Path, 
     assert len(collector.spans) == 2
     assert secret not in str(collector.spans)
     assert collector.spans[0].attributes["reason"] == "no: [redacted]"
+
+
+@needs_otel
+def test_an_approval_is_a_span(place: Path, collector: Collector) -> None:
+    journals.write(place, approval(waited_ms=1500.0))
+    assert send(collector).returncode == 0
+    (span,) = collector.spans
+    assert (span.name, (span.end - span.start) // 1_000_000) == ("approval", 1500)
+    told = {key: span.attributes[key] for key in ("event", "decision", "tool_name", "by", "answered_by", "scope")}
+    assert told == {
+        **{"event": "permission-request", "decision": "approve", "tool_name": "Shell"},
+        **{"by": "claude-code", "answered_by": "terminal", "scope": "once"},
+    }
 
 
 @needs_otel

@@ -658,6 +658,31 @@ def test_stats_of_shadow_mode_say_what_hooks_would_have_done(home: Path, project
     assert [each["hook"] for each in journals.stats_json("--shadow")["hooks"]] == ["new"]
 
 
+def test_stats_of_shadow_mode_count_its_runs_alone(home: Path) -> None:
+    def verdict(number: int, session: str, **run: Any) -> dict[str, Any]:
+        return journals.record(number, session_id=session, runs=[journals.run("new", **run), journals.run("old")])
+
+    journals.write(
+        journals.folder(home),
+        verdict(0, "enforced", meaning="blocked"),
+        verdict(1, "shadowed", meaning="would_block", shadow=True),
+        verdict(2, "shadowed", meaning="no_decision"),
+        verdict(3, "other", meaning="would_block", shadow=True),
+        journals.record(4, session_id="without", runs=[journals.run("old")]),
+    )
+    found = journals.stats_json("--shadow")
+    assert [(each["hook"], each["runs"], each["blocks"], each["would_block"]) for each in found["hooks"]] == [
+        ("new", 2, 0, 2)
+    ]
+    assert {each["session_id"]: each["events"] for each in found["sessions"]} == {"shadowed": 1, "other": 1}
+    found = journals.stats_json("--shadow", "--session", "shadowed")
+    assert [(each["hook"], each["runs"], each["would_block"]) for each in found["hooks"]] == [("new", 1, 1)]
+    assert [(each["session_id"], each["events"]) for each in found["sessions"]] == [("shadowed", 1)]
+    assert journals.stats_json("--shadow", "--session", "enforced") == {"schema": 1, "hooks": [], "sessions": []}
+    shown = tenterhook("log", "stats", "--shadow", "--session", "enforced").stdout
+    assert shown == "nothing recorded of session enforced in shadow mode in the last 7d\n"
+
+
 def test_a_hook_that_fails_in_shadow_mode_blocks_nothing_though_it_would(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "new", "exit 1", metadata={**SHADOW, "on_failure": "block"})
     assert Engine.load().decide(shell_call()).decision == "none"

@@ -18,7 +18,8 @@ from .printing import below, coloured, print_json, print_table, run_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..journal.index import Index, Wanted
+    from ..journal.index import Index
+    from ..journal.selection import Wanted
 
 F = TypeVar("F", bound="Callable[..., Any]")
 DAMAGED = 1
@@ -72,7 +73,7 @@ def log(
     """
     if context.invoked_subcommand is not None:
         return
-    from ..journal.index import Wanted
+    from ..journal.selection import Wanted
 
     canonical = spec_of(event).name if event else None
     wanted = Wanted(session, canonical, hook, decision, moment_since(since))
@@ -100,25 +101,26 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 @log.command()
 @since_option("7d")
 @click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
-@click.option("--shadow", is_flag=True, help="Only hooks in shadow mode, and what they would have done.")
+@click.option("--shadow", is_flag=True, help="Only runs in shadow mode, and what they would have done.")
 @json_option
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
     """Figures: runs, blocks, failures and times of each hook, and what hooks cost each session in waiting."""
     from ..installing import sources
     from ..journal import statistics
-    from ..journal.index import Wanted
+    from ..journal.selection import Wanted
 
     index = opened_index()
-    wanted = Wanted(session=session, since=moment_since(since))
+    wanted = Wanted(session=session, since=moment_since(since), shadow=shadow)
     budgets = {hook.name: hook.budget_ms for hook in sources.here().catalog.hooks if hook.budget_ms is not None}
-    hooks = [each for each in statistics.by_hook(index, wanted, budgets) if each.shadow or not shadow]
+    hooks = statistics.by_hook(index, wanted, budgets)
     sessions = index.waiting(wanted)
     if as_json:
         waited = [{"session_id": each, "events": count, "waited_ms": round(took, 1)} for each, count, took in sessions]
         print_json({"schema": 1, "hooks": [each.as_json() for each in hooks], "sessions": waited})
         return
     if not hooks:
-        click.echo("nothing recorded" + (" in shadow mode" if shadow else "") + f" in the last {since}")
+        of_session = f" of session {one_line(session)}" if session else ""
+        click.echo(f"nothing recorded{of_session}{' in shadow mode' if shadow else ''} in the last {since}")
         return
     headings = ("hook", "runs", "blocks", "failed", "timed out", "not run", "p50", "p95", "p99", "when", "")
     print_table(headings, [_figures_row(each) for each in hooks])
@@ -207,7 +209,7 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(record))
         return
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.get("time", 0)))
+    when = _when(record)
     if record.get("type") == "async":
         how = f"{str(record.get('meaning') or record.get('outcome')).replace('_', ' ')}  {_ms(record)}"
         about = f"{one_line(str(record.get('event_name')))}  {one_line(str(record.get('hook')))} (async)"
@@ -237,6 +239,15 @@ def _why(run: dict[str, Any]) -> str:
     said = run.get("why") or (f"exit {run['exit_code']}" if run.get("type") == "async" and run.get("exit_code") else "")
     is_shown = has_failed or (run.get("type") == "async" and said)
     return with_stderr(str(said), str(run.get("stderr") or "")) if is_shown else str(said)
+
+
+def _when(record: dict[str, Any]) -> str:
+    from ..journal.selection import moment_of
+
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment_of(record)))
+    except (ValueError, OverflowError, OSError):  # further away than any calendar reaches
+        return "(at no time)       "
 
 
 def _answered(record: dict[str, Any]) -> str:

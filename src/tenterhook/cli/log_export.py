@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from ..journal.exporting import Reader, Sink
-    from ..journal.index import Wanted
+    from ..journal.selection import Wanted
 
 NOT_ALL = 1
 _DECISIONS = tuple(str(each) for each in PRECEDENCE)
@@ -76,7 +76,7 @@ def export(
     With --follow, spans go on where the last --follow to the same place with the same filters ended. A collector that
     is away is waited for. Exit status 1 if something was not sent.
     """
-    from ..journal.index import Wanted
+    from ..journal.selection import Wanted
 
     canonical = spec_of(event).name if event else None
     wanted = Wanted(session, canonical, hook, decision, moment_since(since))

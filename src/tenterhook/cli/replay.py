@@ -48,7 +48,7 @@ def replay(
     from ..authoring.replaying import Candidate, folder_hooks, is_replayed
     from ..authoring.replaying import replay as play
     from ..events import spec_of
-    from ..journal.index import Wanted
+    from ..journal.selection import Wanted
 
     if directory is not None:
         folder_hooks(directory)  # says what is wrong with it, also where there is nothing to replay

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote
 
 from ..journal import statistics
-from ..journal.index import Wanted
+from ..journal.selection import Wanted
 from . import changes
 
 if TYPE_CHECKING:

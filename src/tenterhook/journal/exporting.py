@@ -15,6 +15,7 @@ from ..basics import places, private_files
 from ..errors import HookError
 from . import segments
 from .redaction import redacted
+from .selection import conditions, fits
 from .writing import digest
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import ReadableSpan
 
-    from .index import Wanted
+    from .selection import Wanted
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:4318"
 _TRACES = "/v1/traces"
@@ -103,25 +104,6 @@ def _size(path: str) -> int:
         return 0
 
 
-def fits(record: Mapping[str, Any], wanted: Wanted) -> bool:
-    """Whether somebody wants to see a record: what the index answers, for one that is at hand."""
-    if record.get("type") not in ("verdict", "async"):
-        return False
-    for key, value in (
-        *(("session_id", wanted.session), ("event", wanted.event), ("decision", wanted.decision), ("by", wanted.by)),
-    ):
-        if value is not None and record.get(key) != value:
-            return False
-    if wanted.hook is not None and all(run.get("hook") != wanted.hook for run in _runs(record)):
-        return False
-    if wanted.since is None and wanted.until is None:
-        return True
-    time = record.get("time")
-    if not isinstance(time, (int, float)):
-        return False
-    return (wanted.since is None or time >= wanted.since) and (wanted.until is None or time < wanted.until)
-
-
 def _runs(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What each hook did; the end of an asynchronous one is a record of its own."""
     if record.get("type") == "async":
@@ -144,9 +126,10 @@ class Sink(Protocol):
 
 def go_through(reader: Reader, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
     """Give a sink what is new and wanted; `seen` is told the size of every line."""
+    chosen = conditions(wanted)
     for line in reader.lines():
         record = line.record
-        if record is not None and fits(record, wanted):
+        if record is not None and segments.is_ours(line) and fits(record, chosen):
             sink.add(line, record, reader.marks)
         if seen is not None:
             seen(len(line.raw))
@@ -337,7 +320,7 @@ def _cause(error: BaseException) -> str:
 
 
 def spans_of(record: Mapping[str, Any], raw: bytes, about: Any) -> list[ReadableSpan]:
-    """An event as a span, and below it one for each hook. The same record has the same ids each time."""
+    """An event as a span, and below it one for each hook; an approval as one span. The ids are the same each time."""
     trace = _Trace(record, raw, about)
     end = _nanoseconds(record.get("time"), 10**9)
     if record.get("type") == "async":
@@ -363,8 +346,9 @@ class _Trace:
         self._about = about
 
     def event(self, record: Mapping[str, Any], times: tuple[int, int]) -> ReadableSpan:
-        said = {key: record.get(key) for key in ("event_name", "decision", "reason", "tool_name", "by")}
-        return self._span(self.hash, str(record.get("event")), said, times)
+        keys = ("event_name", "decision", "reason", "tool_name", "by", "answered_by", "scope")
+        name = "approval" if record.get("type") == "approval" else str(record.get("event"))
+        return self._span(self.hash, name, {key: record.get(key) for key in keys}, times)
 
     def run(
         self,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..basics import places
 from . import statistics
-from .index import Index, Wanted
+from .index import Index
+from .selection import Wanted
 from .writing import trouble
 
 if TYPE_CHECKING:

@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..basics import places
 from ..basics.locks import Lock
 from . import segments
+from .selection import Wanted, columns_of, conditions, runs_of, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_VERSION = 2
+_VERSION = 3
 _IN_MEMORY = ":memory:"
 _TABLES = """
 create table segments (name text primary key, size integer, lines integer, ending text);
@@ -38,18 +39,6 @@ create index runs_hook on runs (hook, time);
 create index runs_time on runs (time);
 create index runs_record on runs (record);
 """
-
-
-class Wanted(NamedTuple):
-    """Which records somebody wants to see."""
-
-    session: str | None = None
-    event: str | None = None  # canonical
-    hook: str | None = None
-    decision: str | None = None
-    since: float | None = None
-    until: float | None = None
-    by: str | None = None
 
 
 class Index:
@@ -92,12 +81,12 @@ class Index:
             (version,) = database.execute("pragma user_version").fetchone()
             kept = database.execute("select name from sqlite_master where name = 'about'").fetchone()
             whose = database.execute("select place from about").fetchone() if kept else None
-            if version != _VERSION or whose != (_utf8(self.place),):
+            if version != _VERSION or whose != (utf8(self.place),):
                 for (name,) in database.execute("select name from sqlite_master where type = 'table'").fetchall():
                     database.execute(f'drop table "{name}"')
                 database.executescript(_TABLES)
                 database.execute("create table about (place text)")
-                database.execute("insert into about values (?)", (_utf8(self.place),))
+                database.execute("insert into about values (?)", (utf8(self.place),))
                 database.execute(f"pragma user_version = {_VERSION}")
         except BaseException:
             database.close()
@@ -132,13 +121,13 @@ class Index:
             database.execute("begin immediate")
             known = {row[0]: row[1:] for row in database.execute("select name, size, lines, ending from segments")}
             present = segments.names(self.place)
-            for name in known.keys() - {_utf8(name) for name in present}:
+            for name in known.keys() - {utf8(name) for name in present}:
                 self._forget(name)
             for name in present:
                 try:
-                    self._take_in(name, known.get(_utf8(name)))
+                    self._take_in(name, known.get(utf8(name)))
                 except OSError:  # removed in the meantime, or something else stands in its place
-                    self._forget(_utf8(name))
+                    self._forget(utf8(name))
             database.execute("commit")
 
     def _take_in(self, name: str, known: tuple[int, int, str] | None) -> None:
@@ -148,7 +137,7 @@ class Index:
             self._forget(name)
             return
         if known is not None and self._ending(name, known[0]) != known[2]:  # another, by the same name
-            self._forget(_utf8(name))
+            self._forget(utf8(name))
             known = None
         start, number = (known[0], known[1]) if known else (0, 0)
         if start == found.st_size:
@@ -161,7 +150,7 @@ class Index:
                 self._add(line, record)
         self._database.execute(
             "insert or replace into segments values (?, ?, ?, ?)",
-            (_utf8(name), start, number, self._ending(name, start)),
+            (utf8(name), start, number, self._ending(name, start)),
         )
 
     def _ending(self, name: str, size: int) -> str:
@@ -171,27 +160,16 @@ class Index:
             return file.read(min(size, 64)).decode("utf-8", "replace")
 
     def _add(self, line: segments.Line, record: dict[str, Any]) -> None:
-        get = record.get
-        moment = _number(get("time"))
-        if moment is None:
+        columns = columns_of(record)
+        if columns is None:
             return
-        words = [_word(get(key)) for key in ("type", "by", "session_id", "event", "decision", "tool_name", "payload")]
-        columns = (_utf8(line.segment), line.start, len(line.raw), moment, *words, _number(get("waited_ms")))
+        moment, *rest = columns
+        values = (utf8(line.segment), line.start, len(line.raw), moment, *rest)
         insert = "insert into records values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        added = self._database.execute(insert, columns).lastrowid
-        runs = [record] if get("type") == "async" else get("runs")
+        added = self._database.execute(insert, values).lastrowid
         self._database.executemany(
             "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    *(added, moment, _word(run.get("hook")), _word(run.get("source")), _word(get("event"))),
-                    *(_word(run.get("outcome")), _word(run.get("meaning")), _word(run.get("decision"))),
-                    *(bool(run.get("shadow")), _number(run.get("duration_ms"))),
-                    *(bool(run.get("modified_input")), bool(run.get("additional_context") or run.get("message"))),
-                )
-                for run in (runs if isinstance(runs, list) else ())
-                if isinstance(run, dict) and isinstance(run.get("hook"), str)
-            ],
+            [(added, moment, run.hook, run.source, columns.event, *run[2:]) for run in runs_of(record)],
         )
 
     def _forget(self, name: str) -> None:
@@ -203,7 +181,7 @@ class Index:
         self, wanted: Wanted, *, last: int | None = None, after: int = 0
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Records with their numbers, oldest first; the last so many if that is given."""
-        where, values = _conditions(wanted)
+        where, values = _where(wanted)
         order = "order by time desc, id desc limit ?" if last is not None else "order by time, id"
         chosen = f"select id, segment, start, length, time from records where {where} and id > ? {order}"
         values = [*values, after, *([last] if last is not None else [])]
@@ -227,18 +205,17 @@ class Index:
 
         Oldest first. `changes`: it gave another input; `tells`: it had something to say to the model or the person.
         """
-        where, values = _conditions(wanted._replace(hook=None))
-        hook = "and hook = ?" if wanted.hook else ""
+        where, values = _where(wanted._replace(hook=None, shadow=False))
+        of_run = conditions(wanted).run
         columns = "hook, source, runs.event, outcome, meaning, runs.decision, shadow, duration, runs.time"
         columns += ", changes, tells"
-        query = (
-            f"select {columns} from runs join records on records.id = record where {where} {hook} order by runs.time"
-        )
-        return self._ask(query, [*values, *([wanted.hook] if wanted.hook else [])])
+        both = " and ".join([where, *(f"runs.{each.column} {each.comparison} ?" for each in of_run)])
+        query = f"select {columns} from runs join records on records.id = record where {both} order by runs.time"
+        return self._ask(query, [*values, *(each.value for each in of_run)])
 
     def waiting(self, wanted: Wanted) -> list[tuple[str, int, float]]:
         """(session, events, milliseconds waited) of each session, the longest first."""
-        where, values = _conditions(wanted)
+        where, values = _where(wanted)
         query = (
             f"select session, count(*), sum(waited) from records where {where} and type = 'verdict' group by session"
         )
@@ -248,34 +225,11 @@ class Index:
         self._database.close()
 
 
-def _utf8(text: str) -> str:
-    """A text as SQLite can hold it: a lone surrogate, such as in an undecodable file name, it cannot."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _word(value: Any) -> str | None:
-    return _utf8(value) if isinstance(value, str) else None
-
-
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) < 1e15 else None
-
-
-def _conditions(wanted: Wanted) -> tuple[str, list[Any]]:
+def _where(wanted: Wanted) -> tuple[str, list[Any]]:
     """A where-clause over `records`."""
-    conditions = ["records.type in ('verdict', 'async', 'approval')"]
-    values: list[Any] = []
-    plain = {"session": wanted.session, "event": wanted.event, "decision": wanted.decision, "by": wanted.by}
-    for column, value in plain.items():
-        if value is not None:
-            conditions.append(f"records.{column} = ?")
-            values.append(_utf8(value))
-    if wanted.hook is not None:
-        conditions.append("records.id in (select record from runs where hook = ?)")
-        values.append(_utf8(wanted.hook))
-    for comparison, moment in ((">=", wanted.since), ("<", wanted.until)):
-        if moment is not None:
-            conditions.append(f"records.time {comparison} ?")
-            values.append(moment)
-    return " and ".join(conditions), values
+    of_record, of_run = conditions(wanted)
+    parts = [f"records.{each.column} {each.comparison} ?" for each in of_record]
+    if of_run:
+        both = " and ".join(f"{each.column} {each.comparison} ?" for each in of_run)
+        parts.append(f"records.id in (select record from runs where {both})")
+    return " and ".join(parts) or "true", [each.value for each in (*of_record, *of_run)]
