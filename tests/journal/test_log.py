@@ -13,12 +13,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
 from journal import journals
 from support import (
     array_hook,
     folder_hook,
+    on_a_terminal,
     project_hooks,
     shell_call,
     table_hook,
@@ -28,6 +30,7 @@ from support import (
     write_config,
 )
 from tenterhook import Engine, Event, bridge, cli
+from tenterhook.cli import printing
 from tenterhook.journal import statistics, writing
 
 if TYPE_CHECKING:
@@ -656,6 +659,68 @@ def test_stats_of_shadow_mode_say_what_hooks_would_have_done(home: Path, project
     assert "old" not in shown
     assert "old" in tenterhook("log", "stats").stdout
     assert [each["hook"] for each in journals.stats_json("--shadow")["hooks"]] == ["new"]
+
+
+# ---- what an event was about, and where
+
+
+def about(home: Path, **fields: Any) -> str:
+    """The line below the first of the one record there is."""
+    journals.write(journals.folder(home), journals.record(**fields))
+    return tenterhook("log").stdout.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"tool_input": {"command": "git push --force"}}, "git push --force"),
+        ({"tool_input": {"file_path": "{work_dir}/src/main.py", "content": "x"}}, "src/main.py"),
+        ({"tool_input": {"file_path": "/etc/passwd"}}, "/etc/passwd"),
+        ({"tool_input": {"command": "{work_dir}/run me"}}, "{work_dir}/run me"),
+        ({"prompt": [{"type": "text", "text": "Fix\nthe test"}]}, "Fix\\nthe test"),
+        ({"tool_input": {"command": "echo \x1b[31m\u202eevil"}}, "echo \\x1b[31m\\u202eevil"),
+        ({"tool_input": {"mode": "all", "limit": 3}}, '{"mode": "all", "limit": 3}'),
+        ({"source": "startup"}, ""),
+        (None, ""),
+    ],
+)
+def test_log_shows_the_command_file_or_prompt_and_the_project(home: Path, fields: Any, expected: str) -> None:
+    work_dir = f"{home}/src/app"
+    filled = json.loads(json.dumps(fields).replace("{work_dir}", work_dir))
+    line = about(home, work_dir=work_dir, fields=filled)
+    assert line == f"    ~/src/app  {expected.replace('{work_dir}', work_dir)}".rstrip()
+
+
+def test_log_shows_what_an_approval_was_about(home: Path) -> None:
+    asked = {"tool_input": {"command": "make deploy"}}
+    line = about(home, type="approval", fields=asked, work_dir="/srv/app", answered_by="terminal", decision="approve")
+    assert line == "    /srv/app  make deploy"
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_log_fits_the_terminal_and_leaves_nothing_out_in_a_pipe(
+    home: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = f"first {'x' * 300} 漢字 {'y' * 300} last"
+    project = f"{home}/{'deep/' * 30}app"
+    reason = "Not like this. " * 20 + "Really."
+    asked = {"tool_input": {"command": command}}
+    journals.write(
+        journals.folder(home), journals.record(fields=asked, work_dir=project, decision="deny", reason=reason)
+    )
+    piped = tenterhook("log").stdout
+    assert f"    {project.replace(str(home), '~')}  {command}\n" in piped
+    assert f"  deny  {reason}  (library)\n" in piped
+    monkeypatch.setenv("COLUMNS", str(width))
+    status, seen = on_a_terminal(["log"], {})
+    lines = [click.unstyle(line) for line in seen.decode().splitlines()]
+    assert status == 0
+    assert [line for line in lines[1:] if printing.columns(line) > max(width, 58)] == []  # the hook's own line aside
+    assert lines[1].startswith("    ~/")
+    assert lines[1].count("…") == 2
+    assert lines[1].endswith("last")
+    assert printing.columns(lines[1]) in (width, width - 1)
+    assert " ".join(line.strip() for line in lines[2:-1]) == reason
 
 
 def test_stats_of_shadow_mode_count_its_runs_alone(home: Path) -> None:

@@ -13,7 +13,17 @@ from ..basics import places
 from ..basics.shown import one_line, with_stderr
 from ..events import spec_of
 from .loading import event_names, hook_names, json_option, session_ids
-from .printing import below, coloured, print_json, print_table, run_line
+from .printing import (
+    below,
+    coloured,
+    columns,
+    in_home,
+    print_json,
+    print_table,
+    run_line,
+    terminal_width,
+    without_middle,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -218,11 +228,11 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
     if record.get("type") == "approval":
         click.echo(f"{when}  approval{tool}  {_answered(record)}  ({one_line(str(record.get('by')))})")
+        _print_subject(record)
         return
     told = record.get("reason")
-    reason = f"  {below(str(told))}" if told else ""
-    by = one_line(str(record.get("by")))
-    click.echo(f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}{reason}  ({by})")
+    head = f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}"
+    _print_verdict(head, below(str(told)) if told else "", record)
     for run in record.get("runs", ()):
         own = run.get("reason") if run.get("reason") != told else ""
         said = _why(run) or own or run.get("ignored") or ""
@@ -248,6 +258,37 @@ def _when(record: dict[str, Any]) -> str:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment_of(record)))
     except (ValueError, OverflowError, OSError):  # further away than any calendar reaches
         return "(at no time)       "
+
+
+def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
+    """The decision and what it was about; a reason that does not fit on the terminal's line comes below, in lines."""
+    by, width = f"  ({one_line(str(record.get('by')))})", terminal_width()
+    line = f"{head}  {reason}{by}" if reason else f"{head}{by}"
+    is_long = (
+        bool(reason) and width is not None and any(columns(each) > width for each in click.unstyle(line).split("\n"))
+    )
+    click.echo(f"{head}{by}" if is_long else line)
+    _print_subject(record)
+    if is_long and width is not None:
+        for each in reason.split("\n"):
+            click.echo(click.wrap_text(each.strip(), max(width, 20), "    ", "    "))
+
+
+def _print_subject(record: dict[str, Any]) -> None:
+    """The project, and the command, file or prompt: on one line of the terminal, whole where there is none."""
+    from ..journal.summary import PATHS, subject
+
+    work_dir, about = record.get("work_dir"), subject(record)
+    project = in_home(work_dir) if isinstance(work_dir, str) else ""
+    text = about.text if about else ""
+    if about and about.key in PATHS and project:
+        text = text.removeprefix(f"{work_dir}/")
+    width, text = terminal_width(), one_line(text)
+    if width is not None:
+        project = without_middle(project, max(width // 3, 12))
+        text = without_middle(text, max(width - columns(f"    {project}  "), 12))
+    if project or text:
+        click.echo(f"    {click.style(project, fg='cyan')}  {text}".rstrip())
 
 
 def _answered(record: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,13 +68,14 @@ def below(text: str) -> str:
 
 def short_path(path: str) -> str:
     """A path as a person would say it."""
-    home = os.path.expanduser("~")
     here = os.getcwd()
-    if path.startswith(here + "/"):
-        path = path[len(here) + 1 :]
-    elif path.startswith(home + "/"):
-        path = "~" + path[len(home) :]
-    return one_line(path)
+    return one_line(path[len(here) + 1 :]) if path.startswith(here + "/") else in_home(path)
+
+
+def in_home(path: str) -> str:
+    """A path as a person would say it wherever they are: below `~` if it is in their home."""
+    home = os.path.expanduser("~")
+    return one_line("~" + path[len(home) :] if path == home or path.startswith(home + "/") else path)
 
 
 def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
@@ -86,10 +88,10 @@ def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
 
 def print_diff(diff: str) -> None:
     """A change of a file; on a terminal without the middle of lines that are longer than it is wide."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    width = terminal_width()
     lines = [visible(line) for line in diff.removesuffix("\n").split("\n")]
     for line in lines:
-        shown = line if width is None else _without_middle(line, width)
+        shown = line if width is None else without_middle(line, width)
         click.echo(click.style(shown, fg={"+": "green", "-": "red"}.get(line[:1])))
     if width is not None and any(len(line) > width for line in lines):
         click.echo(click.style(f"({_LEFT_OUT}: the middle of a long line; --dry-run | cat shows it)", dim=True))
@@ -98,11 +100,37 @@ def print_diff(diff: str) -> None:
 _LEFT_OUT = "…"
 
 
-def _without_middle(line: str, width: int) -> str:
-    if len(line) <= width:
+def terminal_width() -> int | None:
+    """How wide the terminal is; None if stdout is none, and nothing need be cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def without_middle(line: str, width: int) -> str:
+    """A line that fits into so many columns: the middle of a longer one is left out."""
+    if columns(line) <= width:
         return line
-    kept = max(width - len(_LEFT_OUT), 2)
-    return line[: kept - kept // 2] + _LEFT_OUT + line[-(kept // 2) :]
+    kept = max(width - columns(_LEFT_OUT), 2)
+    return _beginning(line, kept - kept // 2) + _LEFT_OUT + _beginning(line[::-1], kept // 2)[::-1]
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def _columns_of(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _beginning(text: str, most: int) -> str:
+    taken = 0
+    for number, char in enumerate(text):
+        taken += _columns_of(char)
+        if taken > most:
+            return text[:number]
+    return text
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics.shown import with_stderr
+from ..journal.summary import subject
 from . import showing
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ _TONES = {
     "good": ("approve", "approved", "allow", "allowed"),
 }
 _TONE_OF = {word: tone for tone, words in _TONES.items() for word in words}
-_TOLD = ("prompt", "command", "file_path", "path", "pattern", "url", "error", "message")  # the first that is there
 _FAILED = ("failed", "timed_out")
 _LONGEST = 600  # characters of what an event was about
 
@@ -80,13 +80,8 @@ def _outcome(record: Mapping[str, Any], decision: str) -> str:
 
 def _line(record: Mapping[str, Any]) -> str:
     """What an event was about, in a few words of its own."""
-    fields = record.get("fields")
-    if not isinstance(fields, dict):
-        return ""
-    given = fields.get("tool_input")
-    places = [given, fields] if isinstance(given, dict) else [fields]
-    found = next((place[key] for place in places for key in _TOLD if place.get(key)), given if given else "")
-    text = showing.formatted(found) if found else ""
+    about = subject(record)
+    text = showing.formatted(about.value) if about else ""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
