@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -10,18 +11,19 @@ import sys
 import textwrap
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from catalog.test_index import CHANGES, config, root, trusted
+from catalog.test_index import CHANGES, config, indexed, root, trusted
 from dispatching.test_dispatch import SERVE, install, payload
 from dispatching.test_serving import ask
 from support import array_hook, folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks, write_config
 from tenterhook import Engine, Event
 from tenterhook.basics import private_files
-from tenterhook.catalog import loading, watching
+from tenterhook.catalog import index, loading, watching
 from tenterhook.catalog.following import Followed
 from tenterhook.catalog.trust import Trust
 
@@ -101,6 +103,74 @@ def test_an_engine_runs_what_is_there_now(home: Path, project: Path) -> None:
     folder_hook(home / ".config" / "kimi" / "hooks", "other", "echo other >&2; exit 2")
     decide()
     assert said == [None, "first", "second", None, "second", "second", None, "second", None, "other"]
+
+
+def disabled_for(home: Path, seconds: float, name: str = "guard") -> float:
+    """Disable a hook for a while; until when."""
+    moment = datetime.fromtimestamp(time.time() + seconds, UTC)
+    text = f'[[hooks.disable]]\nname = "{name}"\nuntil = {moment.isoformat()}\n'
+    (user_hooks(home) / "hooks.toml").write_text(text)
+    return moment.timestamp()
+
+
+@pytest.mark.parametrize("known", ["just loaded", "watched", "from the index"])
+def test_a_hook_that_is_disabled_for_a_while_comes_back_by_itself(home: Path, project: Path, known: str) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    back = disabled_for(home, 4)
+    if known == "from the index":  # what was loaded twice is kept, once its files are not young any more
+        time.sleep(0.2)
+        for _ in range(3):
+            Followed(str(project), (), Trust(str(project)))
+    engine = Engine.load(journal=False)
+    followed = engine._followed
+    assert followed is not None
+    if known == "watched":
+        watched(followed)
+    before = followed.current()
+    decided = engine.decide(shell_call())
+    assert time.time() > back or not decided.denied
+    until(lambda: time.time() > back)
+    assert engine.decide(shell_call()).denied
+    assert before.hooks == ()
+    assert [(each.hook.name, each.until) for each in before.left_out] == [("guard", before.until)]
+    assert as_followed(followed) == as_loaded_anew(str(project))
+
+
+@pytest.mark.parametrize("way", ["alone", "hub"])
+def test_in_an_agent_too_it_comes_back_by_itself(home: Path, project: Path, way: str) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    install("claude-code")
+    said = payload("claude-code", project)
+    with contextlib.ExitStack() as stack:
+        if way == "hub":
+            hub = stack.enter_context(
+                subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True)
+            )
+            stack.callback(hub.kill)
+            assert hub.stdout is not None
+            assert hub.stdout.readline() == "on\n"
+        back = disabled_for(home, 6)
+        seen = []
+        for _ in range(3):  # the second leaves an index that settles it, the third asks that
+            seen.append((ask("claude-code", said).stdout, time.time() < back))
+            time.sleep(0.3)
+        assert any(in_time for _, in_time in seen)
+        assert all(stdout == b"" for stdout, in_time in seen if in_time)
+        until(lambda: time.time() > back)
+        assert b"deny" in ask("claude-code", said).stdout
+
+
+def test_an_index_holds_until_a_disabled_hook_comes_back(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    back = disabled_for(home, 3)
+    found = indexed(str(project), [])
+    assert found["until"] == pytest.approx(back)
+    assert index.reaches_nothing(found, "pre-tool-call", "Shell", {"command": "ls"})
+    until(lambda: time.time() > back)
+    assert index.glance(str(project), []) is None
+    found = indexed(str(project), [])
+    assert found["until"] is None
+    assert not index.reaches_nothing(found, "pre-tool-call", "Shell", {"command": "ls"})
 
 
 def test_trust_counts_as_soon_as_it_is_given_or_taken_back(home: Path, project: Path) -> None:

@@ -50,7 +50,9 @@ def _definitions() -> Iterator[str]:
     yield "Of `matcher`, here and in the table format:\n\n" + _keys(fields.MATCHER)
     yield "`hooks.toml` beside the folders. Below `[hooks]`:\n\n" + _keys(hooks_toml.TOP)
     yield "Below `[hooks.defaults]`, for hooks that do not say it themselves:\n\n" + _keys(hooks_toml.DEFAULTS)
-    yield "`[[hooks.disable]]` has a `name`, `[[hooks.override]]` a `name` and any key of the front matter.\n\n"
+    yield "In each `[[hooks.disable]]`:\n\n" + _keys(hooks_toml.DISABLE)
+    yield "`until` is Tenterhook's own; [disabling a hook](hooks.md#living-with-hooks) tells more.\n\n"
+    yield "`[[hooks.override]]` has a `name` and any key of the front matter.\n\n"
     yield "## Table format\n\n`[[hooks.<event>]]` in a TOML file.\n\n" + _keys(fields.TABLE)
     yield "## Array format\n\n`[[hooks]]` in a TOML file. Any other key refuses the file.\n\n" + _keys(fields.ARRAY)
     yield "## Settings of other agents\n\nBelow `hooks`, for each event an array of groups:\n\n" + _keys(settings.GROUP)

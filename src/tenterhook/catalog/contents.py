@@ -19,6 +19,7 @@ class LeftOut(NamedTuple):
 
     hook: Hook
     why: str  # disabled, replaced
+    until: float | None = None  # seconds since 1970: when it is in force again
 
 
 class Catalog(NamedTuple):
@@ -37,6 +38,15 @@ class Catalog(NamedTuple):
         """The same without the remark that these files define no hooks: nobody named them."""
         kept = [each for each in self.problems if each.code != "no-hooks" or each.file not in files]
         return self._replace(problems=tuple(kept))
+
+    @property
+    def until(self) -> float | None:
+        """When a hook comes back that is disabled until then: what was loaded is true until that time."""
+        return min((each.until for each in self.left_out if each.until is not None), default=None)
+
+    def expected(self) -> tuple[Hook, ...]:
+        """The hooks in force, and those that will be by themselves: agents must lead the events of both to us."""
+        return (*self.hooks, *(each.hook for each in self.left_out if each.until is not None))
 
     def in_force(self) -> tuple[Hook, ...]:
         """The hooks that would run now: those of a project only while they are trusted."""

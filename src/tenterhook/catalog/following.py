@@ -50,11 +50,13 @@ class Followed:
         self._looks = 0  # since it was loaded
         self._due = 0.0
         self.latest = self._loaded(trust).without_empty(unnamed)
+        self._until = self.latest.until
 
     def current(self) -> Catalog:
         """What there is now; the same object for as long as nothing has changed."""
         with self._lock:
-            if self._watch is None or not self._watch.is_quiet() or time.monotonic() > self._due:
+            is_told = self._watch is None or not self._watch.is_quiet()
+            if is_told or time.monotonic() > self._due or self._is_over():
                 self._look()
             return self.latest
 
@@ -67,13 +69,17 @@ class Followed:
         if self._watch is None and self._looks and _can_read():  # most that are loaded see just one event
             self._watch = self._watched()  # before looking: what happens from now on is told
         self._looks += 1
-        if not (self._is_settled and self._is_fresh()):
+        if self._is_over() or not (self._is_settled and self._is_fresh()):
             if not _can_read():
                 self._due = 0.0  # the next event tries again
                 return
             self._read_again()
         ended = time.monotonic()
         self._due = ended + max(_LONGEST, _SHARE * (ended - begun))
+
+    def _is_over(self) -> bool:
+        """Whether a hook that was disabled until a time is in force again."""
+        return self._until is not None and time.time() >= self._until
 
     def _is_fresh(self) -> bool:
         return private_files.is_fresh(self._files) and all(index.place(path) == known for path, known in self._ways)
@@ -115,6 +121,7 @@ class Followed:
             self._known = index.recalled(self._root, self._configs, layers.layers(self._root))
         found = self._read(Trust(self._root, everything=self._everything))
         self.latest = found.without_empty(self._unnamed)
+        self._until = self.latest.until
         self._watch, self._looks = None, 0
 
 
@@ -134,6 +141,9 @@ def _can_read() -> bool:
 def _as_loaded(found: index.Index, here: Sequence[layers.Layer], trust: Trust) -> Catalog:
     from ..model import Hook
 
-    left_out = tuple(LeftOut(Hook(*hook), why) for hook, why in marshal.loads(found["left_out"]))  # noqa: S302  # ours
+    left_out = tuple(
+        LeftOut(Hook(*hook), why, until)
+        for hook, why, until in marshal.loads(found["left_out"])  # noqa: S302  # ours
+    )
     known = index.catalog(found, trust=trust)
     return known._replace(layers=tuple(here), left_out=left_out, refused_configs=tuple(found["refused_configs"]))

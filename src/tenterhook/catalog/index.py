@@ -1,8 +1,8 @@
 """The compiled index of a project's hooks: most events reach none, and that is settled without loading anything.
 
 It is believed only if nobody else could have written it, and only while nothing that it was made from has changed: no
-definition, no directory on the way to one, no trust record. Whoever finds it stale loads the hooks and writes it anew.
-Reading it imports next to nothing.
+definition, no directory on the way to one, no trust record; and until a hook that is disabled for a while comes back.
+Whoever finds it stale loads the hooks and writes it anew. Reading it imports next to nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+import time
 
 from .. import __version__
 from ..basics import places, private_files, texts, words
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (8, __version__, sys.hexversion)
+_MADE_BY = (9, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
@@ -48,6 +49,8 @@ def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ())
         if index is None or (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
             return None
         if index["made_for"] != (places.config_home(), places.state()):  # they share a cache, and nothing else
+            return None
+        if index["until"] is not None and time.time() >= index["until"]:  # a hook is in force again
             return None
         fresh = private_files.is_fresh(index["definitions"]) and all(
             place(path) == known for path, known in index["places"]
@@ -191,7 +194,8 @@ def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
             "entries": entries,
             "tool_names": NAMES_OF_TOOL,
             "hooks": marshal.dumps([plain(hook) for hook in found.hooks]),
-            "left_out": marshal.dumps([(plain(each.hook), each.why) for each in found.left_out]),
+            "left_out": marshal.dumps([(plain(each.hook), each.why, each.until) for each in found.left_out]),
+            "until": found.until,
             "refused_configs": found.refused_configs,
             "problems": [tuple(problem) for problem in found.problems],
             "debug": found.debug,

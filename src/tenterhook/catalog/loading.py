@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ..errors import Problem
 from ..formats import entry_points, toml_files
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from .observing import Observed
     from .remembering import Memory
 
-_GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
+# The layers whose hooks the `hooks.toml` of a layer may change.
+GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
 
 
 def load(
@@ -112,7 +114,7 @@ def _settings(layer: Layer, trust: Trust) -> tuple[settings.Settings, list[Probl
         return settings.Settings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
     if layer.name != "project" and os.path.exists(file) and ownership.others_can_write(os.stat(file)):
         return settings.Settings(), [_writable(file, file)]
-    return settings.read(layer.directory, _GOVERNED[layer.name])
+    return settings.read(layer.directory, GOVERNED[layer.name])
 
 
 def _read_layer(
@@ -212,10 +214,11 @@ def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tu
     left_out: list[LeftOut] = []
     kept: dict[str, str] = {}  # a person's hooks by name, each with the directory it is in
     disabling = [rules for rules in governing if rules.disabled or not rules.enabled]
+    now = time.time()
     for hook in hooks:
-        file = _disabled_by(hook, disabling) if disabling else None
-        if file:
-            left_out.append(LeftOut(hook, f"disabled by {file}"))
+        disabled = _disabled(hook, disabling, now) if disabling else None
+        if disabled:
+            left_out.append(disabled)
         elif hook.layer == "user" and kept.setdefault(hook.name, layer_of(hook)) != layer_of(hook):
             left_out.append(LeftOut(hook, "replaced by the hook of that name in agents/hooks"))
         else:
@@ -227,14 +230,26 @@ def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tu
     ], left_out
 
 
-def _disabled_by(hook: Hook, governing: Sequence[settings.Settings]) -> str | None:
-    """The `hooks.toml` that switches a hook off; nothing does so to a managed one."""
+def _disabled(hook: Hook, governing: Sequence[settings.Settings], now: float) -> LeftOut | None:
+    """What switches a hook off, until when; nothing does so to a managed one."""
     if hook.layer == "managed":
         return None
-    for rules in governing:
-        if hook.layer in rules.governs and (not rules.enabled or hook.name in rules.disabled):
-            return rules.file
-    return None
+    found = [rules for rules in governing if hook.layer in rules.governs]
+    found = [rules for rules in found if not rules.enabled or rules.disables(hook.name, now)]
+    if not found:
+        return None
+    times = [rules.disabled.get(hook.name) if rules.enabled else None for rules in found]
+    lasting = next((rules for rules, until in zip(found, times, strict=True) if until is None), None)
+    if lasting is not None:
+        return LeftOut(hook, f"disabled by {lasting.file}")
+    until = max(each for each in times if each is not None)
+    return LeftOut(hook, f"disabled until {_clock(until, now)} ({found[0].file})", until)
+
+
+def _clock(moment: float, now: float) -> str:
+    """A time as people say it: with its date unless that is today's."""
+    there, here = time.localtime(moment), time.localtime(now)
+    return time.strftime("%H:%M" if there[:3] == here[:3] else "%Y-%m-%d %H:%M", there)
 
 
 def layer_of(hook: Hook) -> str:

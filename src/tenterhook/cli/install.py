@@ -88,7 +88,7 @@ def install(
     ]
     plan = partial(changes.plan, closed=closed, configs=files, forget_configs=forget_configs)
     plans = [
-        plan(agent, root, catalog.hooks, must_close=wiring.must_close(catalog.in_force()))
+        plan(agent, root, catalog.expected(), must_close=wiring.must_close(catalog.in_force()))
         for agent, catalog in zip(agents, catalogs, strict=True)
     ]
     if not dry_run:
