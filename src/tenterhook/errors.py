@@ -70,6 +70,7 @@ CODES: dict[str, tuple[str, str]] = {
     "unknown-event": (ERROR, "no event has this name"),
     "bad-expression": (ERROR, "a matcher is not a valid regular expression; the hook is refused"),
     "placeholder-in-code": (ERROR, "a placeholder would become code instead of data; the hook is refused"),
+    "placeholder-reason": (ERROR, "the script of a new hook still has the reason that was to be filled in"),
     "writable-by-others": (ERROR, "another account could change this; it is not used"),
     "moved-into-repository": (ERROR, "a variable names a folder of hooks that a repository can change; it is not used"),
     "not-owned-by-root": (ERROR, "a managed hook must belong to root; it is not used"),

@@ -15,6 +15,7 @@ from authoring.trying import BOOT, tenterhook, tried
 from support import folder_hook, project_hooks, user_hooks
 from tenterhook.authoring import templates
 from tenterhook.basics import guarded, processes
+from tenterhook.catalog import lints
 from tenterhook.events import EVENTS, Effect
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ def test_matchers_are_in_the_definition_and_in_the_cases(
     language: str, tool: str | None, pattern: str | None, home: Path, project: Path
 ) -> None:
     options = [*(["--tool", tool] if tool else []), *(["--pattern", pattern] if pattern else [])]
+    options += ["--reason", "Not like this."]
     made = tenterhook("new", "guard", "--on", "pre-tool-call", "--lang", language, *options)
     assert (made.returncode, made.stderr) == (0, "")
     shown = json.loads(tenterhook("show", "guard", "--json").stdout)
@@ -147,6 +149,66 @@ def test_matchers_are_in_the_definition_and_in_the_cases(
     report = tried("guard")
     assert (report["status"], report["passed"]) == (0, 2), report["cases"]
     assert {each["actual"]["decision"] for each in report["cases"]} == {"deny", "none"}
+
+
+REASONS = [
+    "Push with --force-with-lease.",
+    """Don't "push" $HOME `id` $(id) \\n \\ %s !! *""",
+    "-n --force",
+    "ü 漢字 😀",
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("matcher", [(), ("--tool", "Shell", "--pattern", "git push")], ids=["a word", "its matcher"])
+def test_a_reason_is_what_the_model_is_told(language: str, matcher: tuple[str, ...], home: Path, project: Path) -> None:
+    for number, reason in enumerate(REASONS):
+        options = ("--on", "pre-tool-call", "--lang", language, *matcher, "--reason", reason)
+        made = tenterhook("new", f"guard-{number}", *options)
+        assert (made.returncode, made.stderr, "to do" in made.stdout) == (0, "", False)
+    report = tried()
+    assert (report["status"], report["passed"]) == (0, 2 * len(REASONS)), report
+    told = [case["actual"]["reason"] for case in report["cases"] if case["actual"]["decision"] == "deny"]
+    assert told == REASONS
+    assert json.loads(tenterhook("check", "--json").stdout)["problems"] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_reason_that_was_not_filled_in_fails_check_and_test(language: str, home: Path, project: Path) -> None:
+    made = tenterhook("new", "guard", "--on", "pre-tool-call", "--pattern", "git push", "--lang", language)
+    assert made.returncode == 0
+    entry_point = templates.ENTRY_POINTS[language]
+    assert f"to do: say in {entry_point} why it refuses: until then `tenterhook check` fails" in made.stdout
+    script = user_hooks(home) / "guard" / entry_point
+    for command in ("check", "test"):
+        ended = tenterhook(command, "--json")
+        (problem,) = json.loads(ended.stdout)["problems"]
+        assert (ended.returncode, problem["code"], problem["severity"]) == (1, "placeholder-reason", "error")
+        assert problem["file"] == str(script)
+        assert lints.PLACEHOLDER in script.read_text().split("\n")[problem["line"] - 1]
+    assert "[placeholder-reason]" in tenterhook("test").stdout + tenterhook("test").stderr
+    for file in (script, user_hooks(home) / "guard" / "cases" / "blocks.toml"):
+        file.write_text(file.read_text().replace(lints.PLACEHOLDER, "Push elsewhere."))
+    assert tenterhook("check").returncode == 0
+    assert (tried("guard")["status"], tried("guard")["passed"]) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("event", "reason", "said"),
+    [
+        ("post-session", "Why.", "is only observed"),
+        ("Stop", " ", "--reason is empty"),
+        ("Stop", "one\ntwo", "one line of plain text"),
+        ("Stop", "\x1b[31m", "one line of plain text"),
+    ],
+)
+def test_a_reason_that_nobody_could_be_told_is_wrong_usage(
+    event: str, reason: str, said: str, home: Path, project: Path
+) -> None:
+    ended = tenterhook("new", "guard", "--on", event, "--reason", reason)
+    assert ended.returncode == 64
+    assert said in ended.stderr
+    assert not user_hooks(home).exists()
 
 
 def test_an_event_that_looks_at_the_result_keeps_to_its_matcher(home: Path, project: Path) -> None:
@@ -157,7 +219,7 @@ def test_an_event_that_looks_at_the_result_keeps_to_its_matcher(home: Path, proj
 
 
 def test_without_an_input_that_comes_to_mind_it_says_so(home: Path, project: Path) -> None:
-    made = tenterhook("new", "guard", "--on", "pre-tool-call", "--pattern", r"x(?=y)(?=z)")
+    made = tenterhook("new", "guard", "--on", "pre-tool-call", "--pattern", r"x(?=y)(?=z)", "--reason", "Not this.")
     assert made.returncode == 0
     assert "to do: no input came to mind that 'x(?=y)(?=z)' finds: add a case with one to cases/" in made.stdout
     report = tried("guard")

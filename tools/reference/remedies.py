@@ -28,6 +28,10 @@ REMEDIES = {
         "mend the expression. A literal `. ( ) [ ] + * ?` needs a backslash. A guard whose matcher cannot be "
         "read is refused aloud instead of matching nothing in silence."
     ),
+    "placeholder-reason": (
+        "write into the script why it refuses, and what to do instead, and the same into the case that expects it; or "
+        "make the hook with `tenterhook new … --reason TEXT`."
+    ),
     "placeholder-in-code": (
         "read the value from the JSON on stdin in the command, or use the placeholder as a plain argument, "
         "outside of `sh -c`, `eval` and the name of a program."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..catalog.lints import PLACEHOLDER
 from ..events import Effect, spec_of
 from . import occasions
 from .paths import STATE_DIR
@@ -44,6 +46,7 @@ class _Subject(NamedTuple):
     pattern: str | None
     looks_at: Occasion
     calls: Calls | None
+    given: str | None = None  # the reason, if somebody has said it
 
     @property
     def decides(self) -> bool:
@@ -57,7 +60,7 @@ class _Subject(NamedTuple):
     @property
     def reason(self) -> str:
         """What it says when it blocks."""
-        return "Not here: say why, and what to do instead." if self.reached_is_enough else self.looks_at.reason
+        return self.given or (PLACEHOLDER if self.reached_is_enough else self.looks_at.reason)
 
     @property
     def reached_is_enough(self) -> bool:
@@ -65,11 +68,18 @@ class _Subject(NamedTuple):
         return bool(self.decides and self.calls and self.calls.told_apart and self.looks_at.path[0] == "tool_input")
 
 
-def render(name: str, event: str, language: str, tool: str | None = None, pattern: str | None = None) -> Made:
-    """The folder of a new hook."""
+def render(
+    name: str,
+    event: str,
+    language: str,
+    tool: str | None = None,
+    pattern: str | None = None,
+    reason: str | None = None,
+) -> Made:
+    """The folder of a new hook. `reason` is what it says when it blocks; without one there may be a gap to fill."""
     spec = spec_of(event)
     looks_at = occasions.occasion(spec, tool)
-    subject = _Subject(name, event, spec, tool, pattern, looks_at, occasions.calls(spec, tool, pattern))
+    subject = _Subject(name, event, spec, tool, pattern, looks_at, occasions.calls(spec, tool, pattern), reason)
     script = {"sh": _shell, "python": _python, "node": _node}[language](subject)
     files = {ENTRY_POINTS[language]: File(script, executable=True)}
     if language == "node":
@@ -79,6 +89,10 @@ def render(name: str, event: str, language: str, tool: str | None = None, patter
     gaps: tuple[str, ...] = ()
     if subject.calls and subject.calls.reaching is None:
         gaps = (f"no input came to mind that '{pattern}' finds: add a case with one to cases/",)
+    if subject.decides and subject.reason == PLACEHOLDER:
+        gaps += (
+            f"say in {ENTRY_POINTS[language]} why it refuses: until then `tenterhook check` fails (or use --reason)",
+        )
     files["HOOK.md"] = File(_definition(subject, ENTRY_POINTS[language]))
     return Made(files, gaps)
 
@@ -201,7 +215,7 @@ def _shell(subject: _Subject) -> str:
             "}\n"
             f"text=$(field {looks_at.path[-1]})  # {looks_at.what}\n"
         )
-    block = f'echo "{subject.reason}" >&2\nexit 2\n'
+    block = f"{_echo(subject.reason)} >&2\nexit 2\n"
     if not subject.decides:
         parts.append(f'if [ -n "$text" ]; then\n    printf \'%s\\n\' "$text" >>"$TENTERHOOK_STATE_DIR/{_NOTES}"\nfi\n')
     elif subject.reached_is_enough:
@@ -210,6 +224,13 @@ def _shell(subject: _Subject) -> str:
         indented = block.replace("\n", "\n    ").rstrip()
         parts.append(f'case "$text" in\n*"{looks_at.word}"*)\n    {indented}\n    ;;\nesac\n')
     return "\n".join(parts)
+
+
+def _echo(text: str) -> str:
+    """A shell command that prints a text, whatever is in it."""
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 .,:;?_/+=()-]*", text):
+        return f'echo "{text}"'
+    return f"printf '%s\\n' {shlex.quote(text)}"
 
 
 def _python(subject: _Subject) -> str:
@@ -229,7 +250,7 @@ def _python(subject: _Subject) -> str:
         "    return value if isinstance(value, str) else json.dumps(value)\n\n",
         f"text = text_of({path})  # {looks_at.what}\n",
     ]
-    block = f"print({json.dumps(subject.reason)}, file=sys.stderr)\nsys.exit(2)\n"
+    block = f"print({json.dumps(subject.reason, ensure_ascii=False)}, file=sys.stderr)\nsys.exit(2)\n"
     if not subject.decides:
         parts.append(
             f'if text:\n    notes = os.path.join(os.environ["TENTERHOOK_STATE_DIR"], "{_NOTES}")\n'
@@ -259,7 +280,7 @@ def _node(subject: _Subject) -> str:
         "}\n",
         f"const text = textOf({path}); // {looks_at.what}\n",
     ]
-    block = f"console.error({json.dumps(subject.reason)});\nprocess.exitCode = 2;\n"
+    block = f"console.error({json.dumps(subject.reason, ensure_ascii=False)});\nprocess.exitCode = 2;\n"
     if not subject.decides:
         parts.append(
             f'if (text) {{\n  fs.appendFileSync(`${{process.env.TENTERHOOK_STATE_DIR}}/{_NOTES}`, text + "\\n");\n}}\n'

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..model import Hook
 
+PLACEHOLDER = "Not here: say why, and what to do instead."  # the reason in a script of `tenterhook new`, to be replaced
 _LARGEST_SCRIPT = 256 * 1024
 _LONGEST_BODY = 4000  # characters, about 1,000 tokens
 
@@ -87,6 +88,7 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
     script, _ = entry_points.entry_point(folder)
     if script is None:
         return
+    yield from placeholder(script)
     with open(script, "rb") as file:
         first = file.readline(256)
     if first.startswith(b"#!") and first.rstrip(b"\n").endswith(b"\r"):
@@ -149,6 +151,17 @@ def _missing_interpreter(first: bytes) -> tuple[str, str] | None:
         f"did you mean {close[0]}? Else install it" if close and close[0] != name else "fix the #! line, or install it"
     )
     return f"its #! line names '{name}', and there is no such program on the PATH", hint
+
+
+def placeholder(script: str) -> Iterator[Problem]:
+    """A reason that nobody has filled in: the model would be told to say why."""
+    with open(script, encoding="utf-8", errors="replace") as file:
+        lines = file.read(_LARGEST_SCRIPT).split("\n")
+    for number, line in enumerate(lines, start=1):
+        if PLACEHOLDER in line:
+            message = "the reason is still the placeholder of `tenterhook new`; the model is told just that"
+            remedy = "write why it is refused and what to do instead, here and in cases/"
+            yield Problem("placeholder-reason", script, number, None, message, remedy)
 
 
 def _command(hook: Hook, command: str) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from ..basics.shown import visible
 from ..catalog import layers, roots
 from ..deciding import expressions
 from ..errors import HookError
-from ..events import spec_of
+from ..events import Effect, spec_of
 from ..formats import entry_points
 from ..installing import in_step, records, wiring
 from ..installing.agents import AGENTS
@@ -34,19 +34,30 @@ if TYPE_CHECKING:
 )
 @click.option("--tool", metavar="T", help="Only for tools whose name this expression finds: Shell, Write|Edit …")
 @click.option("--pattern", metavar="P", help="Only for calls in whose input this expression finds something.")
+@click.option("--reason", metavar="TEXT", help="What the model is told when it blocks: why, and what to do instead.")
 @click.option(
     "--lang", type=click.Choice(templates.LANGUAGES), default="sh", show_default=True, help="The script's language."
 )
 @click.option("--project", "for_project", is_flag=True, help="In this project's .agents/hooks instead of your own.")
 @click.option("--force", is_flag=True, help="Replace a hook of that name; the old folder is kept elsewhere.")
-def new(name: str, event: str, tool: str | None, pattern: str | None, lang: str, for_project: bool, force: bool) -> int:
+def new(
+    name: str,
+    event: str,
+    tool: str | None,
+    pattern: str | None,
+    reason: str | None,
+    lang: str,
+    for_project: bool,
+    force: bool,
+) -> int:
     """Make a hook: a folder with its definition, a script that looks at what matters at EVENT, and cases that pass.
 
     The script says in its comments what it may answer there. Change it, and `tenterhook test NAME` tells whether it
     does what its cases say.
 
     \b
-    tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'git push .*--force'
+    tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'git push .*--force' \\
+        --reason 'Push to a branch of your own instead.'
     tenterhook new finish-first --on Stop --lang python --project
     """
     if not for_project:
@@ -64,7 +75,7 @@ def new(name: str, event: str, tool: str | None, pattern: str | None, lang: str,
                 expressions.search(expressions.PYTHON, expression)
             except expressions.BadExpression as error:
                 raise click.UsageError(f"{option}: {error.message}") from None
-    made = templates.render(name, event, lang, tool or None, pattern or None)
+    made = templates.render(name, event, lang, tool or None, pattern or None, _checked(reason, event))
     folder = os.path.join(_directory(for_project), name)
     kept = folders.write(folder, made.files, replace=force)
     click.echo(f"made {short_path(folder)}")
@@ -75,6 +86,19 @@ def new(name: str, event: str, tool: str | None, pattern: str | None, lang: str,
     for gap in made.gaps:
         click.echo(f"{click.style('to do', fg='yellow')}: {visible(gap)}")
     return _say_what_next(name, folder)
+
+
+def _checked(reason: str | None, event: str) -> str | None:
+    """The reason a person gave; wrong usage if there is nothing in it, or nobody would hear it."""
+    if reason is None:
+        return None
+    if spec_of(event).effect("folder") is not Effect.DECIDES:
+        raise click.UsageError(f"{event} is only observed: the hook refuses nothing, and --reason would never be said")
+    if not reason.strip():
+        raise click.UsageError("--reason is empty: say why, and what to do instead")
+    if not reason.strip().isprintable():
+        raise click.UsageError("--reason is one line of plain text: it holds a line break or a control character")
+    return reason.strip()
 
 
 def _directory(for_project: bool) -> str:
@@ -99,7 +123,7 @@ def _say_what_next(name: str, folder: str) -> int:
             click.echo(f"no longer in force: {short_path(each.hook.folder or each.hook.source)}: {visible(each.why)}")
     once = " --trust-project" if hook.layer == "project" else ""
     script = entry_points.entry_point(folder)[0] or folder
-    steps = [(f"$EDITOR {short_path(script)}", "say why, and what to do instead: the model is told just that")]
+    steps = [(f"$EDITOR {short_path(script)}", "change what it looks for, and what the model is told")]
     steps += [(f"tenterhook test {shown}{once}", "tries its cases; with --watch, after each change")]
     if hook.layer == "project":
         steps.append((f"tenterhook trust {shown}", "lets it run, as it is then; it does not before"))
