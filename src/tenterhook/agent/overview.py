@@ -27,9 +27,12 @@ def overview(engine: Engine, tally: Tally) -> Iterator[str]:
     if not engine.hooks:
         yield "no hooks in force; they are looked for in:"
         yield from (f"  {each.name:8} {_short(each.directory)}" for each in (catalog.layers if catalog else ()))
+    for each in catalog.left_out if catalog else ():
+        yield f"  {one_line(each.hook.name)} is not in force: {_short_in(each.why)}"
     for problem in engine.problems:
         yield f"  {problem.severity}: {one_line(problem.message)} ({_short(problem.file or '')})"
-    yield "manage them: tenterhook list, tenterhook add, tenterhook show NAME, tenterhook check, tenterhook trust"
+    yield "manage them: tenterhook list, tenterhook add, tenterhook show NAME, tenterhook check, tenterhook trust,"
+    yield "             tenterhook disable NAME --for 1h, tenterhook enable NAME, tenterhook remove NAME"
 
 
 def _by_source(engine: Engine) -> Iterator[tuple[str, list[Hook]]]:
@@ -70,6 +73,10 @@ def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS))]
     for row in (_HEADINGS, *rows):
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _short_in(text: str) -> str:
+    return one_line(text.replace(places.home() + "/", "~/"))
 
 
 def _short(path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 import time
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,24 @@ def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
             shutil.move(kept, folder)
         raise
     return kept
+
+
+def delete(folder: str) -> None:
+    """Remove a hook's folder: at once it is no hook any more, then its files go. Of a link, the link alone."""
+    if os.path.islink(folder):
+        os.unlink(folder)
+        return
+    aside = tempfile.mkdtemp(prefix=".removed-", dir=os.path.dirname(folder))  # one deeper, nothing is a hook
+    try:
+        os.rename(folder, os.path.join(aside, os.path.basename(folder)))
+    except OSError:
+        os.rmdir(aside)
+        raise
+    try:
+        shutil.rmtree(aside)
+    except OSError as error:
+        message = f"the hook is removed, but not all of its files: {error.strerror}: {error.filename}"
+        raise HookError(message, f"remove {aside} yourself") from None
 
 
 def _make_directories(path: str) -> None:

@@ -30,6 +30,7 @@ COMPLETING = "_TENTERHOOK_COMPLETE"  # click's variable: what a shell wants of u
 _COMMANDS = {
     **{name: (name, name) for name in ("add", "agent", "check", "completion", "convert", "doctor", "hub", "inbox")},
     **{name: (name, name) for name in ("install", "log", "new", "replay", "show", "trigger", "trust", "uninstall")},
+    **{name: (name, name) for name in ("disable", "enable", "remove")},
     **{"list": ("list_hooks", "list_hooks"), "test": ("test_hooks", "test_hooks"), "untrust": ("untrust", "untrust")},
 }
 

@@ -13,7 +13,7 @@ from ..formats import entry_points
 from ..installing import sources
 from ..journal import health
 from .loading import config_option, event_names, json_option
-from .printing import matcher_text, print_json, print_problems, print_table, short_path
+from .printing import matcher_text, print_json, print_problems, print_table, short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
         )
         return
     shown = [*((hook, _row(hook, catalog, _remark(hook, remarks))) for hook in hooks)]
-    shown += [(each.hook, (*_row(each.hook, catalog)[:-1], each.why)) for each in left_out]
+    shown += [(each.hook, (*_row(each.hook, catalog)[:-1], why_text(each))) for each in left_out]
     for title, hooks_of_it in headings(found, [hook for hook, _ in shown]):
         name, _, rest = title.partition("  ")
         click.echo(f"{click.style(name, bold=True)}  {rest}")

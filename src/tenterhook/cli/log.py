@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +11,7 @@ import click
 from ..basics import places
 from ..basics.shown import one_line, with_stderr
 from ..events import spec_of
+from .durations import seconds
 from .loading import event_names, hook_names, json_option, session_ids
 from .printing import (
     below,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 DAMAGED = 1
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _POLL = 0.2  # seconds
 _DECISIONS = ("deny", "ask", "approve", "allow", "none")
 
@@ -205,10 +204,7 @@ def moment_since(text: str | None) -> float | None:
     """The time that an option like `2h` goes back to."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
-    if not found:
-        raise click.UsageError(f"--since {text}: write a number and a unit: 30s, 10m, 2h, 7d, 4w")
-    return time.time() - float(found[1]) * _UNITS[found[2]]
+    return time.time() - seconds("--since", text)
 
 
 def _seconds(milliseconds: float) -> str:

@@ -18,6 +18,7 @@ from ..model import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..catalog.contents import LeftOut
     from ..errors import Problem
     from ..model import Hook, Run, Verdict
 
@@ -76,6 +77,11 @@ def in_home(path: str) -> str:
     """A path as a person would say it wherever they are: below `~` if it is in their home."""
     home = os.path.expanduser("~")
     return one_line("~" + path[len(home) :] if path == home or path.startswith(home + "/") else path)
+
+
+def why_text(left_out: LeftOut) -> str:
+    """Why a hook is not in force, with paths as people say them."""
+    return one_line(left_out.why.replace(os.path.expanduser("~") + "/", "~/"))
 
 
 def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ..basics.shown import visible
+from ..basics.shown import one_line, visible
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
 from ..installing import records, sources
 from ..installing.agents import AGENTS
-from .printing import short_path
+from .printing import short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,8 @@ def _print_hooks(found: InForce, waiting: int) -> None:
             click.echo(f"        {count} of them from {short_path(source.file)}: {source}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
+    for each in catalog.left_out:
+        click.echo(f"        {one_line(each.hook.name)} is not: {why_text(each)}")
     problems = found.problems()
     if problems:
         counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
@@ -101,7 +103,7 @@ def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:
     untried = [state.agent.name for state in states if state.is_untried]
     if any(problem.severity == ERROR for problem in catalog.problems):
         return "tenterhook check           what is wrong, and how to mend it"
-    if not catalog.hooks:
+    if not catalog.hooks and not catalog.left_out:
         return "tenterhook add             take a ready-made hook, or write one: tenterhook new --help"
     if doubtful:
         return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to mend it"

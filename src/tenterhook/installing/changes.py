@@ -15,7 +15,7 @@ from .agents import AGENTS
 from .shown_diff import diff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..model import Hook
     from .agents import Agent
@@ -161,6 +161,22 @@ def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
             apply(wanted)
     except (HookError, OSError) as error:  # doctor shows it
         places.append_line(lines.log(), f"{int(time.time())} {record['host']} wiring {error}")
+
+
+def edit_file(path: str, edit: Callable[[bytes], bytes]) -> bool:
+    """Change one file of a person's as an edit says, links and mode kept; False if it is so already.
+
+    A file in which nothing is left is removed. Raises `HookError` if it cannot be edited; then nothing was changed.
+    """
+    before = _read(path)
+    after: bytes = _refusing(path, lambda: edit(before or b""))
+    change = FileChange(path, before, after if after.strip() else None)
+    if not change.changes:
+        return False
+    _check_writable(change)
+    _keep_backup(change)
+    _write(change)
+    return True
 
 
 def _note(change: FileChange, before: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Hooks in TOML settings, `[[hooks]]` tables or an inline array of them, edited so that all else keeps its bytes.
+"""Arrays of tables in TOML, `[[hooks]]` in an agent's settings or `[[hooks.disable]]` in `hooks.toml`, written as
+blocks or as an inline array, edited so that all else keeps its bytes.
 
 `tomllib` says what the file means, and a scanner where it is said: with strings and comments blanked out, headers and
 brackets are all that is left to find. An agent may write the file anew, without our comment and in the other of the
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from datetime import datetime
 
 from ..basics.values import NamedTuple
 from .edits import (
@@ -95,13 +97,24 @@ def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozen
     return _encoded(bom, document)
 
 
+def with_tables(
+    text: bytes, at: tuple[str, ...], entries: Sequence[Mapping[str, Any]], is_meant: Callable[[Any], bool]
+) -> bytes:
+    """The file in which the tables of the array `at` that are meant are exactly these; all else keeps its bytes.
+
+    `at` is the array's path: `("hooks", "disable")` for `[[hooks.disable]]`. Raises `Refused` as `hooks_of` does.
+    """
+    bom, body = decoded(text)
+    return _encoded(bom, _settle(_read(body, at), [dict(entry) for entry in entries], is_meant))
+
+
 class _Statement(NamedTuple):
     """A header or a key with its value, from the start of its line to the end of its last one."""
 
     start: int
     end: int
     is_header: bool
-    path: tuple[str, ...]  # empty for a key below a header
+    path: tuple[str, ...]  # of a key below a header, that one's too
 
 
 class _Inline(NamedTuple):
@@ -115,19 +128,32 @@ class _Document(NamedTuple):
     value: dict[str, Any]
     blocks: tuple[tuple[int, int], ...]  # from each `[[hooks]]` to the end of its last statement
     inline: _Inline | None
+    at: tuple[str, ...]  # the path of the array
 
     @property
     def hooks(self) -> list[Hook]:
-        found: list[Hook] = self.value.get("hooks", [])
+        found: list[Hook] = _value_at(self.value, self.at)
         return found
 
 
-def _read(body: str) -> _Document:
+_HOOKS = ("hooks",)
+
+
+def _read(body: str, at: tuple[str, ...] = _HOOKS) -> _Document:
     end = "" if not body or body.endswith("\n") else newline_of(body)
-    return _parsed(body + end, end)
+    return _parsed(body + end, end, at)
 
 
-def _parsed(text: str, end: str) -> _Document:
+def _value_at(value: Any, at: tuple[str, ...]) -> Any:
+    """What stands at a path; an empty list if nothing does, None if nothing can: there is no table on the way."""
+    for key in at:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key, [] if key == at[-1] else {})
+    return value
+
+
+def _parsed(text: str, end: str, at: tuple[str, ...]) -> _Document:
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -139,23 +165,23 @@ def _parsed(text: str, end: str) -> _Document:
         raise Refused(f"not readable as TOML: {error}", 1, "shorten the number or the nesting it speaks of") from None
     plain = _STRING_OR_COMMENT.sub(_blank, text)
     statements = _statements(text, plain)
-    _refuse_shape(text, value, statements)
+    _refuse_shape(text, value, statements, at)
     blocks: list[tuple[int, int]] = []
     inline = None
     in_block = False
     for statement in statements:
-        if statement.path == ("hooks",) and not statement.is_header:
+        if statement.path == at and not statement.is_header:
             bracket = plain.index("[", plain.index("=", statement.start))
             comments = tuple(found.span() for found in _STRING_OR_COMMENT.finditer(text) if found["comment"])
             inline = _Inline((statement.start, statement.end), listing_at(plain, bracket, comments, _TOKEN))
-        elif statement.path == ("hooks",):
+        elif statement.path == at:
             in_block = True
             blocks.append((statement.start, statement.end))
         elif statement.is_header:
-            in_block = in_block and statement.path[0] == "hooks"  # a table inside the hook
+            in_block = in_block and statement.path[: len(at)] == at  # a table inside the hook
         if in_block:
             blocks[-1] = (blocks[-1][0], statement.end)
-    return _Document(text, end, value, tuple(blocks), inline)
+    return _Document(text, end, value, tuple(blocks), inline, at)
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -165,20 +191,18 @@ def _blank(found: re.Match[str]) -> str:
 
 def _statements(text: str, plain: str) -> list[_Statement]:
     statements = []
-    at, under_header = 0, False
+    at = 0
+    header: tuple[str, ...] = ()
     while at < len(plain):
         end = plain.index("\n", at) + 1
         if plain[at:end].strip():
             is_header = plain[at:end].lstrip().startswith("[")
-            under_header = under_header or is_header
-            path: tuple[str, ...] = ()
             if is_header:
-                path = _path(text[at:end])
+                path = header = _path(text[at:end])
             else:
                 while _depth(plain[at:end]):
                     end = plain.index("\n", end) + 1
-                if not under_header:
-                    path = _path(text[at : plain.index("=", at)] + "= 0")
+                path = (*header, *_path(text[at : plain.index("=", at)] + "= 0"))
             statements.append(_Statement(at, end, is_header, path))
         at = end
     return statements
@@ -198,16 +222,24 @@ def _path(statement: str) -> tuple[str, ...]:
     return tuple(path)
 
 
-def _refuse_shape(text: str, value: dict[str, Any], statements: list[_Statement]) -> None:
-    hooks = value.get("hooks", [])
+def _refuse_shape(text: str, value: dict[str, Any], statements: list[_Statement], at: tuple[str, ...]) -> None:
+    inside = next(
+        (each for each in statements if not each.is_header and each.path in (at[:n] for n in range(1, len(at)))), None
+    )
+    if inside is not None:
+        name = ".".join(inside.path)
+        line = text.count("\n", 0, inside.start) + 1
+        raise Refused(f"`{name}` is an inline table", line, f"write [{name}], and its keys below")
+    hooks = _value_at(value, at)
     if isinstance(hooks, list) and all(isinstance(hook, dict) for hook in hooks):
         return
-    start = next(statement.start for statement in statements if statement.path[:1] == ("hooks",))
+    start = next((each.start for each in statements if each.path[:1] == at[:1]), 0)
     line = text.count("\n", 0, start) + 1
-    if isinstance(hooks, dict):
+    if isinstance(hooks, dict) and at == _HOOKS:
         what = "`hooks` is a table: that is the old table format, which the agent does not read"
         raise Refused(what, line, "write each hook as a [[hooks]] table with event and command")
-    raise Refused("`hooks` is not an array of tables", line, "write each hook as a [[hooks]] table")
+    name = ".".join(at)
+    raise Refused(f"`{name}` is not an array of tables", line, f"write each as a [[{name}]] table")
 
 
 def _settle(document: _Document, wanted: list[Hook], is_ours: Callable[[Any], bool]) -> _Document:
@@ -216,22 +248,22 @@ def _settle(document: _Document, wanted: list[Hook], is_ours: Callable[[Any], bo
     while spare and missing:
         index, hook = spare.pop(0), missing.pop(0)
         start, end = document.inline.listing.items[index] if document.inline else document.blocks[index]
-        new = _inline_table(hook) if document.inline else _block(hook, newline_of(document.text))
-        document = _parsed(document.text[:start] + new + document.text[end:], document.end)
+        new = _inline_table(hook) if document.inline else _block(document.at, hook, newline_of(document.text))
+        document = _parsed(document.text[:start] + new + document.text[end:], document.end, document.at)
     for index in reversed(spare):
         if document.inline:
             text = removed(document.text, document.inline.listing, index)
         else:
             text = _without_block(document.text, document.blocks[index])
-        document = _parsed(text, document.end)
+        document = _parsed(text, document.end, document.at)
     for number, hook in enumerate(missing):
         if document.inline:
             text = _with_item(document.text, document.inline.listing, _inline_table(hook))
         else:
             newline = newline_of(document.text)
-            comment = "" if number else COMMENT + newline
-            text = document.text + (newline if document.text else "") + comment + _block(hook, newline)
-        document = _parsed(text, document.end)
+            comment = "" if number or document.at != _HOOKS else COMMENT + newline
+            text = document.text + (newline if document.text else "") + comment + _block(document.at, hook, newline)
+        document = _parsed(text, document.end, document.at)
     return document
 
 
@@ -262,8 +294,8 @@ def _with_item(text: str, listing: Listing, item: str) -> str:
     return appended(text, listing, item)
 
 
-def _block(hook: Hook, newline: str) -> str:
-    return newline.join(("[[hooks]]", *(f"{_key(key)} = {_value(value)}" for key, value in hook.items()), ""))
+def _block(at: tuple[str, ...], hook: Hook, newline: str) -> str:
+    return newline.join((f"[[{'.'.join(at)}]]", *(f"{_key(key)} = {_value(value)}" for key, value in hook.items()), ""))
 
 
 def _inline_table(hook: Mapping[str, Any]) -> str:
@@ -281,6 +313,8 @@ def _value(value: object) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which JSON allows and TOML does not
     if isinstance(value, int | float):
         return repr(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, dict):

@@ -1,0 +1,92 @@
+"""`tenterhook disable`: switch a hook off, for a while or until it is enabled."""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from ..basics.shown import one_line
+from ..installing import hooks_toml
+from .durations import seconds
+from .loading import catalog_here, hook_names, json_option
+from .own_hooks import all_hooks, governed, hooks_as_json, own_settings, place
+from .printing import print_json, print_problems, why_text
+from .trust import need_terminal, refuse_below_agent
+
+if TYPE_CHECKING:
+    from ..catalog.contents import Catalog, LeftOut
+
+
+@click.command(short_help="Switch a hook off, for a while or for good.")
+@click.argument("name", metavar="NAME", shell_complete=hook_names)
+@click.option(
+    "--for", "duration", metavar="1h", help="Only for so long: 90s, 30m, 1h, 2d. Then it runs again by itself."
+)
+@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+@json_option
+def disable(name: str, duration: str | None, yes: bool, as_json: bool) -> int:
+    """Switch a hook off, in every project and every agent, until `tenterhook enable NAME`.
+
+    It is written into the hooks.toml beside your own hooks, which may disable yours and those of projects. The hook
+    stays where it is. It needs a terminal or --yes, and does not work from within a guarded agent.
+
+    \b
+    tenterhook disable enforce-tests
+    tenterhook disable no-force-push --for 1h
+    """
+    until = _until(duration) if duration is not None else None
+    catalog = catalog_here()
+    hooks = governed(name, catalog)
+    called = hooks[0].name
+    file = own_settings(catalog)[0]
+    refuse_below_agent("disable")
+    need_terminal("disable", yes=yes)
+    if not yes:
+        for hook in hooks:
+            click.echo(f"{click.style(one_line(hook.name), bold=True)}  {place(hook)}", err=as_json)
+        how_long = f"for {duration}" if duration else "until it is enabled again"
+        if not click.confirm(f"Disable it {how_long}?", default=True, err=as_json):
+            return 1
+    hooks_toml.disable(file, called, until)
+    return _say(called, file, until, catalog_here(), as_json=as_json)
+
+
+def _until(duration: str) -> datetime:
+    lasts = seconds("--for", duration)
+    if lasts <= 0:
+        raise click.UsageError(f"--for {duration}: that is no time at all")
+    try:
+        return datetime.fromtimestamp(math.ceil(time.time() + lasts), UTC).astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise click.UsageError(f"--for {duration}: longer than any calendar reaches; leave --for out") from None
+
+
+def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_json: bool) -> int:
+    """What is disabled now, and what is not though it has the name."""
+    off = [each for each in catalog.left_out if each.hook.name == name]
+    on = [hook for hook in catalog.hooks if hook.name == name]
+    if as_json:
+        _print_json(name, file, until, off, catalog)
+        return 0 if off else 1
+    for each in off:
+        click.echo(f"{click.style(one_line(name), bold=True)}  {why_text(each)}")
+    for hook in on:
+        why = "it is managed" if hook.layer == "managed" else "hooks.toml has no effect"
+        click.echo(f"{one_line(name)} is still in force: {place(hook)} ({why})", err=True)
+    print_problems((each for each in catalog.problems if each.file == file), err=True)
+    if off:
+        by_itself = "it runs again by itself then; " if until else ""
+        click.echo(f"  {by_itself}to have it back now: tenterhook enable {one_line(name)}")
+    return 0 if off else 1
+
+
+def _print_json(name: str, file: str, until: datetime | None, off: list[LeftOut], catalog: Catalog) -> None:
+    hooks = [hook for hook in all_hooks(catalog) if hook.name == name]
+    disabled = {each.hook.source for each in off}
+    shown = [{**each, "disabled": each["source"] in disabled} for each in hooks_as_json(hooks)]
+    moment = until.isoformat() if until else None
+    print_json({"schema": 1, "name": name, "until": moment, "file": file, "hooks": shown})

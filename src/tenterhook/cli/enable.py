@@ -1,0 +1,78 @@
+"""`tenterhook enable`: have a disabled hook back."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ..basics.shown import one_line, visible
+from ..errors import HookError
+from ..installing import hooks_toml
+from .loading import catalog_here, json_option
+from .own_hooks import disabled_names, governed, hooks_as_json, own_settings, still_disabled, wired
+from .printing import print_json, short_path
+from .trust import refuse_below_agent
+
+if TYPE_CHECKING:
+    from ..catalog.contents import Catalog
+
+
+def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    return disabled_names(incomplete)
+
+
+@click.command(short_help="Have a disabled hook back.")
+@click.argument("name", metavar="NAME", shell_complete=_names)
+@json_option
+def enable(name: str, as_json: bool) -> int:
+    """Have a hook back that `tenterhook disable` has switched off: its entry in your hooks.toml is removed.
+
+    It does not work from within a guarded agent.
+
+    \b
+    tenterhook enable enforce-tests
+    """
+    catalog = catalog_here()
+    files = [file for file in own_settings(catalog) if os.path.lexists(file)]
+    refuse_below_agent("enable")  # it lets more run
+    called = _called(name, catalog, files)
+    changed = [file for file in files if hooks_toml.enable(file, called)]
+    after = catalog_here()
+    for each in after.left_out:
+        if each.hook.name == called and (trouble := still_disabled(each.hook, after)):
+            raise trouble
+    lines = wired(after)
+    if as_json:
+        _print_json(called, changed, after)
+        return 0
+    if not changed:
+        click.echo(f"{one_line(called)} is not disabled")
+    for file in changed:
+        click.echo(f"{click.style(one_line(called), bold=True)}  enabled: its entry is out of {short_path(file)}")
+    for hook in after.hooks:
+        if hook.name == called and not (standing := after.trust.standing(hook)).runs:
+            why = visible(standing.why or str(standing.state))
+            click.echo(f"  it does not run yet: {why}; tenterhook trust {one_line(called)}")
+    for line in lines:
+        click.echo(line)
+    return 0
+
+
+def _called(name: str, catalog: Catalog, files: list[str]) -> str:
+    """The name in hooks.toml; of a hook that is gone, the entry may still be there."""
+    from ..catalog import settings
+
+    try:
+        return governed(name, catalog)[0].name
+    except HookError:
+        if any(name in settings.read(os.path.dirname(file), ())[0].disabled for file in files):
+            return name
+        raise
+
+
+def _print_json(name: str, changed: list[str], catalog: Catalog) -> None:
+    hooks = hooks_as_json(hook for hook in catalog.hooks if hook.name == name)
+    print_json({"schema": 1, "name": name, "changed": changed, "hooks": hooks})

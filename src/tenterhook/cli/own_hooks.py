@@ -1,0 +1,143 @@
+"""What `remove`, `disable` and `enable` share: which hooks a name means, where they are changed, what follows."""
+
+from __future__ import annotations
+
+import os
+import time
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ..catalog import settings
+from ..catalog.loading import GOVERNED
+from ..errors import HookError, Problem
+from ..formats import toml_files
+from ..installing import in_step, records, wiring
+from .loading import catalog_here
+from .printing import short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..catalog.contents import Catalog
+    from ..model import Hook
+
+
+def is_called(hook: Hook, name: str) -> bool:
+    """Whether a hook is meant by a name: its own, or its folder's."""
+    return name in (hook.name, os.path.basename(hook.folder or ""))
+
+
+def all_hooks(catalog: Catalog) -> list[Hook]:
+    """Those in force, and those that are not."""
+    return [*catalog.hooks, *(each.hook for each in catalog.left_out)]
+
+
+def governed(name: str, catalog: Catalog) -> list[Hook]:
+    """The hooks of a name that a person's `hooks.toml` may disable. Raises `HookError` if there are none."""
+    found = [hook for hook in all_hooks(catalog) if is_called(hook, name)]
+    own = [hook for hook in found if hook.folder is not None and hook.layer in GOVERNED["user"]]
+    if own:
+        return [hook for hook in own if hook.name == own[0].name]
+    if any(hook.layer == "managed" for hook in found):
+        raise managed(next(hook for hook in found if hook.layer == "managed"))
+    elsewhere = [*(hook for hook in found if hook.folder is None), *_in_files(name)]
+    if elsewhere:
+        raise HookError(
+            f"'{name}' is defined in {place(elsewhere[0])}; hooks.toml governs folders of hooks only",
+            "change or remove it there",
+        )
+    raise unknown(name, catalog)
+
+
+def managed(hook: Hook) -> HookError:
+    """Why a managed hook is not changed."""
+    return HookError(
+        f"'{hook.name}' is managed: {place(hook)}; nothing disables or replaces it", "only root can remove it, there"
+    )
+
+
+def unknown(name: str, catalog: Catalog) -> HookError:
+    """Why there is nothing to do: no hook has the name, or the one that has it cannot be loaded."""
+    broken = [each for each in catalog.problems if os.path.basename(os.path.dirname(each.file)) == name]
+    if broken:
+        return HookError(f"'{name}' cannot be loaded: {broken[0].message}", "tenterhook check says how to fix it")
+    close = get_close_matches(name, [hook.name for hook in all_hooks(catalog)], n=1, cutoff=0.5)
+    return HookError(
+        f"no hook is called '{name}'", f"did you mean '{close[0]}'?" if close else "tenterhook list shows the names"
+    )
+
+
+def _in_files(name: str) -> list[Hook]:
+    """Hooks of that name in the files that `install` was given."""
+    files = dict.fromkeys(file for record in records.all_records() for file in record["configs"])
+    return [hook for file in files for hook in toml_files.read(file).hooks if hook.name == name]
+
+
+def place(hook: Hook) -> str:
+    """Where a hook is defined: its folder, or its file and line."""
+    if hook.folder is not None:
+        return short_path(hook.folder)
+    return short_path(hook.source) + (f":{hook.line}" if hook.line else "")
+
+
+def own_settings(catalog: Catalog) -> list[str]:
+    """The `hooks.toml` files of a person's own directories, the one that is written to first."""
+    found = [os.path.join(layer.directory, settings.FILE) for layer in catalog.layers if layer.name == "user"]
+    if not found:
+        raise HookError(
+            "your own hooks are in a directory of this project, and count as the project's",
+            "unset XDG_CONFIG_HOME, or let it name a directory outside the project",
+        )
+    return found
+
+
+def still_disabled(hook: Hook, catalog: Catalog) -> HookError | None:
+    """What else disables a hook, and how to change that; None if nothing does."""
+    now = time.time()
+    for layer in catalog.layers:
+        if hook.layer not in GOVERNED[layer.name]:
+            continue
+        rules, _ = settings.read(layer.directory, GOVERNED[layer.name])
+        if not rules.enabled:
+            line = _line(rules.file, "hooks", 0, "enabled")
+            message = f"{short_path(rules.file)}{line} switches off every hook it governs: enabled = false"
+            return HookError(message, "set it to true there, or remove the line")
+        if rules.disables(hook.name, now):
+            where = f"{short_path(rules.file)}{_entry_line(rules.file, hook.name)}"
+            if layer.name == "managed":
+                return HookError(f"'{hook.name}' is disabled by {where}", "only root can change that")
+            remedy = "remove the entry there" + (
+                ", then: tenterhook trust hooks.toml" if layer.name == "project" else ""
+            )
+            return HookError(f"'{hook.name}' is disabled by {where}", remedy)
+    return None
+
+
+def _entry_line(file: str, name: str) -> str:
+    loaded = toml_files.load(file)
+    entries = [] if isinstance(loaded, Problem) else loaded[0]["hooks"]["disable"]
+    number = next((number for number, entry in enumerate(entries) if entry.get("name") == name), 0)
+    return _line(file, "hooks.disable", number, "name")
+
+
+def _line(file: str, header: str, number: int, key: str) -> str:
+    loaded = toml_files.load(file)
+    line = None if isinstance(loaded, Problem) else loaded[1].line_of(header, number, key)
+    return f":{line}" if line else ""
+
+
+def wired(catalog: Catalog) -> list[str]:
+    """Lead the events of what is in force now to us in every guarded agent; say where that was done."""
+    hooks = catalog.in_force()
+    return [str(each) for each in in_step.wire(hooks, root=catalog.root, closed=wiring.must_close(hooks))]
+
+
+def hooks_as_json(hooks: Iterable[Hook]) -> list[dict[str, object]]:
+    return [{"name": hook.name, "layer": hook.layer, "source": hook.source} for hook in hooks]
+
+
+def disabled_names(incomplete: str) -> list[str]:
+    """For shell completion: hooks that are disabled here."""
+    from .loading import offered
+
+    return offered(sorted({each.hook.name for each in catalog_here().left_out}), incomplete)

@@ -1,0 +1,205 @@
+"""`tenterhook disable` and `tenterhook enable`: a hook switched off, for a while or for good, and back."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import tomllib
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import folder_hook, on_a_terminal, project_hooks, table_hook, tenterhook, user_hooks, write_config
+from tenterhook import Hook
+from tenterhook.basics import guarded, processes
+from tenterhook.catalog.contents import Catalog
+from tenterhook.catalog.trust import Trust
+from tenterhook.cli import own_hooks
+from tenterhook.errors import HookError
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+MINE = "# mine\n[hooks]\nenabled = true\n\n[[hooks.override]]\nname = 'guard'\npriority = 7"
+
+
+def settings(home: Path) -> Path:
+    return user_hooks(home) / "hooks.toml"
+
+
+def decision() -> str:
+    ended = tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--json")
+    found: str = json.loads(ended.stdout)["decision"]
+    return found
+
+
+def succeeded(*arguments: str) -> str:
+    ended = tenterhook(*arguments)
+    assert (ended.returncode, ended.stderr) == (0, ""), ended.stderr
+    return ended.stdout
+
+
+def refused(*arguments: str, status: int = 1) -> str:
+    ended: subprocess.CompletedProcess[str] = tenterhook(*arguments)
+    assert (ended.returncode, ended.stdout) == (status, "")
+    return ended.stderr
+
+
+@pytest.fixture
+def guard(home: Path, project: Path) -> Path:
+    return folder_hook(user_hooks(home), "guard", "exit 2")
+
+
+@pytest.mark.usefixtures("guard")
+def test_a_disabled_hook_does_not_run_until_it_is_enabled(home: Path) -> None:
+    settings(home).write_text(MINE)
+    said = succeeded("disable", "guard", "--yes")
+    assert said.startswith("guard  disabled by ~/.config/agents/hooks/hooks.toml\n")
+    assert settings(home).read_text().startswith(MINE)
+    assert decision() == "none"
+    assert "disabled by ~/.config/agents/hooks/hooks.toml" in succeeded("list")
+    assert "        guard is not: disabled by ~/.config/agents/hooks/hooks.toml\n" in succeeded()
+    assert "guard  enabled: its entry is out of ~/.config" in succeeded("enable", "guard")
+    assert settings(home).read_text() == MINE
+    assert decision() == "deny"
+    assert succeeded("enable", "guard") == "guard is not disabled\n"
+
+
+@pytest.mark.usefixtures("guard")
+@pytest.mark.parametrize(("given", "seconds"), [("90s", 90), ("30m", 1800), ("1h", 3600), ("2d", 172800)])
+def test_for_a_while_is_written_as_a_time_and_shown(home: Path, given: str, seconds: int) -> None:
+    now = time.time()
+    found = json.loads(succeeded("disable", "guard", "--for", given, "--yes", "--json"))
+    (entry,) = tomllib.loads(settings(home).read_text())["hooks"]["disable"]
+    assert entry == {"name": "guard", "until": datetime.fromisoformat(found["until"])}
+    assert now + seconds <= entry["until"].timestamp() <= time.time() + seconds + 1
+    assert entry["until"].utcoffset() is not None
+    for shown in (succeeded("list"), succeeded()):
+        assert re.search(r"disabled until (\d{4}-\d\d-\d\d )?\d\d:\d\d \(~/.config/agents/hooks/hooks.toml\)", shown)
+    assert [each["disabled"] for each in found["hooks"]] == [True]
+    assert decision() == "none"
+
+
+@pytest.mark.usefixtures("guard")
+def test_it_is_in_force_again_by_itself_and_enable_cleans_up(home: Path) -> None:
+    succeeded("disable", "guard", "--for", "1s", "--yes")
+    time.sleep(2.1)
+    assert decision() == "deny"
+    assert "in force" in succeeded("list")
+    assert "enabled: its entry is out of" in succeeded("enable", "guard")
+    assert not settings(home).exists()
+
+
+@pytest.mark.usefixtures("guard")
+@pytest.mark.parametrize("given", ["", "1", "h", "1x", "-1h", "0s", "1 h", "1h30m", "9999999999d"])
+def test_a_time_that_is_none_is_wrong_usage(home: Path, given: str) -> None:
+    assert "--for" in refused("disable", "guard", "--for", given, "--yes", status=64)
+    assert not settings(home).exists()
+
+
+@pytest.mark.usefixtures("guard")
+def test_a_name_that_no_hook_has_is_suggested(home: Path) -> None:
+    for command in ("disable", "enable", "remove"):
+        said = refused(command, "guarb")
+        assert said == "tenterhook: no hook is called 'guarb'\n  did you mean 'guard'?\n"
+
+
+@pytest.mark.usefixtures("guard")
+def test_without_a_terminal_it_needs_yes_and_on_one_it_asks(home: Path) -> None:
+    assert "use --yes" in refused("disable", "guard")
+    status, seen = on_a_terminal(["disable", "guard"], {b"Disable it until it is enabled again? [Y/n]": b"n\n"})
+    assert (status, settings(home).exists()) == (1, False), seen
+    status, seen = on_a_terminal(["disable", "guard", "--for", "1h"], {b"Disable it for 1h? [Y/n]": b"\n"})
+    assert (status, settings(home).exists()) == (0, True), seen
+
+
+@pytest.mark.parametrize("command", [("disable", "guard", "--yes"), ("enable", "guard"), ("remove", "guard", "--yes")])
+def test_an_agent_that_is_guarded_may_not(guard: Path, home: Path, command: tuple[str, ...]) -> None:
+    settings(home).write_text('[[hooks.disable]]\nname = "guard"\n')
+    guarded.mark(processes.this())
+    assert "was called from an agent that Tenterhook guards" in refused(*command)
+    assert settings(home).read_text() == '[[hooks.disable]]\nname = "guard"\n'
+    assert guard.exists()
+
+
+def test_a_projects_hook_is_disabled_in_ones_own_settings(home: Path, project: Path) -> None:
+    folder_hook(project_hooks(project), "theirs", "exit 2")
+    succeeded("trust", "theirs", "--yes")
+    assert decision() == "deny"
+    succeeded("disable", "theirs", "--yes")
+    assert tomllib.loads(settings(home).read_text())["hooks"]["disable"] == [{"name": "theirs"}]
+    assert not (project_hooks(project) / "hooks.toml").exists()
+    assert decision() == "none"
+    succeeded("enable", "theirs")
+    assert decision() == "deny"
+
+
+def test_enabling_an_untrusted_hook_says_that_it_does_not_run_yet(home: Path, project: Path) -> None:
+    folder_hook(project_hooks(project), "theirs", "exit 2")
+    succeeded("disable", "theirs", "--yes")
+    assert "it does not run yet" in succeeded("enable", "theirs")
+
+
+def test_what_a_project_has_disabled_is_changed_there(home: Path, project: Path) -> None:
+    folder_hook(project_hooks(project), "theirs", "exit 2")
+    (project_hooks(project) / "hooks.toml").write_text("[hooks]\n[[hooks.disable]]\nname = 'theirs'\n")
+    assert tenterhook("trust", "--all", "--yes").returncode == 0
+    said = refused("enable", "theirs")
+    assert said.startswith("tenterhook: 'theirs' is disabled by .agents/hooks/hooks.toml:3\n")
+    assert "tenterhook trust hooks.toml" in said
+
+
+@pytest.mark.usefixtures("guard")
+def test_where_everything_is_switched_off_enable_says_what_to_do(home: Path) -> None:
+    settings(home).write_text("[hooks]\nenabled = false\n")
+    said = refused("enable", "guard")
+    assert "~/.config/agents/hooks/hooks.toml:2 switches off every hook it governs: enabled = false" in said
+    assert "set it to true there" in said
+
+
+@pytest.mark.parametrize("command", ["disable", "enable", "remove"])
+def test_a_hook_of_a_file_is_changed_there(home: Path, project: Path, command: str) -> None:
+    config = write_config(home / "more.toml", table_hook("exit 2", name="of-a-file"))
+    assert tenterhook("install", "claude-code", "--config", config).returncode == 0
+    said = refused(command, "of-a-file")
+    assert said.startswith("tenterhook: 'of-a-file' is defined in ~/more.toml:1; hooks.toml governs folders")
+    assert "change or remove it there" in said
+
+
+def test_a_managed_hook_cannot_be_disabled(project: Path) -> None:
+    hook = Hook("rule", "pre-tool-call", "pre-tool-call", "folder", layer="managed", folder="/etc/agents/hooks/rule")
+    catalog = Catalog(str(project), (), (hook,), (), (), Trust(str(project)))
+    with pytest.raises(HookError, match="'rule' is managed: /etc/agents/hooks/rule; nothing disables"):
+        own_hooks.governed("rule", catalog)
+
+
+@pytest.mark.usefixtures("guard")
+def test_settings_that_cannot_be_edited_are_left_alone(home: Path) -> None:
+    settings(home).write_text("hooks = { enabled = true }\n")
+    said = refused("disable", "guard", "--yes")
+    assert "hooks.toml: line 1: `hooks` is an inline table; nothing was changed\n  write [hooks]" in said
+    assert settings(home).read_text() == "hooks = { enabled = true }\n"
+
+
+@pytest.mark.usefixtures("guard")
+def test_settings_that_have_no_effect_are_said(home: Path) -> None:
+    settings(home).write_text("[hooks]\n")
+    settings(home).chmod(0o666)
+    ended = tenterhook("disable", "guard", "--yes")
+    assert ended.returncode == 1
+    assert "guard is still in force" in ended.stderr
+    assert "writable-by-others" in ended.stderr
+
+
+def test_an_event_that_was_never_wired_is_when_its_hook_is_enabled(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "finish", "exit 2", "Stop")
+    for options, is_wired in (((), False), (("--for", "1h"), True)):
+        succeeded("disable", "finish", "--yes", *options)
+        assert tenterhook("install", "claude-code").returncode == 0
+        wired: dict[str, Any] = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+        assert ("Stop" in wired) == is_wired  # what comes back by itself must find its event wired
+        assert ("wired in Claude Code: Stop" in succeeded("enable", "finish")) == (not is_wired)
+        assert tenterhook("uninstall", "--yes").returncode == 0
