@@ -203,3 +203,10 @@ def test_the_cases_of_a_hook_in_kimis_own_file_are_tried(home: Path, kimi: Path)
     ended = tenterhook("test", "guard")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "1 passed" in ended.stdout
+
+
+def test_a_hook_of_a_file_is_changed_in_that_file(kimi: Path) -> None:
+    for command in (("disable", "guard", "--yes"), ("remove", "guard", "--yes")):
+        ended = tenterhook(*command)
+        assert ended.returncode != 0
+        assert "'guard' is defined in ~/.kimi/config.toml:1" in ended.stderr

@@ -11,7 +11,7 @@ from ..catalog import settings
 from ..catalog.loading import GOVERNED
 from ..errors import HookError, Problem
 from ..formats import toml_files
-from ..installing import in_step, records, wiring
+from ..installing import in_step, sources, wiring
 from .loading import catalog_here
 from .printing import short_path
 
@@ -40,7 +40,7 @@ def governed(name: str, catalog: Catalog) -> list[Hook]:
         return [hook for hook in own if hook.name == own[0].name]
     if any(hook.layer == "managed" for hook in found):
         raise managed(next(hook for hook in found if hook.layer == "managed"))
-    elsewhere = [*(hook for hook in found if hook.folder is None), *_in_files(name)]
+    elsewhere = [hook for hook in sources.here().catalog.hooks if hook.folder is None and hook.name == name]
     if elsewhere:
         raise HookError(
             f"'{name}' is defined in {place(elsewhere[0])}; hooks.toml governs folders of hooks only",
@@ -65,12 +65,6 @@ def unknown(name: str, catalog: Catalog) -> HookError:
     return HookError(
         f"no hook is called '{name}'", f"did you mean '{close[0]}'?" if close else "tenterhook list shows the names"
     )
-
-
-def _in_files(name: str) -> list[Hook]:
-    """Hooks of that name in the files that `install` was given."""
-    files = dict.fromkeys(file for record in records.all_records() for file in record["configs"])
-    return [hook for file in files for hook in toml_files.read(file).hooks if hook.name == name]
 
 
 def place(hook: Hook) -> str:

@@ -69,7 +69,7 @@ class InForce(NamedTuple):
 
     def problems(self) -> list[Problem]:
         """What is wrong with the hooks, and hooks that an agent's settings do not lead to."""
-        return [*self.catalog.problems, *wiring.problems(self.catalog.hooks, self.catalog.root)]
+        return [*self.catalog.problems, *wiring.problems(self.catalog.expected(), self.catalog.root)]
 
 
 def here(named: Sequence[str] = (), *, trust_project: bool = False) -> InForce:
