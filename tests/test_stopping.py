@@ -123,7 +123,7 @@ def test_what_a_late_hook_says_beside_its_block_is_kept() -> None:
     settled = stopping.Gate({"folder": 0, "array": 1}).settle(late)
     assert (settled.decision, settled.reason) == (Action.NONE, None)
     assert (settled.messages, settled.additional_context) == (("told",), ("known",))
-    assert settled.runs == late.runs
+    assert [(run.decision.action, bool(run.decision.ignored)) for run in settled.runs] == [(Action.DENY, True)]
 
 
 @pytest.mark.parametrize("kept", ["", "{", "[]", '{":folder": "x"}', '{":folder": null}', '{"other": 9}', "\x00"])

@@ -15,11 +15,11 @@ from . import stopping, telling
 from .approvals.requests import Call
 from .basics import guarded, processes
 from .gate import Gate, Permit
-from .model import Event, Verdict
+from .model import Action, Event, Verdict
 from .sessions import fresh_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Self
 
     from .approvals.requests import Answer, Request, Surface
@@ -47,6 +47,7 @@ class Turn:
         self.stop_reason = "no_tool_calls"
         self.refusal: str | None = None  # why there was no model call
         self.answer = ""
+        self.context: list[str] = []  # of hooks in this turn, for its next request
         self.asking: set[asyncio.Task[Permit]] = set()  # calls that wait for an answer
         self.heard: set[str] = set()  # calls that hooks were told of
 
@@ -76,12 +77,13 @@ class Life:
         told: Callable[[Event, Verdict], None] | None = None,
         say: Callable[[str], None] | None = None,
         keep: Callable[[str], None] | None = None,
+        kept_waiting: Callable[[str], None] | None = None,
     ) -> None:
         """`mode` says which tools are asked about where hooks do not decide, `surfaces` are who is asked.
 
         `max_steps` are the requests after which a turn ends by itself; a limit given to the framework comes before it.
         `told` hears of every verdict, `answered` of every answer, `say` of what a person should read, `keep` of what
-        belongs in the session but not in the model's context.
+        belongs in the session but not in the model's context, `kept_waiting` of what its next request will hold.
         """
         self.engine = engine
         self.session_id = session_id or self.fresh_session_id()
@@ -94,6 +96,7 @@ class Life:
         self.told = told
         self.say = say or (lambda text: None)
         self.keep = keep or (lambda text: None)
+        self.kept_waiting = kept_waiting or (lambda text: None)
         self.subagent: Subagent | None = None
         self.context: list[str] = []  # of pre-session hooks, for the instructions
         self.waiting: list[str] = []  # for the next request
@@ -173,8 +176,8 @@ class Life:
         return [telling.hook_context(verdict.event, text) for text in verdict.additional_context]
 
     async def end_turn(self, response: str) -> None:
-        """A turn has ended as it should."""
-        if self.subagent is None:
+        """A turn has ended as it should. Only a person's has a `pre-agent-turn`, and so a `post-agent-turn`."""
+        if self.subagent is None and self.origin == "user":
             await self.fire("post-agent-turn", prompt=self.turn.prompt, response=response)
 
     async def fail_turn(self, error: Exception) -> None:
@@ -189,9 +192,18 @@ class Life:
     def is_cut_off(self) -> bool:
         """Whether a turn must not go on: a person has ended it, or it has taken all its steps."""
         turn = self.turn
-        if turn.stop_reason == "no_tool_calls" and self.max_steps is not None and turn.steps >= self.max_steps:
+        if turn.stop_reason == "no_tool_calls" and self._has_no_step_left():
             turn.stop_reason, turn.answer = "max_steps", f"Stopped after {turn.steps} steps"
         return turn.stop_reason != "no_tool_calls"
+
+    def _has_no_step_left(self) -> bool:
+        return self.max_steps is not None and self.turn.steps >= self.max_steps
+
+    def wait(self, texts: Iterable[str]) -> None:
+        """Have the model told something with its next request, in whichever turn that is."""
+        for text in texts:
+            self.waiting.append(text)
+            self.kept_waiting(text)
 
     def take_waiting(self) -> list[str]:
         """What the model is told with its next request; a subagent's is told nothing of it."""
@@ -244,10 +256,14 @@ class Life:
         """A call has run: what to tell the model beside the result."""
         return telling.beside_result(await self.fire("post-tool-call", **_tool(call), tool_output=output))
 
-    async def stop(self, said: str) -> list[str]:
-        """Ask whether the run may stop; if not, this is what the model hears next."""
+    async def stop(self, said: str | None) -> list[str]:
+        """Ask whether the run may stop; if not, this is what the model hears next.
+
+        `said` is the assistant's last message, None if there is none. A turn that is cut off stops whatever hooks say;
+        where it has no step left, it is not cut off yet, and they are asked again once it is.
+        """
         turn, subagent = self.turn, self.subagent
-        message = {"role": "assistant", "content": said}
+        message = None if said is None else {"role": "assistant", "content": said}
         told = {"stop_reason": turn.stop_reason, "step_count": turn.steps or None, "final_message": message}
         name = "pre-agent-turn-stop" if subagent is None else "post-subagent"
         event = self._event(name, told if subagent is None else {**_about(subagent), "response": said})
@@ -256,23 +272,37 @@ class Life:
             asked = [hook for hook in asked if stopping.family(hook) == "folder"]
         engine = self.engine.asking(asked)
         told_event = turn.stops.told(event, engine.hooks)
-        verdict = await engine.adecide(told_event, settle=turn.stops.settle)
+        why = self._why_it_must_stop()
+        settle = turn.stops.settle if why is None else lambda verdict: stopping.overruled(verdict, why)
+        verdict = await engine.adecide(told_event, settle=settle)
         self._heard(event, verdict)
         if turn.stop_reason == "no_tool_calls":
             turn.stops, news = turn.stops.announce(self.engine.hooks, verdict)
             for line in news:
                 self.say(line)
         contexts = [telling.hook_context(name, text) for text in verdict.additional_context]
-        if verdict.denied and turn.stop_reason == "no_tool_calls":
+        denies = (run for run in verdict.runs if run.decision.action is Action.DENY)
+        blocks = [run for run in denies if run.decision.ignored in (None, why)]
+        if blocks and turn.stop_reason == "no_tool_calls":
             turn.stops = turn.stops.after(verdict)
-            return [*telling.sent_back(verdict.runs), *contexts]
-        self.waiting += contexts
+            return [*telling.sent_back(blocks), *contexts]
+        for run in blocks:
+            self.say(f"tenterhook: {run.hook.name} ({name}): {why}: {run.decision.reason}")
+        self.wait(contexts)
         if subagent is None:
             active = any(count > 0 for count in turn.stops.counts.values())
             await self.fire("post-agent-turn-stop", **told, stop_hook_active=active)
         return []
 
     # How it is done
+
+    def _why_it_must_stop(self) -> str | None:
+        """Why a hook cannot have the turn go on."""
+        if self.turn.stop_reason == "tool_rejected":
+            return "the user has ended the turn (tool_rejected), the block is ignored"
+        if self.turn.stop_reason == "max_steps" or self._has_no_step_left():
+            return "the turn has no step left (max_steps), the block is ignored"
+        return None
 
     def _answered(self, request: Request, answer: Answer | None, took: float) -> None:
         """Write down how a question ended, and tell whoever listens."""

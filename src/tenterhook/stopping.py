@@ -57,7 +57,7 @@ class Gate(NamedTuple):
     def settle(self, verdict: Verdict) -> Verdict:
         """The verdict without blocks that come too late."""
         if self._is_too_late(verdict):
-            return verdict._replace(decision=Action.NONE, reason=None)
+            return overruled(verdict, "array hooks have continued the turn once already: the block is ignored")
         return verdict
 
     def after(self, verdict: Verdict) -> Gate:
@@ -100,6 +100,12 @@ def _key(event: Event, name: str) -> str:
     return f"{event.fields.get('agent_id') or event.fields.get('agentId') or ''}:{name}"
 
 
+def overruled(verdict: Verdict, why: str) -> Verdict:
+    """The verdict of a stop that no hook can prevent: their blocks are shown as ignored, their context counts."""
+    runs = [run._replace(decision=run.decision._replace(ignored=why)) if _blocks(run) else run for run in verdict.runs]
+    return verdict._replace(decision=Action.NONE, reason=None, runs=tuple(runs)) if verdict.denied else verdict
+
+
 def family(hook: Hook) -> str:
     """Which of the two counts a hook's blocks go to."""
     return "folder" if hook.format in ("folder", "table", "function") else "array"
@@ -107,5 +113,8 @@ def family(hook: Hook) -> str:
 
 def _blocking(verdict: Verdict) -> set[str]:
     """The families whose hooks block."""
-    denied = (run for run in verdict.runs if run.decision.action is Action.DENY and run.decision.ignored is None)
-    return {family(run.hook) for run in denied}
+    return {family(run.hook) for run in verdict.runs if _blocks(run)}
+
+
+def _blocks(run: Run) -> bool:
+    return run.decision.action is Action.DENY and run.decision.ignored is None

@@ -26,9 +26,8 @@ def beside_result(verdict: Verdict) -> list[str]:
     return [hook_context(verdict.event, text) for text in said]
 
 
-def sent_back(runs: Iterable[Run]) -> list[str]:
+def sent_back(blocks: Iterable[Run]) -> list[str]:
     """The reasons of blocked stops, in the words of each family."""
-    blocks = [run for run in runs if run.decision.action is Action.DENY and run.decision.ignored is None]
     return [
         f"[Hook blocked stop: {run.decision.reason}]"
         if stopping.family(run.hook) == "folder"

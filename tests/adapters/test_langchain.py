@@ -170,6 +170,7 @@ def test_a_run_is_cut_off_after_its_steps_and_nobody_sends_it_back(project: Path
     assert result["messages"][-1].text == "Stopped after 2 steps"
     (stop,) = (event for event in heard.events if event.canonical == "pre-agent-turn-stop")
     assert stop.fields["stop_reason"] == "max_steps"
+    assert stop.fields.get("final_message") is None
 
 
 def test_invoke_works_where_a_loop_runs_already(project: Path, client: httpx.Client) -> None:

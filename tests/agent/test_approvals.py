@@ -437,6 +437,8 @@ def test_a_persons_yes_for_the_session_and_their_no(play: Play) -> None:
         assert (play.project / "a").read_text() == "x\n" * 2
         terminal.child.send("n")
         assert stop.once["stop_reason"] == "tool_rejected"
+        assert stop.once.get("final_message") is None  # the model said nothing
+        terminal.sees(r"tool_rejected\), the block is ignored: go on")
         terminal.leave()
         assert not play.ran("b")
         assert (result.all[0]["decision"], result.all[0]["scope"]) == ("approved", "session")

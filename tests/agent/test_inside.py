@@ -80,6 +80,56 @@ def test_max_steps_fires_but_is_not_overridden(play: Play) -> None:
     assert session.report["outcome"] == "failed"
 
 
+@pytest.mark.parametrize("said", ["I look.", ""])
+def test_at_max_steps_a_block_is_shown_as_ignored_and_the_final_message_is_the_assistants(
+    play: Play, said: str
+) -> None:
+    """`stop_reason` (… `max_steps`), `final_message`: the assistant's (6); `max_steps` fire but are not overridden"""
+    play.settings["max_steps"] = 2
+    stop, over = play.hook("folder pre-agent-turn-stop", block("not yet")), play.hook("folder post-session")
+    turn = play.hook("folder post-agent-turn")
+    calls: Answer = {"text": said, "calls": [shell("true")]}
+    session = play.run([shell("true")], calls, "Never said.", exits=1)
+    assert stop.once.get("final_message") == ({"role": "assistant", "content": said} if said else None)
+    assert turn.once["response"] == said
+    (verdict,) = session.verdicts("pre-agent-turn-stop")
+    assert (verdict["decision"], verdict["runs"][0]["outcome"]) == ("none", "ok")
+    assert "max_steps" in str(verdict["runs"][0]["notes"])
+    assert "✗ h01" not in session.shown
+    assert re.search(r"no step left \(max_steps\), the block is ignored: not yet", session.shown)
+    assert over.once["exit_reason"] == "max_steps"
+    assert session.report["reason"] == "Stopped after 2 steps"
+
+
+def test_a_block_that_would_exceed_max_steps_is_ignored_too(play: Play) -> None:
+    play.settings["max_steps"] = 1
+    stop = play.hook("folder pre-agent-turn-stop", block("not yet"))
+    session = play.run("Done.", "Never said.", exits=1)
+    assert [sent["stop_reason"] for sent in stop.all] == ["no_tool_calls", "max_steps"]
+    assert [sent["final_message"]["content"] for sent in stop.all] == ["Done.", "Done."]
+    assert [verdict["decision"] for verdict in session.verdicts("pre-agent-turn-stop")] == ["none", "none"]
+
+
+def test_context_beside_a_result_does_not_have_a_turn_go_on_that_is_over(play: Play) -> None:
+    """`tool_rejected` and `max_steps` fire but are not overridden; … else with the next request"""
+    play.settings["max_steps"] = 1
+    play.hook("folder post-tool-call", answer(additional_context="it is hot"))
+    first = play.run([shell("true")], "Never said.", exits=1)
+    assert len(first.by()) == 1
+    second = play.run("Back.", prompt="go on", options=["--resume"])
+    assert second.last.users == ["go", "go on", '<hook_context event="post-tool-call">it is hot</hook_context>']
+
+
+def test_a_session_says_how_its_last_turn_ended(play: Play) -> None:
+    """`exit_reason` (`user_exit` …)"""
+    over = play.hook("folder post-session")
+    play.hook("folder pre-agent-turn", when("secret", block("not that")))
+    play.run("Done.")
+    play.run({"error": {"status": 500}}, exits=1)
+    play.run("Never said.", prompt="a secret", exits=2)
+    assert [sent["exit_reason"] for sent in over.all] == ["user_exit", "failed", "refused"]
+
+
 # ------------------------------------------------------------------ refused calls
 
 
@@ -477,3 +527,40 @@ def test_the_report_counts_what_hooks_did(play: Play) -> None:
     counted = [(hook["runs"], hook["blocks"], hook["failures"]) for hook in session.report["hooks"]]
     assert sorted(counted) == [(1, 0, 0), (1, 0, 1), (2, 1, 0)]
     assert (session.report["schema"], session.report["steps"]) == (1, 3)
+
+
+@pytest.mark.parametrize("says", ["deny", "allow"])
+def test_context_of_a_compaction_goes_with_the_next_request(play: Play, says: str) -> None:
+    """`additional_context` is sent: … else with the next request; also if there is no compaction, or it fails"""
+    play.settings["compact_above"] = 1000
+    play.hook("folder pre-context-compact", answer(decision=says, reason="no", additional_context="keep the plan"))
+    long: Answer = {"calls": [shell("true")], "tokens": {"input": 2000}}
+    session = play.run(long, "Done.", summaries=[{"error": {"status": 500}}])
+    assert session.kept("compaction") == []
+    assert len(session.by()) == 2
+    context = '<hook_context event="pre-context-compact">keep the plan</hook_context>'
+    assert session.last.users == ["go", context]
+    assert play.run("Back.", prompt="go on", options=["--resume"]).last.users == ["go", context, "go on"]
+
+
+def test_context_of_a_stop_goes_with_the_next_request_also_of_another_process(play: Play) -> None:
+    """`additional_context` is sent: … else with the next request"""
+    play.hook("folder pre-agent-turn-stop", answer(additional_context="for later"))
+    context = '<hook_context event="pre-agent-turn-stop">for later</hook_context>'
+    play.run("One.", prompt="first")
+    assert play.run("Two.", prompt="second", options=["--resume"]).last.users == ["first", "second", context]
+    third = play.run("Three.", prompt="third", options=["--resume"])
+    assert third.last.users == ["first", "second", context, "third", context]
+
+
+def test_a_turn_that_a_background_task_starts_is_no_turn_of_a_person(play: Play) -> None:
+    """`post-agent-turn` fires once for each `pre-agent-turn`; a turn that a notification starts has neither"""
+    before, after = play.hook("folder pre-agent-turn"), play.hook("table after_agent")
+    stop, started = play.hook("folder pre-agent-turn-stop"), play.hook("folder turn-started")
+    late: dict[str, Any] = {"worker": [{"text": "worked", "delay": 1}]}
+    session = play.run([task("worker", background=True)], "Under way.", "Good.", tasks=late)
+    assert session.answer == "Good."
+    assert [sent["origin_kind"] for sent in started.all] == ["user", "notification"]
+    assert before.once["prompt"] == "go"
+    assert after.once["response"] == "Under way."
+    assert len(stop.all) == 2

@@ -102,11 +102,11 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
     async def aafter_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         life = self._life(state)
         if life.turn.refusal is None:
-            said = str(state["messages"][-1].text)
+            said = _said(state["messages"], life)
             told = await life.stop(said)
             if told:
                 return {"messages": _heard(told), "jump_to": "model"}
-            await life.end_turn(said)
+            await life.end_turn(said or "")
         self._turns.pop(state.get("tenterhook_turn", ""), None)
         return None
 
@@ -212,6 +212,14 @@ def _message(command: Any, call_id: str) -> ToolMessage | None:
     messages = update.get("messages", ()) if isinstance(update, dict) else ()
     own = (each for each in messages if isinstance(each, ToolMessage) and each.tool_call_id == call_id)
     return next(own, None)
+
+
+def _said(messages: Sequence[Any], life: Life) -> str | None:
+    """The model's last words; of a turn that was cut off those before the message that says so."""
+    if life.turn.stop_reason == "no_tool_calls":
+        return str(messages[-1].text)
+    said = (str(message.text) for message in reversed(messages[:-1]) if isinstance(message, AIMessage))
+    return next(said, "") or None
 
 
 def _here(work: Coroutine[Any, Any, T]) -> T:

@@ -22,7 +22,18 @@ from ..life import Life
 from ..telling import said_text
 
 try:
-    from agents import Agent, FunctionTool, Handoff, MaxTurnsExceeded, RunConfig, Runner, RunState, ToolOutputText
+    from agents import (
+        Agent,
+        FunctionTool,
+        Handoff,
+        ItemHelpers,
+        MaxTurnsExceeded,
+        MessageOutputItem,
+        RunConfig,
+        Runner,
+        RunState,
+        ToolOutputText,
+    )
     from agents.agent import ToolsToFinalOutputResult
     from agents.result import RunResult
     from agents.run_context import RunContextWrapper
@@ -37,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from agents import TResponseInputItem
+    from agents import RunItem, TResponseInputItem
     from agents.run_config import CallModelData, CallModelInputFilter, ModelInputData
     from agents.tool import FunctionToolResult, Tool
     from agents.tool_context import ToolContext
@@ -78,11 +89,11 @@ class HooksRunner(Life):
         except Exception as error:
             if isinstance(error, MaxTurnsExceeded):
                 life.turn.stop_reason = "max_steps"
-                await life.stop("")
+                await life.stop(_said(error.run_data.new_items if error.run_data else ()))
             await life.fail_turn(error)
             raise
         if not result.interruptions:
-            await life.end_turn(said_text(result.final_output))
+            await life.end_turn(life._final(result) or "")
         return result
 
     def guard(self, agent: Agent[Any]) -> Agent[Any]:
@@ -107,7 +118,7 @@ class HooksRunner(Life):
             result = await Runner.run(self.guard(agent), prompt, **how)
             if result.interruptions:
                 return result
-            told = await self.stop(said_text(result.final_output))
+            told = await self.stop(self._final(result))
             if not told:
                 return result
             if left is not None:
@@ -117,6 +128,11 @@ class HooksRunner(Life):
                 how["previous_response_id"] = result.last_response_id
             elif not (how.get("session") or how.get("conversation_id")):
                 prompt = [*result.to_input_list(), *prompt]
+
+    def _final(self, result: RunResult) -> str | None:
+        """The agent's last message; a person's no, which ends a run too, is none."""
+        rejected = self.turn.stop_reason == "tool_rejected"
+        return _said(result.new_items) if rejected else said_text(result.final_output)
 
     def _configured(self, given: RunConfig | dict[str, Any] | None) -> RunConfig:
         config = given if isinstance(given, RunConfig) else RunConfig(**(given or {}))
@@ -191,6 +207,12 @@ class HooksRunner(Life):
             return ToolsToFinalOutputResult(False)
 
         return ending
+
+
+def _said(items: Sequence[RunItem]) -> str | None:
+    """The model's last words in a run."""
+    said = (ItemHelpers.text_message_output(item) for item in reversed(items) if isinstance(item, MessageOutputItem))
+    return next(said, None)
 
 
 class _Invoker:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from pydantic_ai.agent import CallToolsNode, ModelRequestNode
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.result import FinalResult
 from pydantic_ai.run import AgentRunResult
 from pydantic_graph import End
@@ -23,7 +24,7 @@ from ..life import Life
 from ..telling import said_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from pydantic_ai.capabilities.abstract import WrapRunHandler
     from pydantic_ai.messages import ToolCallPart
@@ -47,6 +48,8 @@ EVENTS = {
 class HooksCapability(Life, AbstractCapability[Any]):
     """Fires every event of a run at an engine's hooks and does what they decide."""
 
+    _said: str | None = None  # the model's last words in a turn that was cut off
+
     async def for_run(self, ctx: RunContext[Any]) -> HooksCapability:
         return self.for_turn()
 
@@ -59,17 +62,22 @@ class HooksCapability(Life, AbstractCapability[Any]):
             if self.subagent is not None:
                 raise ToolFailed(self.turn.refusal)
             return AgentRunResult(output=self.turn.refusal)
-        _add(ctx, context)
+        self.turn.context += context
         try:
             result = await handler()
         except Exception as error:
             await self.fail_turn(error)
             raise
-        await self.end_turn(said_text(result.output))
+        finally:
+            if self.subagent is None:  # of a turn that was cut off or interrupted: its calls had their results
+                self.wait(self.turn.context)
+        was_cut_off = self.turn.stop_reason != "no_tool_calls"
+        await self.end_turn(self._said or "" if was_cut_off else said_text(result.output))
         return result
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
-        _add(ctx, self.take_waiting())
+        tell(ctx, request_context, [*self.turn.context, *self.take_waiting()])
+        self.turn.context.clear()
         return request_context
 
     async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
@@ -79,18 +87,24 @@ class HooksCapability(Life, AbstractCapability[Any]):
     async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
         """Where a run would go on although it must not, and where it would end although hooks say no."""
         if isinstance(result, ModelRequestNode) and isinstance(node, CallToolsNode):
-            await self._tell_of_others(ctx, node, result.request)
+            await self._tell_of_others(node, result.request)
             if self.is_cut_off():
                 ctx.messages.append(result.request)  # the results of the calls, which nobody answers
-                result = End(FinalResult(self.turn.answer))
+                return await self._cut_off(node.model_response.text)
         if isinstance(result, End):
-            self.turn.answer = said_text(result.data.output)
-            told = await self.stop(self.turn.answer)
+            said = self.turn.answer = said_text(result.data.output)
+            told = await self.stop(said)
             if told and self.is_cut_off():
-                result = End(FinalResult(self.turn.answer))
-                told = await self.stop(self.turn.answer)
-            _add(ctx, told)
+                return await self._cut_off(said)
+            for text in told:  # which has the run go on
+                ctx.enqueue(text)
         return result
+
+    async def _cut_off(self, said: str | None) -> End[FinalResult[Any]]:
+        """The end of a turn that hooks cannot prevent; `said` are the model's last words."""
+        self._said = said
+        await self.stop(said)
+        return End(FinalResult(self.turn.answer))
 
     async def wrap_tool_execute(
         self,
@@ -103,26 +117,26 @@ class HooksCapability(Life, AbstractCapability[Any]):
     ) -> Any:
         given = _given(call, args)
         permit = await self.permit(self.call(call.tool_name, given, call.tool_call_id))
-        _add(ctx, permit.context)
+        self.turn.context += permit.context
         wanted = permit.call
         if not permit.allowed:
             reason, context = await self.refused(permit)
-            _add(ctx, context)
+            self.turn.context += context
             raise ToolFailed(reason)
         try:
             args = args if wanted.tool_input is given else _validated(ctx, call.tool_name, wanted.tool_input)
             output = await handler(args)
         except Exception as error:
-            _add(ctx, await self.failed(wanted, str(error)))
+            self.turn.context += await self.failed(wanted, str(error))
             raise
         exit_code = _exit_code(output)
         if exit_code:  # the model gets the result all the same
-            _add(ctx, await self.failed(wanted, said_text(_output(output)), exit_code))
+            self.turn.context += await self.failed(wanted, said_text(_output(output)), exit_code)
         else:
-            _add(ctx, await self.succeeded(wanted, _output(output)))
+            self.turn.context += await self.succeeded(wanted, _output(output))
         return output
 
-    async def _tell_of_others(self, ctx: RunContext[Any], node: Any, request: Any) -> None:
+    async def _tell_of_others(self, node: Any, request: Any) -> None:
         """Calls that never came to run: of a tool that does not exist, or with an input that it does not take."""
         calls = {call.tool_call_id: call for call in node.model_response.tool_calls}
         for part in list(request.parts):
@@ -134,12 +148,16 @@ class HooksCapability(Life, AbstractCapability[Any]):
             except ValueError:
                 given = {"arguments": call.args}
             wanted = self.call(call.tool_name, given, call.tool_call_id)
-            _add(ctx, await self.failed(wanted, _error_text(part)))
+            self.turn.context += await self.failed(wanted, _error_text(part))
 
 
-def _add(ctx: RunContext[Any], texts: Iterable[str]) -> None:
-    for text in texts:
-        ctx.enqueue(text)
+def tell(ctx: RunContext[Any], request_context: Any, texts: Sequence[str]) -> None:
+    """Put texts into the request that is about to be made, and into the history with it."""
+    if texts:
+        parts = [UserPromptPart(text) for text in texts]
+        request = ModelRequest(parts=parts, run_id=ctx.run_id, conversation_id=ctx.conversation_id)
+        ctx.messages.append(request)
+        request_context.messages = [*request_context.messages, request]
 
 
 def _given(call: ToolCallPart, args: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from pydantic_ai.direct import model_request
@@ -53,13 +54,17 @@ async def compact(
     verdict = await hooks.fire("pre-context-compact", trigger=trigger, token_count=tokens(messages))
     context = [hook_context("pre-context-compact", text) for text in verdict.additional_context]
     if verdict.denied:
-        hooks.waiting += context
+        hooks.wait(context)
         return None
     screen.note("compacting the context…")
     asked = [*past, ModelRequest(parts=[UserPromptPart(_ASKED)])]
     try:
         response = await model_request(models.speaking_as(conversation.model, SUMMARY), asked)
+    except asyncio.CancelledError:
+        hooks.wait(context)
+        raise
     except Exception as error:  # noqa: BLE001  # whatever the model's trouble is: the context stays as it is
+        hooks.wait(context)
         screen.note(f"the context was not compacted: {error}")
         return None
     conversation.count(response.usage)

@@ -16,7 +16,7 @@ from ..basics.shown import with_stderr
 from ..sessions import Session, fresh_id
 from . import compaction, models, record
 from .background import BackgroundRuns
-from .capability import HooksCapability
+from .capability import HooksCapability, tell
 from .scripted import ScriptError
 from .tally import Tally
 from .tasks import Tasks
@@ -50,6 +50,7 @@ class Ended(NamedTuple):
     outcome: str  # success, refused, failed, interrupted
     answer: str = ""
     reason: str | None = None
+    exit_reason: str = "user_exit"  # of a session that ends with it
 
 
 class Conversation:
@@ -79,7 +80,7 @@ class Conversation:
         entries = record.read(resume) if resume else []
         self.history: list[ModelMessage] = record.history(entries)
         self._lost = list(record.lost_tasks(entries))
-        self._unheard = record.unheard(entries)
+        self._unheard = record.unheard(entries, "notification")
         self._source = "resume" if resume else "startup"
         self.record = record.Record(self.id, screen.note)
         self.record.follows(self.history)
@@ -99,7 +100,9 @@ class Conversation:
             told=self._heard,
             say=screen.note,
             keep=self._keep,
+            kept_waiting=self._kept_waiting,
         )
+        self.hooks.waiting += record.unheard(entries, "context")
         self.gate = self.hooks.gate
         self.tools = Tools(work_dir, lambda: engine.session_variables(self.id))
         self.tasks = Tasks(self, max(map(record.task_number, entries), default=0))
@@ -143,9 +146,7 @@ class Conversation:
         """One run of the agent, from a prompt to where it stops. Cancelled, it leaves a history to go on from."""
         self.screen.begin_turn()
         self.hooks.origin = origin
-        if origin == "user":
-            self.hooks.waiting += self.notifications
-            self.notifications.clear()
+        self.record.write("turn", origin=origin, prompt=prompt)
         self._recording.begin(self.history)
         limits = UsageLimits(request_limit=None)
         try:
@@ -157,16 +158,16 @@ class Conversation:
             raise
         except Exception as error:  # noqa: BLE001  # a model, its server, a tool: the session goes on
             self._settle()
-            return Ended("failed", reason=_said(error))
+            return Ended("failed", reason=_said(error), exit_reason="failed")
         turn = self.hooks.turn
         if turn.refusal is not None:
             self.record.write("refused", prompt=prompt, reason=turn.refusal)
-            return Ended("refused", turn.refusal, turn.refusal)
+            return Ended("refused", turn.refusal, turn.refusal, "refused")
         self._settle()
         if turn.stop_reason == "tool_rejected":
-            return Ended("refused", str(result.output), str(result.output))
+            return Ended("refused", str(result.output), str(result.output), turn.stop_reason)
         if turn.stop_reason == "max_steps":
-            return Ended("failed", reason=str(result.output))
+            return Ended("failed", reason=str(result.output), exit_reason=turn.stop_reason)
         return Ended("success", str(result.output))
 
     async def compact(self, trigger: str = "manual") -> bool:
@@ -199,9 +200,14 @@ class Conversation:
         self.record.write("notification", text=text)
         await self.hooks.fire("notification", sink="context", notification_type=kind, **about)
         self.screen.note(f"{kind}: {title}")
-        if not self._recording.tell(text):
-            self.notifications.append(text)
-            self.on_notification()
+        self.notifications.append(text)
+        self.on_notification()
+
+    def take_notifications(self) -> list[str]:
+        """What the model is told now."""
+        taken = list(self.notifications)
+        self.notifications.clear()
+        return taken
 
     def count(self, usage: Any) -> None:
         """Add what a request, or all of a subagent's, took."""
@@ -262,35 +268,22 @@ class Conversation:
         if answer is not None:
             self.screen.answered(request, answer)
 
+    def _kept_waiting(self, text: str) -> None:
+        self.record.write("context", text=text)
+
     def _keep(self, text: str) -> None:
         self.record.write("hook_result", text=text)
 
 
 class _Recording(AbstractCapability[Any]):
-    """Writes each message down as soon as it is one, compacts where it must, and hands on what comes in between."""
+    """Writes each message down before the model gets it, compacts where it must, and hands on notifications."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
         self.messages: list[ModelMessage] = []
-        self._context: RunContext[Any] | None = None
 
     def begin(self, history: list[ModelMessage]) -> None:
         self.messages = history
-
-    def tell(self, text: str) -> bool:
-        """Have a running turn hear something; False if there is none."""
-        if self._context is None:
-            return False
-        self._context.enqueue(text)
-        return True
-
-    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
-        self._context = ctx
-        self.messages = ctx.messages
-        try:
-            return await handler()
-        finally:
-            self._context = None
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         conversation = self._conversation
@@ -301,6 +294,8 @@ class _Recording(AbstractCapability[Any]):
             if compacted is not None:
                 ctx.messages[:] = compacted
                 request_context.messages = list(compacted)
+        tell(ctx, request_context, [*conversation.hooks.take_waiting(), *conversation.take_notifications()])
+        conversation.record.write_new(ctx.messages)
         return request_context
 
     async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, ToolReturnPart
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, RetryPromptPart, ToolReturnPart
 
 from ..basics import places
 from ..errors import HookError
@@ -18,7 +19,9 @@ from ..errors import HookError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart
+
+    Merged: TypeAlias = "ModelResponse | list[ModelRequestPart]"  # a response, or the parts of adjacent requests
 
 SCHEMA = 1
 
@@ -35,7 +38,7 @@ class Record:
         self._say = say
         self._descriptor: int | None = None
         self._said = False
-        self._written = 0  # of the messages of the history
+        self._written: list[Merged] = []  # the history that a reader of the file gets
 
     def write(self, kind: str, **data: Any) -> bool:
         """Append a line; False if it could not be."""
@@ -62,19 +65,26 @@ class Record:
         return descriptor
 
     def write_new(self, messages: Sequence[ModelMessage]) -> None:
-        """Append the messages of a history that are not there yet."""
-        for message in messages[self._written :]:
-            self.write("message", message=_plain([message])[0])
-        self._written = len(messages)
+        """Append what a reader of the file would not know yet of a history, so that it has all of it.
+
+        Contents are compared, not positions: pydantic-ai merges, copies and reorders the requests of a history.
+        """
+        unwritten = _unwritten(self._written, messages)
+        if unwritten is None:  # what was written has changed
+            self.write("history", messages=_plain(messages))
+        else:
+            for message in unwritten:
+                self.write("message", message=_plain([message])[0])
+        self._written = _merged(messages)
 
     def replace(self, messages: Sequence[ModelMessage], **data: Any) -> bool:
         """From here on the history is another one."""
-        self._written = len(messages)
+        self._written = _merged(messages)
         return self.write("compaction", **data, messages=_plain(messages))
 
     def follows(self, messages: Sequence[ModelMessage]) -> None:
         """The history that the file holds already."""
-        self._written = len(messages)
+        self._written = _merged(messages)
 
     def close(self) -> None:
         """Get everything onto the disk."""
@@ -85,6 +95,55 @@ class Record:
                 pass
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _merged(messages: Sequence[ModelMessage]) -> list[Merged]:
+    """A history as the model gets it: adjacent requests are one, in which the results of calls come first."""
+    merged: list[Merged] = []
+    for message in messages:
+        if not message.parts:
+            continue
+        if isinstance(message, ModelResponse):
+            merged.append(message)
+        elif merged and isinstance(last := merged[-1], list):
+            last += message.parts
+        else:
+            merged.append(list(message.parts))
+    for each in merged:
+        if isinstance(each, list):
+            each.sort(key=lambda part: not hasattr(part, "tool_call_id"))
+    return merged
+
+
+def _unwritten(written: list[Merged], messages: Sequence[ModelMessage]) -> list[ModelMessage] | None:
+    """The messages, or parts of them, that come after what is written; None if that is not what they begin with."""
+    *before, last = written or [[]]
+    merged = _merged(messages)
+    if merged[: len(before)] != before:
+        return None
+    new = merged[len(before) :]
+    if isinstance(last, ModelResponse):
+        if new[:1] != [last]:
+            return None
+        del new[0]
+    elif last:
+        request = new[0] if new else None
+        for part in last:
+            if not isinstance(request, list) or part not in request:
+                return None
+            request.remove(part)
+    ids = {id(part) for each in new for part in (each if isinstance(each, list) else [each])}
+    return [only for message in messages if (only := _only(message, ids)) is not None]
+
+
+def _only(message: ModelMessage, ids: set[int]) -> ModelMessage | None:
+    """The message with those of its parts, or the response, that have these ids."""
+    if isinstance(message, ModelResponse):
+        return message if id(message) in ids else None
+    parts = [part for part in message.parts if id(part) in ids]
+    if not parts:
+        return None
+    return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 
 def read(session_id: str) -> list[dict[str, Any]]:
@@ -117,7 +176,7 @@ def history(entries: Sequence[dict[str, Any]]) -> list[ModelMessage]:
     for entry in entries:
         if entry["type"] == "message":
             plain.append(entry.get("message"))
-        elif entry["type"] == "compaction" and isinstance(entry.get("messages"), list):
+        elif entry["type"] in ("compaction", "history") and isinstance(entry.get("messages"), list):
             plain = list(entry["messages"])
     messages: list[ModelMessage] = []
     for each in plain:
@@ -129,27 +188,33 @@ def history(entries: Sequence[dict[str, Any]]) -> list[ModelMessage]:
 
 
 def mended(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The history with a result for every call: a process that ends in the middle of one leaves it without."""
+    """The history with a result for every call, and without the empty answers of requests that failed.
+
+    A process that ends in the middle of a call leaves it without a result.
+    """
     whole: list[ModelMessage] = []
-    for number, message in enumerate(messages):
+    left: dict[str, str] = {}  # calls of the last response without a result: their tools' names
+    place = 0  # of the last response, or of the last results of its calls
+    for message in [each for each in messages if each.parts]:
+        if isinstance(message, ModelResponse):
+            whole[place + 1 : place + 1] = _interrupted(left)
+            left = {call.tool_call_id: call.tool_name for call in message.tool_calls}
+            place = len(whole)
+        else:
+            ids = {part.tool_call_id for part in message.parts if isinstance(part, (ToolReturnPart, RetryPromptPart))}
+            if ids & set(left):
+                place = len(whole)
+            left = {number: name for number, name in left.items() if number not in ids}
         whole.append(message)
-        if not isinstance(message, ModelResponse):
-            continue
-        following = messages[number + 1] if number + 1 < len(messages) else None
-        answered = {
-            part.tool_call_id
-            for part in (following.parts if isinstance(following, ModelRequest) else ())
-            if hasattr(part, "tool_call_id")
-        }
-        missing = [call for call in message.tool_calls if call.tool_call_id not in answered]
-        if missing:
-            whole.append(ModelRequest(parts=[_interrupted(call.tool_name, call.tool_call_id) for call in missing]))
+    whole[place + 1 : place + 1] = _interrupted(left)
     return whole
 
 
-def _interrupted(tool_name: str, tool_call_id: str) -> ToolReturnPart:
+def _interrupted(calls: dict[str, str]) -> list[ModelMessage]:
+    """A request with results for these calls."""
     said = "Interrupted: the call was not finished; look at what it has done before you go on"
-    return ToolReturnPart(tool_name, said, tool_call_id, outcome="interrupted")
+    parts = [ToolReturnPart(name, said, number, outcome="interrupted") for number, name in calls.items()]
+    return [ModelRequest(parts=parts)] if parts else []
 
 
 def lost_tasks(entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -164,13 +229,17 @@ def task_number(entry: dict[str, Any]) -> int:
     return int(found) if entry["type"] == "task" and found.isascii() and found.isdigit() else 0
 
 
-def unheard(entries: Sequence[dict[str, Any]]) -> list[str]:
-    """Notifications that no request to the model has held yet."""
-    told = [
-        entry["text"] for entry in entries if entry["type"] == "notification" and isinstance(entry.get("text"), str)
+def unheard(entries: Sequence[dict[str, Any]], kind: str) -> list[str]:
+    """The texts of a kind of line, notification or context, that no request to the model has held since."""
+    sent = [
+        (place, json.dumps(entry)) for place, entry in enumerate(entries) if entry["type"] in ("message", "history")
     ]
-    sent = [json.dumps(entry.get("message")) for entry in entries if entry["type"] == "message"]
-    return [text for text in told if not any(json.dumps(text)[1:-1] in message for message in sent)]
+    return [
+        text
+        for place, entry in enumerate(entries)
+        if entry["type"] == kind and isinstance(text := entry.get("text"), str)
+        if not any(later > place and json.dumps(text)[1:-1] in message for later, message in sent)
+    ]
 
 
 def newest(work_dir: str, *, but: str | None = None) -> str | None:

@@ -170,9 +170,9 @@ class _Starting:
             ended = await _to_the_end(conversation, prompt)
         except asyncio.CancelledError:
             task.uncancel()
-            ended = Ended("interrupted", reason="interrupted")
+            ended = Ended("interrupted", reason="interrupted", exit_reason="interrupted")
         try:
-            await conversation.finish("interrupted" if ended.outcome == "interrupted" else "user_exit")
+            await conversation.finish(ended.exit_reason)
         except asyncio.CancelledError:  # once more: what the last hooks were doing is ended, and so are we
             task.uncancel()
             ended = Ended("interrupted", ended.answer, "interrupted")

@@ -231,7 +231,7 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     _print_verdict(head, below(str(told)) if told else "", record)
     for run in record.get("runs", ()):
         own = run.get("reason") if run.get("reason") != told else ""
-        said = _why(run) or own or run.get("ignored") or ""
+        said = _why(run) or ": ".join(text for text in (run.get("ignored"), own) if text)
         became = str(run.get("meaning") or run.get("outcome") or "")
         duration = "" if became in ("not_run", "started") else _ms(run)
         click.echo(f"    {run_line(str(run.get('hook')), became, duration, str(said))}")
