@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .model import Event, Hook, Verdict
+    from .model import Event, Hook, Run, Verdict
     from .sessions import Session
 
 _MOST = {"folder": 3, "array": 1}
