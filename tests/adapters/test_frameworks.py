@@ -187,7 +187,7 @@ def test_hooks_send_an_agent_back_three_times_and_not_once_more(stage: Stage, pr
     assert played.model.was_sent("[Hook blocked stop: Look again.]")
     stops = [verdict.decision for event, verdict in played.told if event.canonical == "pre-agent-turn-stop"]
     assert stops == ["deny", "deny", "deny", "none"]
-    assert any("3 times" in line for line in said)
+    assert said == ["tenterhook: stop-hook limit reached (3 per turn); letting the agent stop"]
     assert played.names[-2:] == ["post-agent-turn-stop", "post-agent-turn"]
 
 
