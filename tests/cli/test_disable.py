@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import folder_hook, on_a_terminal, project_hooks, table_hook, tenterhook, user_hooks, write_config
-from tenterhook import Hook
+from tenterhook import Engine, Hook
+from tenterhook.agent.overview import overview
+from tenterhook.agent.tally import Tally
 from tenterhook.basics import guarded, processes
 from tenterhook.catalog.contents import Catalog
 from tenterhook.catalog.trust import Trust
@@ -66,6 +68,20 @@ def test_a_disabled_hook_does_not_run_until_it_is_enabled(home: Path) -> None:
     assert settings(home).read_text() == MINE
     assert decision() == "deny"
     assert succeeded("enable", "guard") == "guard is not disabled\n"
+
+
+@pytest.mark.usefixtures("guard")
+def test_every_command_says_that_it_is_disabled(home: Path) -> None:
+    succeeded("disable", "guard", "--for", "1h", "--yes")
+    (shown,) = json.loads(succeeded("show", "guard", "--json"))["hooks"]
+    (listed,) = json.loads(succeeded("list", "--json"))["hooks"]
+    for hook in (shown, listed):
+        assert (hook["in_force"], hook["why_not"].startswith("disabled until ")) == (False, True)
+    assert "disabled until " in succeeded("show", "guard")
+    engine = Engine.load(journal=False)
+    lines = list(overview(engine, Tally()))
+    assert any(line.startswith("  guard is not in force: disabled until ") for line in lines)
+    assert any("tenterhook disable NAME --for 1h, tenterhook enable NAME" in line for line in lines)
 
 
 @pytest.mark.usefixtures("guard")

@@ -19,6 +19,7 @@ from .loading import config_option, event_names, hook_names, json_option
 from .printing import matcher_text, print_json, print_problems, short_path
 
 if TYPE_CHECKING:
+    from ..catalog.contents import Catalog
     from ..events import EventSpec
     from ..installing.sources import InForce
 
@@ -63,7 +64,8 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
 def _details(hook: Hook, found: InForce) -> dict[str, Any]:
     script, text = _script(hook)
     body = folder_format.body(hook.folder) if hook.folder else None
-    return {**hook_as_json(hook, found), "body": body, "script": script, "script_text": text}
+    shown = hook_as_json(hook, found, _why_left_out(hook, found.catalog))
+    return {**shown, "body": body, "script": script, "script_text": text}
 
 
 def _script(hook: Hook) -> tuple[str | None, str | None]:
@@ -76,10 +78,14 @@ def _script(hook: Hook) -> tuple[str | None, str | None]:
         return script, file.read(256 * 1024)
 
 
+def _why_left_out(hook: Hook, catalog: Catalog) -> str | None:
+    return next((each.why for each in catalog.left_out if each.hook is hook), None)
+
+
 def _print_hook(hook: Hook, found: InForce) -> None:
     catalog = found.catalog
     source = found.source_of(hook)
-    left_out = next((each.why for each in catalog.left_out if each.hook is hook), None)
+    left_out = _why_left_out(hook, catalog)
     click.echo(click.style(visible(hook.name), bold=True) + f"  {visible(hook.description)}")
     facts = {
         "event": hook.declared if hook.declared == hook.event else f"{hook.declared} ({hook.event})",
