@@ -24,7 +24,7 @@ import pydantic_ai
 
 import tenterhook
 from tenterhook import Engine
-from tenterhook.agent import record
+from tenterhook.agent import session_files
 from tenterhook.agent.conversation import Conversation
 from tenterhook.agent.overview import overview
 from tenterhook.agent.screen import Screen, question
@@ -287,7 +287,7 @@ def _script(file: Path, text: str) -> None:
 
 def _entries(conversation: Conversation, kind: str) -> list[dict[str, Any]]:
     """The lines of one type in the session's file."""
-    return [entry for entry in record.read(conversation.id) if entry["type"] == kind]
+    return [entry for entry in session_files.read(conversation.id) if entry["type"] == kind]
 
 
 def _show_runs(conversation: Conversation, event: str) -> None:

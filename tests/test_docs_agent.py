@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic_ai.messages import ModelRequest, UserPromptPart
 
 from support import array_hook, folder_hook, tenterhook, user_hooks, write_config
 from tenterhook.agent import models, settings
+from tenterhook.agent.record import Record
 from tenterhook.agent.scripted import Script
 from tenterhook.agent.tasks import Tasks
 from tenterhook.agent.tools import Tools
@@ -88,7 +90,7 @@ def test_the_commands_of_the_page_have_options_that_exist() -> None:
     lines = [line for text in re.findall(r"^```sh\n(.*?)^```", AGENT, re.M | re.S) for line in text.splitlines()]
     commands = [shlex.split(line.partition("| ")[2] or line, comments=True) for line in lines]
     ours = [command[2:] for command in commands if command[:2] == ["tenterhook", "agent"]]
-    assert len(ours) == 5
+    assert len(ours) == 6
     for arguments in ours:
         agent.make_context("agent", arguments)
 
@@ -182,6 +184,7 @@ def test_every_line_of_a_session_is_on_the_page(home: Path, project: Path) -> No
         array_hook("echo noted", "UserPromptSubmit"),
         array_hook("exit 2", "UserPromptSubmit", matcher="^Refuse"),
         array_hook("""echo '{"decision": "allow"}'""", "PermissionRequest"),
+        array_hook("""echo '{"additional_context": "for later"}'""", "Stop"),
     ]
     write_config(home / ".kimi-code" / "config.toml", "".join(hooks))
     nobody: dict[str, Any] = {"tool": "Task", "input": {"name": "nobody", "description": "fail", "prompt": "Fail."}}
@@ -190,9 +193,14 @@ def test_every_line_of_a_session_is_on_the_page(home: Path, project: Path) -> No
     script["answers"][0]["calls"] += [nobody, later]
     assert play(project, json.dumps(script), "--mode", "ask").returncode == 1
     assert play(project, json.dumps(script), prompt="Refuse this.").returncode == 2
-    (one, other) = (home / ".local" / "state" / "tenterhook" / "agent").glob("*.jsonl")
+    assert play(project, json.dumps({"answers": [{"text": "Done."}]})).returncode == 0
+    changed = Record("session_changed", pytest.fail)
+    for text in ("one", "another"):
+        changed.write_new([ModelRequest(parts=[UserPromptPart(text)])])
+    files = list((home / ".local" / "state" / "tenterhook" / "agent").glob("*.jsonl"))
+    assert len(files) == 4
     written: dict[str, set[str]] = {}
-    for line in [*one.read_text().splitlines(), *other.read_text().splitlines()]:
+    for line in [line for file in files for line in file.read_text().splitlines()]:
         entry = json.loads(line)
         written.setdefault(entry["type"], set()).update(entry.keys() - {"type", "time"})
     table = {key: re.sub(r"\([^)]*\)", "", row) for key, row in rows(AGENT, "The file of a session").items()}

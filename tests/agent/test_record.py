@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 
-from agent.playing import shell
+from agent.playing import answer, shell, task, tool
 from tenterhook import Engine
+from tenterhook.agent import record, session_files
 from tenterhook.agent.conversation import Conversation
 from tenterhook.agent.screen import Screen
 from tenterhook.agent.scripted import AGENT, SUMMARY, Script, ScriptedModel, _told
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.messages import ModelMessage
 
+    from agent.playing import Play
     from tenterhook import Event
 
 NEVER = 60.0  # seconds
@@ -348,3 +351,78 @@ def test_whatever_happens_in_a_session_the_model_is_told_all_of_it_in_order_and_
 ) -> None:
     """any sequence of prompts, contexts, calls, notifications, interruptions and resumes reaches the model whole"""
     asyncio.run(asyncio.wait_for(played(roots(), sequence), 60))
+
+
+# ------------------------------------------------------------------ the file
+
+
+FIRST = ModelRequest(parts=[UserPromptPart("first")])
+CALLED = ModelResponse(
+    parts=[ToolCallPart("Shell", {"command": "true"}, "call_1"), ToolCallPart("Shell", {}, "call_2")]
+)
+RESULT = ModelRequest(parts=[ToolReturnPart("Shell", "done", "call_1")])
+CONTEXT = ModelRequest(parts=[UserPromptPart("context")])
+
+
+def read(session_id: str = "session_1") -> list[ModelMessage]:
+    return record.history(session_files.read(session_id))
+
+
+def texts_of(messages: list[ModelMessage]) -> list[str]:
+    return [str(getattr(part, "content", part)) for message in messages for part in message.parts]
+
+
+def test_what_is_merged_is_not_written_again_and_what_is_added_is() -> None:
+    written = record.Record("session_1", pytest.fail)
+    answer_ = ModelResponse(parts=[TextPart("One.")])
+    written.write_new([FIRST, CONTEXT])
+    written.write_new([ModelRequest(parts=[*FIRST.parts, *CONTEXT.parts]), answer_])  # shorter, and yet longer
+    second = ModelRequest(parts=[UserPromptPart("second")])
+    written.write_new([ModelRequest(parts=[*FIRST.parts, *CONTEXT.parts]), answer_, second])
+    assert texts_of(read()) == ["first", "context", "One.", "second"]
+    assert [entry["type"] for entry in session_files.read("session_1")] == ["message"] * 4
+
+
+def test_a_result_that_comes_after_context_is_added() -> None:
+    """pydantic-ai puts results before whatever else a request holds."""
+    written = record.Record("session_1", pytest.fail)
+    calls: list[ModelMessage] = [FIRST, ModelResponse(parts=CALLED.parts[:1])]
+    written.write_new([*calls, CONTEXT])
+    written.write_new([*calls, ModelRequest(parts=[*RESULT.parts, *CONTEXT.parts])])
+    assert [entry["type"] for entry in session_files.read("session_1")] == ["message"] * 4
+    assert sorted(texts_of(read())[2:]) == ["context", "done"]
+
+
+def test_a_history_that_has_changed_is_written_anew() -> None:
+    written = record.Record("session_1", pytest.fail)
+    written.write_new([FIRST, ModelResponse(parts=[TextPart("One.")])])
+    written.write_new([FIRST, ModelResponse(parts=[TextPart("Another.")]), CONTEXT])
+    assert texts_of(read()) == ["first", "Another.", "context"]
+
+
+def test_of_parallel_calls_the_one_that_was_over_keeps_its_result_after_a_resume() -> None:
+    whole = record.mended([FIRST, CALLED, RESULT])
+    assert [text[:11] for text in texts_of(whole[2:])] == ["done", "Interrupted"]
+    assert record.mended(whole) == whole
+    assert record.mended([FIRST, CALLED, whole[3], RESULT, CONTEXT]) == [FIRST, CALLED, whole[3], RESULT, CONTEXT]
+
+
+def test_a_text_that_was_told_before_is_told_again_if_it_waits_again() -> None:
+    """Hooks say the same each time; what a request held before it was said is not it."""
+    waits = {"type": "context", "text": 'a "quoted" text'}
+    sent = {"type": "message", "message": {"kind": "request", "parts": [{"content": 'a "quoted" text'}]}}
+    assert record.unheard([waits, sent], "context") == []
+    assert record.unheard([waits, sent, waits], "context") == ['a "quoted" text']
+    assert record.unheard([waits, sent, waits], "notification") == []
+
+
+def test_a_prompt_with_context_is_there_after_any_number_of_resumes(play: Play) -> None:
+    """Each in a process of its own, also after a turn in which a background task has notified."""
+    play.hook("folder pre-agent-turn", answer(additional_context="C"))
+    play.run([task("worker", background=True)], "One.", "Noted.", prompt="first", tasks={"worker": ["worked"]})
+    for prompt in ("second", "third"):
+        play.run([tool("Glob", pattern="*")], "More.", prompt=prompt, options=["--resume"])
+    last = play.run("Done.", prompt="fourth", options=["--resume"]).last
+    said = [text for text in last.users if not text.startswith("<notification")]
+    context = '<hook_context event="pre-agent-turn">C</hook_context>'
+    assert said == ["first", context, "second", context, "third", context, "fourth", context]

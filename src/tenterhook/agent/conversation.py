@@ -14,7 +14,7 @@ from pydantic_ai.usage import UsageLimits
 
 from ..basics.shown import with_stderr
 from ..sessions import Session, fresh_id
-from . import compaction, models, record
+from . import compaction, models, record, session_files
 from .background import BackgroundRuns
 from .capability import HooksCapability, tell
 from .scripted import ScriptError
@@ -77,7 +77,8 @@ class Conversation:
         self.work_dir = work_dir
         self._recorded = recorded
         self.id = resume or fresh_id()
-        entries = record.read(resume) if resume else []
+        entries = session_files.read(resume) if resume else []
+        self.resumed = session_files.summary(self.id, work_dir, time.time(), entries) if resume else None
         self.history: list[ModelMessage] = record.history(entries)
         self._lost = list(record.lost_tasks(entries))
         self._unheard = record.unheard(entries, "notification")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, RetryPromptPart, ToolReturnPart
 
 from ..basics import places
-from ..errors import HookError
+from .session_files import directory, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,15 +26,11 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-def directory() -> str:
-    return os.path.join(places.state(), "agent")
-
-
 class Record:
     """One session's file. Trouble with it is said once and costs nobody the session."""
 
     def __init__(self, session_id: str, say: Callable[[str], None]) -> None:
-        self.path = os.path.join(directory(), f"{places.file_name(session_id)}.jsonl")
+        self.path = path_of(session_id)
         self._say = say
         self._descriptor: int | None = None
         self._said = False
@@ -146,30 +142,6 @@ def _only(message: ModelMessage, ids: set[int]) -> ModelMessage | None:
     return message if len(parts) == len(message.parts) else replace(message, parts=parts)
 
 
-def read(session_id: str) -> list[dict[str, Any]]:
-    """The lines of a session; one that is cut off or broken is left out."""
-    path = os.path.join(directory(), f"{places.file_name(session_id)}.jsonl")
-    try:
-        with open(path, "rb") as file:
-            lines = file.read().split(b"\n")
-    except OSError as error:
-        raise HookError(
-            f"no session {session_id}: {error.strerror}: {path}", "see: tenterhook agent --resume"
-        ) from None
-    found = [entry for line in lines if (entry := _entry(line)) is not None]
-    if not found:
-        raise HookError(f"{path} holds no session", "start a new one: tenterhook agent")
-    return found
-
-
-def _entry(line: bytes) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return None
-    return entry if isinstance(entry, dict) and isinstance(entry.get("type"), str) else None
-
-
 def history(entries: Sequence[dict[str, Any]]) -> list[ModelMessage]:
     """What the model knows of a session, in a form that it can go on from."""
     plain: list[Any] = []
@@ -240,29 +212,6 @@ def unheard(entries: Sequence[dict[str, Any]], kind: str) -> list[str]:
         if entry["type"] == kind and isinstance(text := entry.get("text"), str)
         if not any(later > place and json.dumps(text)[1:-1] in message for later, message in sent)
     ]
-
-
-def newest(work_dir: str, *, but: str | None = None) -> str | None:
-    """The session of a directory that was used last, this one left out."""
-    found: list[tuple[float, str]] = []
-    for name in os.listdir(directory()) if os.path.isdir(directory()) else ():
-        path = os.path.join(directory(), name)
-        try:
-            if name.endswith(".jsonl") and os.path.isfile(path):
-                found.append((os.path.getmtime(path), path))
-        except OSError:  # gone meanwhile
-            continue
-    for _, path in sorted(found, reverse=True):
-        try:
-            with open(path, "rb") as file:
-                first = _entry(file.readline())
-        except OSError:
-            continue
-        if first is not None and first["type"] == "session" and first.get("work_dir") == work_dir:
-            session_id = str(first.get("session_id"))
-            if session_id != but:
-                return session_id
-    return None
 
 
 def _plain(messages: Sequence[ModelMessage]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
 import time
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from ..approvals.requests import MODES, Answer, Request
+from . import session_files
 from .overview import overview
 from .screen import question
 
@@ -32,6 +34,7 @@ _HELP = """\
 /hooks          every hook, what it did in this session, and how to manage them
 /mode [MODE]    ask before Shell, writes and Task; auto: before Shell only; yolo: never
 /compact        put a summary in the place of the context
+/sessions       the sessions of this directory: when, how long, what it was about
 /resume [ID]    go on with another session; without an ID, the last one of this directory
 /help           this
 /exit           end the session (or Ctrl-D); Ctrl-C interrupts a turn"""
@@ -76,7 +79,7 @@ class Terminal:
         self._one_at_a_time = asyncio.Lock()
         self._prompts = prompts
         self.busy: asyncio.Task[Any] | None = None
-        words = WordCompleter(["/hooks", "/mode", "/compact", "/resume", "/help", "/exit"], sentence=True)
+        words = WordCompleter(["/hooks", "/mode", "/compact", "/sessions", "/resume", "/help", "/exit"], sentence=True)
         self._session: PromptSession[str] = PromptSession(
             message=self._message, key_bindings=self._bindings(), completer=words, complete_while_typing=False
         )
@@ -190,6 +193,7 @@ class Interactive:
         self._conversation = conversation
         self._terminal.mode = lambda: self._conversation.gate.mode
         self._conversation.on_notification = self._wake
+        self._show_past()
         worker = asyncio.create_task(self._work())
         this = asyncio.current_task()
         assert this is not None
@@ -228,7 +232,7 @@ class Interactive:
         self._waiting.put_nowait(None)
 
     async def _take(self, line: str) -> None:
-        if line in ("/hooks", "/help"):  # these disturb nobody
+        if line in ("/hooks", "/help", "/sessions"):  # these disturb nobody
             await self._command(line)
             return
         self._waiting.put_nowait(line)
@@ -291,6 +295,8 @@ class Interactive:
         elif name == "/compact":
             if not await conversation.compact():
                 self._screen.note("the context was not compacted")
+        elif name == "/sessions":
+            self._list_sessions()
         elif name == "/resume":
             await self._resume(rest or None)
         else:
@@ -309,4 +315,20 @@ class Interactive:
         await current.finish("resumed_another")
         self._conversation = opened
         opened.on_notification = self._wake
-        self._screen.note(f"resumed {opened.id}: {len(opened.history)} messages")
+        self._show_past()
+
+    def _show_past(self) -> None:
+        """What a session that goes on was about."""
+        if self._conversation.resumed is not None:
+            for line in session_files.resumed(self._conversation.resumed, _width()):
+                self._screen.note(line)
+
+    def _list_sessions(self) -> None:
+        found = session_files.sessions(self._conversation.work_dir)
+        for line in session_files.table(found, _width()):
+            self._screen.plain(line)
+        self._screen.note(f"this is {self._conversation.id}; go on with another one: /resume ID")
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns

@@ -42,5 +42,21 @@ def with_stderr(said: str, stderr: str) -> str:
     return "\n".join([f"{said}:", *(["…"] if len(lines) > _LAST_LINES else []), *last])
 
 
+def fitted(text: str, width: int) -> str:
+    """One line of a terminal that is so many columns wide; what does not fit is cut off, and an ellipsis says so."""
+    columns = kept = 0
+    for place, char in enumerate(text):
+        if columns < width:  # an ellipsis fits after what stands before this one
+            kept = place
+        columns += _columns(char)
+        if columns > width:
+            return text[:kept].rstrip() + "…"
+    return text
+
+
+def _columns(char: str) -> int:
+    return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
 def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode()

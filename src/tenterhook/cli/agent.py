@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..approvals.requests import MODES
-from ..basics.shown import visible
+from ..basics.shown import one_line, visible
 from ..errors import HookError
-from .loading import config_option, ids_in, json_option
-from .printing import print_json, print_problems
+from .loading import config_option, ids_in, json_option, offered
+from .printing import print_json, print_problems, short_path
 
 if TYPE_CHECKING:
     from ..agent.conversation import Conversation, Ended
@@ -26,9 +29,13 @@ STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
 _NEWEST = "newest"
 
 
-def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion."""
-    return ids_in("agent", incomplete, ".jsonl")
+def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """For shell completion: with what it was about, if it is a session of this directory."""
+    from ..agent import session_files
+
+    about = {each.session_id: one_line(each.first_prompt)[:60] for each in session_files.sessions(os.getcwd())}
+    found = dict.fromkeys([*about, *ids_in("agent", incomplete, ".jsonl")])
+    return [CompletionItem(name, help=about.get(name) or None) for name in offered(found, incomplete)]
 
 
 @click.command(short_help="A coding agent in which every event really happens.")
@@ -48,6 +55,7 @@ def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[st
     shell_complete=_sessions,
     help="Go on with a session (the last here).",
 )
+@click.option("--sessions", "lists", is_flag=True, help="List the sessions of this directory.")
 @config_option
 @click.option("--debug", is_flag=True, help="Say on stderr what each hook is given and how it ends.")
 @json_option
@@ -57,6 +65,7 @@ def agent(
     base_url: str | None,
     mode: str | None,
     resume: str | None,
+    lists: bool,
     configs: tuple[str, ...],
     debug: bool,
     as_json: bool,
@@ -70,8 +79,13 @@ def agent(
     tenterhook agent "add a test for the parser" --model openai:gpt-5
     tenterhook agent --mode auto
     tenterhook agent --resume
+    tenterhook agent --sessions
     tenterhook agent "try it" --model scripted:session.yaml --mode yolo --json
     """
+    if lists:
+        if prompt is not None or resume is not None:
+            raise click.UsageError("--sessions goes without a prompt and without --resume")
+        return _list_sessions(as_json)
     for package in ("pydantic_ai", "prompt_toolkit"):
         if find_spec(package) is None:
             raise HookError(f"the agent needs {package}", "install it with: pip install 'tenterhook[agent]'")
@@ -83,7 +97,7 @@ def agent(
     settings = settings_.load()
     if mode:
         settings = settings._replace(mode=mode)
-    if prompt is None and resume not in (None, _NEWEST) and not _is_session(resume):
+    if prompt is None and resume not in (None, _NEWEST) and not _is_session(resume) and not _is_id(resume):
         prompt, resume = resume, _NEWEST  # `--resume "go on"`: the words after it are the prompt
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
@@ -150,6 +164,7 @@ class _Starting:
         import asyncio
         import signal
 
+        from ..agent import session_files
         from ..agent.conversation import Ended
 
         surfaces = []
@@ -158,6 +173,8 @@ class _Starting:
 
             surfaces.append(Terminal(screen, prompts=False))
         conversation = self._conversation(screen, surfaces, self.resume)
+        if conversation.resumed is not None and not self.as_json:
+            screen.note(session_files.headline(conversation.resumed, shutil.get_terminal_size().columns))
         task = asyncio.current_task()
         assert task is not None
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -263,19 +280,39 @@ def _hub() -> Hub | None:
     return Hub(joined) if joined is not None else None
 
 
-def _is_session(given: str | None) -> bool:
-    from ..agent import record
-    from ..basics import places
+def _list_sessions(as_json: bool) -> int:
+    from ..agent import session_files
 
-    return given is not None and os.path.isfile(os.path.join(record.directory(), f"{places.file_name(given)}.jsonl"))
+    found = session_files.sessions(os.getcwd())
+    if as_json:
+        print_json({"schema": 1, "sessions": [each.as_json() for each in found]})
+    elif not found:
+        click.echo(f"no session of {short_path(os.getcwd())}; start one: tenterhook agent")
+    else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+        for line in session_files.table(found, width):
+            click.echo(line)
+        click.echo("go on with one: tenterhook agent --resume ID", err=True)
+    return 0
+
+
+def _is_session(given: str | None) -> bool:
+    from ..agent import session_files
+
+    return given is not None and os.path.isfile(session_files.path_of(given))
+
+
+def _is_id(given: str | None) -> bool:
+    """Whether it can only be meant as the id of a session, be there one or not."""
+    return given is not None and re.fullmatch(r"session_[0-9a-f]+", given) is not None
 
 
 def _session_id(given: str, work_dir: str, *, but: str | None = None) -> str:
-    from ..agent import record
+    from ..agent import session_files
 
     if given != _NEWEST:
         return given
-    newest = record.newest(work_dir, but=but)
+    newest = session_files.newest(work_dir, but=but)
     if newest is None:
         raise HookError(f"there is no session of {work_dir} to resume", "start one: tenterhook agent")
     return newest

@@ -1,0 +1,213 @@
+"""The files of sessions: which there are, and what was said in them.
+
+Nothing of pydantic-ai is imported here: a list, or a shell's completion, is quick.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..basics import places
+from ..basics.shown import fitted, one_line
+from ..errors import HookError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_ENDING = ".jsonl"
+_SHOWN = 3  # exchanges, of a session that is resumed
+# What the model is told as by a user, and no person has said.
+_NOT_PROMPTS = ("<hook_context ", "<notification ", "<summary>", "[Hook blocked stop: ")
+
+
+class Exchange(NamedTuple):
+    """A prompt, and what came of it."""
+
+    prompt: str
+    calls: int = 0
+    answer: str = ""
+
+
+class Saved(NamedTuple):
+    """A session that can be resumed."""
+
+    session_id: str
+    work_dir: str
+    last_used: float  # seconds since 1970
+    messages: int
+    exchanges: tuple[Exchange, ...]
+
+    @property
+    def first_prompt(self) -> str:
+        return self.exchanges[0].prompt if self.exchanges else ""
+
+    @property
+    def last_prompt(self) -> str:
+        return self.exchanges[-1].prompt if self.exchanges else ""
+
+    def as_json(self) -> dict[str, Any]:
+        last_used = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.last_used))
+        prompts = {"first_prompt": self.first_prompt, "last_prompt": self.last_prompt}
+        where = {"session_id": self.session_id, "work_dir": self.work_dir, "last_used": last_used}
+        return {**where, "messages": self.messages, "prompts": len(self.exchanges), **prompts}
+
+
+def directory() -> str:
+    return os.path.join(places.state(), "agent")
+
+
+def path_of(session_id: str) -> str:
+    return os.path.join(directory(), f"{places.file_name(session_id)}{_ENDING}")
+
+
+def read(session_id: str) -> list[dict[str, Any]]:
+    """The lines of a session; one that is cut off or broken is left out."""
+    path = path_of(session_id)
+    try:
+        found = list(_entries(path))
+    except OSError as error:
+        remedy = "list those of this directory: tenterhook agent --sessions"
+        raise HookError(f"no session {session_id}: {error.strerror}: {path}", remedy) from None
+    if not found:
+        raise HookError(f"{path} holds no session", "start a new one: tenterhook agent")
+    return found
+
+
+def _entries(path: str) -> Iterator[dict[str, Any]]:
+    with open(path, "rb") as file:
+        for line in file:
+            if (entry := _entry(line)) is not None:
+                yield entry
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("type"), str) else None
+
+
+def newest(work_dir: str, *, but: str | None = None) -> str | None:
+    """The session of a directory that was used last, this one left out."""
+    return next((session_id for session_id, _, _ in _of_directory(work_dir) if session_id != but), None)
+
+
+def sessions(work_dir: str) -> list[Saved]:
+    """The sessions of a directory, the last used first."""
+    found = []
+    for session_id, path, last_used in _of_directory(work_dir):
+        try:
+            found.append(summary(session_id, work_dir, last_used, list(_entries(path))))
+        except OSError:  # gone meanwhile
+            continue
+    return found
+
+
+def _of_directory(work_dir: str) -> Iterator[tuple[str, str, float]]:
+    """Id, path and time of each session of a directory, the last used first."""
+    found: list[tuple[float, str]] = []
+    for name in os.listdir(directory()) if os.path.isdir(directory()) else ():
+        path = os.path.join(directory(), name)
+        try:
+            if name.endswith(_ENDING) and os.path.isfile(path):
+                found.append((os.path.getmtime(path), path))
+        except OSError:  # gone meanwhile
+            continue
+    for last_used, path in sorted(found, reverse=True):
+        try:
+            with open(path, "rb") as file:
+                first = _entry(file.readline())
+        except OSError:
+            continue
+        if first is not None and first["type"] == "session" and first.get("work_dir") == work_dir:
+            yield str(first.get("session_id")), path, last_used
+
+
+def summary(session_id: str, work_dir: str, last_used: float, entries: Sequence[dict[str, Any]]) -> Saved:
+    """What a session is about. What the model is told at once is one message."""
+    messages = (entry.get("message") for entry in entries if entry["type"] == "message")
+    kinds = [message.get("kind") for message in messages if isinstance(message, dict)]
+    count = sum(kind == "response" or before == "response" for before, kind in pairwise(["response", *kinds]))
+    return Saved(session_id, work_dir, last_used, count, tuple(_exchanges(entries)))
+
+
+def _exchanges(entries: Sequence[dict[str, Any]]) -> list[Exchange]:
+    """What was said, in order. Files of older versions have no lines that say where a turn begins."""
+    found: list[Exchange] = []
+    has_turns = False
+    for entry in entries:
+        if entry["type"] == "turn":
+            has_turns = True
+            if entry.get("origin") == "user":
+                found.append(Exchange(str(entry.get("prompt"))))
+        message = entry.get("message")
+        if entry["type"] != "message" or not isinstance(message, dict):
+            continue
+        if message.get("kind") == "response" and found:
+            calls, said = _response(message)
+            last = found[-1]
+            found[-1] = last._replace(calls=last.calls + calls, answer=said or last.answer)
+        elif message.get("kind") == "request" and not has_turns:
+            found += [Exchange(text) for text in _prompts(message)]
+    return found
+
+
+def _parts(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    parts = message.get("parts")
+    return [part for part in parts or () if isinstance(part, dict) and part.get("part_kind") == kind]
+
+
+def _response(message: dict[str, Any]) -> tuple[int, str]:
+    """How many calls a response makes, and what it says."""
+    said = "\n".join(str(part.get("content") or "") for part in _parts(message, "text"))
+    return len(_parts(message, "tool-call")), said.strip()
+
+
+def _prompts(message: dict[str, Any]) -> list[str]:
+    """What a person has said in a request."""
+    texts = [part.get("content") for part in _parts(message, "user-prompt")]
+    return [text for text in texts if isinstance(text, str) and not text.startswith(_NOT_PROMPTS)]
+
+
+# For people
+
+
+def table(saved: Sequence[Saved], width: int) -> list[str]:
+    """A line for each session, the first names the columns."""
+    longest = max((len(each.session_id) for each in saved), default=0)
+    lines = [f"{'last used':<16}  {'messages':>8}  {'session':<{longest}}  first prompt"]
+    for each in saved:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.last_used))
+        session_id = f"{one_line(each.session_id):<{longest}}"
+        lines.append(f"{when:<16}  {each.messages:>8}  {session_id}  {_first_line(each.first_prompt)}")
+    return [fitted(line.rstrip(), width) for line in lines]
+
+
+def resumed(saved: Saved, width: int) -> list[str]:
+    """What to say of a session that is resumed, and how it went of late."""
+    lines = [headline(saved, width)]
+    for exchange in saved.exchanges[-_SHOWN:]:
+        lines.append(f"  › {_first_line(exchange.prompt)}")
+        if exchange.calls:
+            lines.append(f"    ▸ {exchange.calls} {'call' if exchange.calls == 1 else 'calls'}")
+        if exchange.answer:
+            lines.append(f"    {_first_line(exchange.answer)}")
+    if len(saved.exchanges) > _SHOWN:
+        lines.insert(1, f"  … {len(saved.exchanges) - _SHOWN} earlier")
+    return [fitted(line, width) for line in lines]
+
+
+def headline(saved: Saved, width: int) -> str:
+    count = f"{saved.messages} {'message' if saved.messages == 1 else 'messages'}"
+    prompt = f", last prompt: {_first_line(saved.last_prompt)}" if saved.exchanges else ""
+    return fitted(f"resumed {one_line(saved.session_id)}: {count}{prompt}", width)
+
+
+def _first_line(text: str) -> str:
+    first, _, rest = text.strip().partition("\n")
+    return one_line(first) + (" …" if rest else "")
