@@ -19,15 +19,20 @@ class BackgroundRuns:
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
-        self._journal = Reader.from_now(places.journal())
+        self._journal: Reader | None = None
+        try:
+            self._journal = Reader.from_now(places.journal())
+        except OSError:  # nothing can be written there either: how they end, nobody hears
+            pass
         self.running = 0  # as far as we know
 
     def add(self, verdict: Verdict) -> None:
-        self.running += sum(run.outcome is Outcome.STARTED and run.hook.function is None for run in verdict.runs)
+        if self._journal is not None:
+            self.running += sum(run.outcome is Outcome.STARTED and run.hook.function is None for run in verdict.runs)
 
     def ended(self) -> list[dict[str, Any]]:
         """The journal's records of those that have ended since the last call."""
-        if not self.running:
+        if self._journal is None or not self.running:
             return []
         try:
             records = [line.record for line in self._journal.lines() if b'"type": "async"' in line.raw]
