@@ -119,14 +119,15 @@ def scripts_can_run(hooks: Path) -> None:
 
 def without_extras(installed: Installed) -> None:
     """What is missing is said, and what to do."""
-    for extra, command in (
-        ("agent", ("agent", "hello")),
-        ("hub", ("hub",)),
-        ("otel", ("log", "export", "--format", "otlp")),
+    for package, command in (
+        ("pydantic-ai-slim", ("agent", "hello")),
+        ("fastapi", ("hub",)),
+        ("opentelemetry-sdk", ("log", "export", "--format", "otlp")),
     ):
         said = installed.tenterhook(*command, status=1).stderr
-        expect("pip install", said)
-        expect(f"tenterhook[{extra}]", said)
+        expect(f"{installed.bin}/python", said)
+        expect(" -m pip install ", said)
+        expect(package, said)
 
 
 def agent(installed: Installed) -> None:

@@ -88,7 +88,9 @@ def agent(
         return _list_sessions(as_json)
     for package in ("pydantic_ai", "prompt_toolkit"):
         if find_spec(package) is None:
-            raise HookError(f"the agent needs {package}", "install it with: pip install 'tenterhook[agent]'")
+            from ..basics.extras import install_command
+
+            raise HookError(f"the agent needs {package}", f"install it with: {install_command('agent')}")
     import pydantic_ai
 
     pydantic_ai.BANNER_ENABLED = False  # this is Tenterhook's terminal

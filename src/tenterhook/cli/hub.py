@@ -124,7 +124,9 @@ def need_extra() -> None:
     import importlib.util
 
     if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn", "argon2"))):
-        raise HookError("the hub's packages are not installed", 'install them: pip install "tenterhook[hub]"')
+        from ..basics.extras import install_command
+
+        raise HookError("the hub's packages are not installed", f"install them with: {install_command('hub')}")
 
 
 def _say_json(said: dict[str, Any]) -> None:

@@ -43,7 +43,9 @@ def inbox(context: click.Context) -> int | None:
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise HookError("'tenterhook inbox' needs a terminal", "for scripts: tenterhook inbox list, approve, deny")
     if importlib.util.find_spec("textual") is None:
-        raise HookError("the screen's packages are not installed", 'install them: pip install "tenterhook[hub]"')
+        from ..basics.extras import install_command
+
+        raise HookError("the screen's packages are not installed", f"install them with: {install_command('hub')}")
     from ..inbox import client, screen
 
     screen.Inbox(client.signed_in()).run()

@@ -222,7 +222,9 @@ class PostgreSQL:
             from psycopg.rows import dict_row
             from psycopg_pool import ConnectionPool, PoolTimeout
         except ImportError:
-            raise HookError("PostgreSQL needs psycopg", 'install it: pip install "tenterhook[hub]"') from None
+            from ..basics.extras import install_command
+
+            raise HookError("PostgreSQL needs psycopg", f"install it with: {install_command('hub')}") from None
         self.address = address
         self.told: Callable[[], None] = _nothing
         options = {"row_factory": dict_row, "application_name": "tenterhook", "connect_timeout": 5}

@@ -232,7 +232,9 @@ class Collector:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk.resources import OTELResourceDetector, Resource
         except ImportError as error:
-            remedy = "install it with: pip install 'tenterhook[otel]'"
+            from ..basics.extras import install_command
+
+            remedy = f"install it with: {install_command('otel')}"
             raise HookError(f"sending spans needs {error.name}", remedy) from None
         import logging
 

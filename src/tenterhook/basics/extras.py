@@ -1,0 +1,121 @@
+"""How what an optional part needs is installed into this copy of Tenterhook, as a command that a person can run.
+
+pipx, uv and pip each keep an environment in their own way, and this copy may come from an index, a wheel or a checkout:
+its requirements are installed by name wherever that works, since the place it came from may be gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import sys
+import tomllib
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import find_spec
+from typing import Any
+
+_NAME = "tenterhook"
+_SOURCE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra's packages where this copy runs."""
+    receipt = os.path.join(sys.prefix, "uv-receipt.toml")
+    if os.path.exists(receipt):
+        return shlex.join(_uv_tool(extra, receipt))
+    if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
+        return shlex.join(["pipx", "inject", os.path.basename(sys.prefix), *_requirements(extra)])
+    once = _run_once(extra)
+    return shlex.join(once or [*_pip(), *_what(extra)])
+
+
+def _uv_tool(extra: str, receipt: str) -> list[str]:
+    """uv makes a tool's environment anew from what it is told: the same as before, and the extra."""
+    with open(receipt, "rb") as file:
+        ours, *others = tomllib.load(file)["tool"]["requirements"]
+    extras = ",".join(dict.fromkeys((*ours.get("extras", ()), extra)))
+    local = ours.get("path") or ours.get("directory") or ours.get("editable")
+    if isinstance(local, str) and os.path.exists(local):
+        editable = ["--editable"] if ours.get("editable") else []
+        wanted = [*editable, f"{local}[{extras}]"]
+    elif local or any(not _is_plain(each) for each in (ours, *others)):
+        return ["uv", "pip", "install", "--python", sys.prefix, *_requirements(extra)]
+    else:
+        wanted = [f"{_NAME}[{extras}]{ours.get('specifier', '')}"]
+    kept = [word for each in others for word in ("--with", _as_text(each))]
+    return ["uv", "tool", "install", *wanted, *kept]
+
+
+def _is_plain(requirement: dict[str, Any]) -> bool:
+    """Whether it is known by its name, and comes from an index."""
+    return requirement.keys() <= {"name", "extras", "specifier"}
+
+
+def _as_text(requirement: dict[str, Any]) -> str:
+    extras = ",".join(requirement.get("extras", ()))
+    return f"{requirement['name']}{f'[{extras}]' if extras else ''}{requirement.get('specifier', '')}"
+
+
+def _run_once(extra: str) -> list[str] | None:
+    """From `uvx` or `pipx run`, whose environments are made for one run: that run again, with the extra."""
+    source = _local_source() or _NAME
+    if re.search(r"/uv/(?:archive|environments|builds)-v", sys.prefix):
+        return ["uvx", "--from", f"{source}[{extra}]", _NAME]
+    if "/.cache/pipx/" in sys.prefix or "/pipx/.cache/" in sys.prefix:
+        return ["pipx", "run", "--spec", f"{source}[{extra}]", _NAME]
+    return None
+
+
+def _pip() -> list[str]:
+    """pip as it installs where we are."""
+    if find_spec("pip") is None:
+        return ["uv", "pip", "install", "--python", sys.executable]
+    command = [sys.executable, "-m", "pip", "install"]
+    import sysconfig
+
+    in_venv = sys.prefix != sys.base_prefix
+    if not in_venv and os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")):
+        command.append("--break-system-packages")  # as it must have been for us
+    return command
+
+
+def _what(extra: str) -> list[str]:
+    """What pip is to install: an editable checkout with its extra, else the packages by name."""
+    found = _distribution()
+    about = json.loads(found.read_text("direct_url.json") or "{}") if found else {}
+    if found is None and os.path.exists(os.path.join(_SOURCE, "pyproject.toml")):
+        return ["-e", f"{_SOURCE}[{extra}]"]
+    source = _local_source()
+    if source and about.get("dir_info", {}).get("editable"):
+        return ["-e", f"{source}[{extra}]"]
+    return _requirements(extra)
+
+
+def _local_source() -> str | None:
+    """The checkout or wheel that this copy was installed from, if it is still there."""
+    found = _distribution()
+    url = json.loads((found.read_text("direct_url.json") if found else None) or "{}").get("url", "")
+    if not isinstance(url, str) or not url.startswith("file://"):
+        return None
+    from urllib.parse import unquote
+
+    path = unquote(url.removeprefix("file://"))
+    return path if os.path.exists(path) else None
+
+
+def _requirements(extra: str) -> list[str]:
+    """What an extra needs, by name; the extra itself if nothing is known of it."""
+    found = _distribution()
+    wanted = re.compile(rf"\bextra\s*==\s*['\"]{re.escape(extra)}['\"]").search
+    parts = [each.partition(";") for each in (found.requires if found else None) or ()]
+    named = [requirement.strip() for requirement, _, marker in parts if wanted(marker)]
+    return named or [f"{_NAME}[{extra}]"]
+
+
+def _distribution() -> Distribution | None:
+    try:
+        return distribution(_NAME)
+    except PackageNotFoundError:
+        return None
