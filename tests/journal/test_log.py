@@ -30,7 +30,7 @@ from support import (
     write_config,
 )
 from tenterhook import Engine, Event, bridge, cli
-from tenterhook.cli import printing
+from tenterhook.basics.shown import columns
 from tenterhook.journal import statistics, writing
 
 if TYPE_CHECKING:
@@ -715,11 +715,11 @@ def test_log_fits_the_terminal_and_leaves_nothing_out_in_a_pipe(
     status, seen = on_a_terminal(["log"], {})
     lines = [click.unstyle(line) for line in seen.decode().splitlines()]
     assert status == 0
-    assert [line for line in lines[1:] if printing.columns(line) > max(width, 58)] == []  # the hook's own line aside
+    assert [line for line in lines[1:] if columns(line) > max(width, 58)] == []  # the hook's own line aside
     assert lines[1].startswith("    ~/")
     assert lines[1].count("…") == 2
     assert lines[1].endswith("last")
-    assert printing.columns(lines[1]) in (width, width - 1)
+    assert columns(lines[1]) in (width, width - 1)
     assert " ".join(line.strip() for line in lines[2:-1]) == reason
 
 

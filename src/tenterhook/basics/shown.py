@@ -13,6 +13,8 @@ _BLANKS = frozenset(
 )
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"))
 
+LEFT_OUT = "…"
+
 
 def is_hidden(char: str) -> bool:
     """Whether a character cannot be seen for what it is: it moves, reverses, joins, is blank or is nothing at all."""
@@ -42,19 +44,34 @@ def with_stderr(said: str, stderr: str) -> str:
     return "\n".join([f"{said}:", *(["…"] if len(lines) > _LAST_LINES else []), *last])
 
 
-def fitted(text: str, width: int) -> str:
-    """One line of a terminal that is so many columns wide; what does not fit is cut off, and an ellipsis says so."""
-    columns = kept = 0
-    for place, char in enumerate(text):
-        if columns < width:  # an ellipsis fits after what stands before this one
-            kept = place
-        columns += _columns(char)
-        if columns > width:
-            return text[:kept].rstrip() + "…"
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def fitted(line: str, width: int) -> str:
+    """A line that fits into so many columns: the end of a longer one is left out."""
+    return line if columns(line) <= width else _beginning(line, width - columns(LEFT_OUT)).rstrip() + LEFT_OUT
+
+
+def without_middle(line: str, width: int) -> str:
+    """A line that fits into so many columns: the middle of a longer one is left out."""
+    if columns(line) <= width:
+        return line
+    kept = max(width - columns(LEFT_OUT), 2)
+    return _beginning(line, kept - kept // 2) + LEFT_OUT + _beginning(line[::-1], kept // 2)[::-1]
+
+
+def _beginning(text: str, most: int) -> str:
+    taken = 0
+    for number, char in enumerate(text):
+        taken += _columns_of(char)
+        if taken > most:
+            return text[:number]
     return text
 
 
-def _columns(char: str) -> int:
+def _columns_of(char: str) -> int:
     return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..basics import places
-from ..basics.shown import one_line, with_stderr
+from ..basics.shown import columns, one_line, with_stderr, without_middle
 from ..events import spec_of
 from .durations import seconds
 from .loading import event_names, hook_names, json_option, session_ids
 from .printing import (
     below,
     coloured,
-    columns,
     in_home,
     print_json,
     print_table,
     run_line,
     terminal_width,
-    without_middle,
 )
 
 if TYPE_CHECKING:

@@ -6,12 +6,11 @@ import json
 import os
 import shutil
 import sys
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics.shown import one_line, visible, with_stderr
+from ..basics.shown import LEFT_OUT, one_line, visible, with_stderr, without_middle
 from ..journal.records import meaning
 from ..model import Outcome
 
@@ -100,43 +99,12 @@ def print_diff(diff: str) -> None:
         shown = line if width is None else without_middle(line, width)
         click.echo(click.style(shown, fg={"+": "green", "-": "red"}.get(line[:1])))
     if width is not None and any(len(line) > width for line in lines):
-        click.echo(click.style(f"({_LEFT_OUT}: the middle of a long line; --dry-run | cat shows it)", dim=True))
-
-
-_LEFT_OUT = "…"
+        click.echo(click.style(f"({LEFT_OUT}: the middle of a long line; --dry-run | cat shows it)", dim=True))
 
 
 def terminal_width() -> int | None:
     """How wide the terminal is; None if stdout is none, and nothing need be cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def without_middle(line: str, width: int) -> str:
-    """A line that fits into so many columns: the middle of a longer one is left out."""
-    if columns(line) <= width:
-        return line
-    kept = max(width - columns(_LEFT_OUT), 2)
-    return _beginning(line, kept - kept // 2) + _LEFT_OUT + _beginning(line[::-1], kept // 2)[::-1]
-
-
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def _columns_of(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def _beginning(text: str, most: int) -> str:
-    taken = 0
-    for number, char in enumerate(text):
-        taken += _columns_of(char)
-        if taken > most:
-            return text[:number]
-    return text
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
