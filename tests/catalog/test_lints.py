@@ -38,6 +38,7 @@ NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node
     ("file", "script", "line"),
     [
         ("run.sh", "#!/bin/sh\nif\n", None),
+        ("run.sh", "#!/bin/sh\nif then\n", None),  # and nothing about a program called then
         ("run.sh", "#!/bin/sh -e\nif\n", None),
         ("run", "#!/usr/bin/env -S bash -eu\nif\n", None),
         ("run.py", "#!/usr/bin/env python3\n\ndef (:\n", 3),

@@ -82,7 +82,7 @@ def test_a_run_that_changes_its_own_folder_says_so_at_once_and_where_its_files_b
     first, second = (Engine.load().decide(shell_call()) for _ in range(2))
     assert first.decision == "deny"
     changed = "changed since it was trusted: count.txt (added)"
-    assert first.runs[0].notes == (f"it runs no more: {changed}", OWN_FILES)
+    assert first.runs[0].notes == (f"it will not run again: {changed}", OWN_FILES)
     assert (second.decision, second.runs[0].why, second.runs[0].notes) == ("none", "untrusted", (changed, OWN_FILES))
     assert OWN_FILES in caplog.text
     assert OWN_FILES in tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", "{}").stderr

@@ -121,9 +121,9 @@ def _broken(script: str, program: list[str]) -> Iterator[Problem]:
     name = os.path.basename(program[0])
     shell = shell_lines.shell_called(name)
     if shell:
-        yield from _refused_by(shell, [script], script, None)
+        refused = list(_refused_by(shell, [script], script, None))
         with open(script, encoding="utf-8", errors="replace") as file:
-            yield from _programs(file.read(_LARGEST_SCRIPT), script, None, None)
+            yield from refused or _programs(file.read(_LARGEST_SCRIPT), script, None, None)
         return
     refusal = script_syntax.refusal(script, name, with_options=len(program) > 1)
     if refusal is not None:
@@ -166,8 +166,11 @@ def placeholder(script: str) -> Iterator[Problem]:
 
 def _command(hook: Hook, command: str) -> Iterator[Problem]:
     line = _line(hook, "command")
-    yield from _refused_by("/bin/sh", ["-c", command], hook.source, line)
+    refused = list(_refused_by("/bin/sh", ["-c", command], hook.source, line))
+    yield from refused
     named = _named_script(command)
+    if refused:
+        return
     if named is None:
         yield from _programs(command, hook.source, line, "command")
         return

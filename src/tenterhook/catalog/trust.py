@@ -110,7 +110,7 @@ class Trust:
         standing = self.of(hook.folder)
         if standing.runs:
             return ()
-        return f"it runs no more: {standing.why}", *([standing.hint] if standing.hint else [])
+        return f"it will not run again: {standing.why}", *([standing.hint] if standing.hint else [])
 
     def replaces(self, path: str) -> bool:
         """Whether a project's folder is trusted now, and its owner let it replace a hook of their own."""
