@@ -48,4 +48,4 @@ def test_a_line_that_begins_warm_is_the_same(vector: Vector, place: Place, monke
 
 
 def test_these_are_all_that_are_no_folders() -> None:
-    assert len(LINES) == 268
+    assert len(LINES) == 269
