@@ -125,7 +125,7 @@ def test_a_name_that_no_hook_has_is_suggested(home: Path) -> None:
 
 @pytest.mark.usefixtures("guard")
 def test_without_a_terminal_it_needs_yes_and_on_one_it_asks(home: Path) -> None:
-    assert "use --yes" in refused("disable", "guard")
+    assert "--yes" in refused("disable", "guard")
     status, seen = on_a_terminal(["disable", "guard"], {b"Disable it until it is enabled again? [Y/n]": b"n\n"})
     assert (status, settings(home).exists()) == (1, False), seen
     status, seen = on_a_terminal(["disable", "guard", "--for", "1h"], {b"Disable it for 1h? [Y/n]": b"\n"})

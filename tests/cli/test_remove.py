@@ -35,7 +35,7 @@ def test_it_shows_what_it_deletes_and_deletes_just_that(guard: Path, home: Path)
 def test_it_asks_and_no_is_no(guard: Path) -> None:
     ended = tenterhook("remove", "guard")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert "use --yes" in ended.stderr
+    assert "--yes" in ended.stderr
     status, _ = on_a_terminal(["remove", "guard"], {b"Delete it for good? [y/N]": b"\n"})
     assert (status, guard.exists()) == (1, True)
     status, _ = on_a_terminal(["remove", "guard"], {b"Delete it for good? [y/N]": b"y\n"})

@@ -74,7 +74,7 @@ def test_a_deny_without_a_reason_names_the_event_the_function_declared() -> None
 def test_any_other_answer_is_reported_and_decides_nothing(answer: Any) -> None:
     verdict = answering(answer).decide(shell_call())
     assert verdict.decision == "none"
-    assert verdict.runs[0].decision.notes
+    assert verdict.runs[0].failure == "unreadable"
 
 
 def test_a_decision_with_an_empty_input_leaves_the_input_as_it_is() -> None:

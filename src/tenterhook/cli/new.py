@@ -56,8 +56,7 @@ def new(
     does what its cases say.
 
     \b
-    tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'git push .*--force' \\
-        --reason 'Push to a branch of your own instead.'
+    tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'push .*--force' --reason 'Ask me first.'
     tenterhook new finish-first --on Stop --lang python --project
     """
     if not for_project:
