@@ -66,7 +66,7 @@ def test_the_tables_have_every_key_of_a_record(home: Path, project: Path) -> Non
     said = json.dumps({**everything, "decision": "ask", "log": "l", "odd": 1})
     folder_hook(user_hooks(home), "says-all", f"echo '{said}'; echo e >&2")
     folder_hook(user_hooks(home), "only-watches", f"echo '{said}'", metadata={"mode": "shadow"}, priority=1)
-    folder_hook(user_hooks(home), "odd", "echo stray; echo '{\"decision\": \"allow\"}'", priority=2)
+    folder_hook(user_hooks(home), "odd", 'echo stray; echo \'{"decision": "allow"}\'', priority=2)
     folder_hook(user_hooks(home), "fails", "exit 3", priority=3)
     Engine.load().decide(shell_call())
     (record,) = journals.recorded(journals.folder(home))
