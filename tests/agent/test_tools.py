@@ -107,7 +107,9 @@ def test_shell_gives_every_command_a_moment(project: Path, timeout: float) -> No
 
 def test_shell_cancelled_ends_the_command_with_all_it_has_started(project: Path) -> None:
     async def cancelled() -> None:
-        work = asyncio.create_task(files(project).shell(f"sleep {LONG} & echo $! > child; echo $$ > self; wait"))
+        work = asyncio.create_task(
+            files(project).shell(f"sleep {LONG} & {kept('$!', 'child')}; {kept('$$', 'self')}; wait")
+        )
         while not (project / "self").exists() or not (project / "self").read_text():
             await asyncio.sleep(0.01)
         work.cancel()
@@ -117,6 +119,11 @@ def test_shell_cancelled_ends_the_command_with_all_it_has_started(project: Path)
     asyncio.run(asyncio.wait_for(cancelled(), LONG / 2))
     for name in ("child", "self"):
         ended(project / name)
+
+
+def kept(number: str, name: str) -> str:
+    """A shell line that writes a process's number down, whole or not at all."""
+    return f"echo {number} > {name}.part; mv {name}.part {name}"
 
 
 @pytest.mark.parametrize("steps", range(12))

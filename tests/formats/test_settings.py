@@ -553,6 +553,7 @@ def test_a_permission_is_given_by_its_behavior(project: Path, decision: dict[str
     )
     assert verdict.decision == action
     assert verdict.reason == decision.get("message")
+    assert verdict.runs[0].failed == (decision["behavior"] == "maybe")
 
 
 @pytest.mark.parametrize("said", [{"decision": "allow"}, {"decision": "approve"}])
@@ -594,3 +595,5 @@ def test_two_agents_hooks_of_one_name_are_each_sent_their_own(project: Path) -> 
     for agent in ("claude", "gemini", "qwen"):
         until((project / f"{agent}.sent").exists)
         assert ("timestamp" in json.loads((project / f"{agent}.sent").read_text())) is (agent != "claude")
+    deferred = claude("pre-tool-call", {"hookSpecificOutput": {"permissionDecision": "defer"}})
+    assert deferred == {"log": "not done here: hookSpecificOutput permissionDecision defer"}

@@ -59,11 +59,14 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
     specific: dict[str, Any] = given if isinstance(given, dict) else {}
     ours = {key: value for key, value in said.items() if key not in ("decision", "hookSpecificOutput")}
     inner: dict[str, Any] = {}
+    left = [key for key in _UNSUPPORTED if key in specific]
     approves = agent == "claude" and event == "pre-tool-call"
     for key, value in (("decision", said.get("decision")), ("permissionDecision", specific.get("permissionDecision"))):
         if value is None:
             continue
-        if value not in ("allow", "approve"):
+        if (agent, value) == ("claude", "defer"):  # the call is left to whoever runs the agent
+            left.append(f"{key} defer")
+        elif value not in ("allow", "approve"):
             (ours if key == "decision" else inner)[key] = value
         elif approves and (key, value) != ("decision", "allow"):
             inner.setdefault("permissionDecision", "allow")
@@ -72,9 +75,10 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
     reason = specific.get("permissionDecisionReason")
     if event == "permission-request" and isinstance(specific.get("decision"), dict):
         chosen = specific["decision"]
-        inner["permissionDecision"] = chosen.get("behavior")
         if chosen.get("behavior") == "allow" and chosen.get("updatedInput") not in (None, {}, current):
-            inner["permissionDecision"] = "allow, with another input"  # not what would run: no approval
+            left.append("decision.updatedInput")  # not what would run: no approval
+        else:
+            inner["permissionDecision"] = chosen.get("behavior")
         reason = chosen.get("message") or reason
     if said.get("continue") is False:
         stop = said.get("stopReason")
@@ -97,7 +101,6 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
         ours["additional_context"] = context
     if said.get("systemMessage"):
         ours["message"] = _joined(said["systemMessage"], ours.get("message"))
-    left = [key for key in _UNSUPPORTED if key in specific]
     if left:
         ours["log"] = _joined(said.get("log"), f"not done here: hookSpecificOutput {', '.join(left)}")
     if inner or (given is not None and not isinstance(given, dict)):
