@@ -178,7 +178,7 @@ async def play(stage: Stage) -> Conversation:
     await conversation.finish()
     _show_runs(conversation, "post-session")
     _heading("/hooks: what they were and what they did")
-    for line in overview(conversation.engine, conversation.tally):
+    for line in overview(conversation.engine, conversation.tally, conversation.places):
         screen.plain(line)
     return conversation
 

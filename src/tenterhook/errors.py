@@ -13,7 +13,7 @@ WARNING = "warning"
 
 
 class HookError(Exception):
-    """Something the caller can mend; `remedy` says how."""
+    """Something the caller can fix; `remedy` says how."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)

@@ -118,7 +118,9 @@ def test_a_session_with_several_calls_one_of_which_a_hook_refuses(play: Play) ->
     assert (play.project / "trash").exists()
     seen = [sent["tool_input"]["command"] for sent in guard.all]
     assert sorted(seen) == sorted(["echo one", "rm -rf a.txt", "mv a.txt trash", "exit 3"])
-    assert failed.once["error"] == "not that, use trash"
+    refused_call, failed_command = failed.times(2)
+    assert refused_call["error"] == "not that, use trash"
+    assert failed_command["exit_code"] == 3
 
 
 def test_hooks_change_what_the_server_is_sent_next(play: Play) -> None:

@@ -27,7 +27,7 @@ def problems(path: Path, text: str, name: str = "one.toml") -> list[Problem]:
 @pytest.mark.parametrize(
     ("text", "code", "line", "message", "remedy"),
     [
-        ("[event\n", "bad-toml", 1, "not valid TOML", "mend that line"),
+        ("[event\n", "bad-toml", 1, "not valid TOML", "fix that line"),
         ("x = 1\n", "unknown-key", 1, "unknown key 'x'", "remove it; the keys are name, event"),
         ("[events]\n", "unknown-key", 1, "unknown key 'events'", "did you mean 'event'?"),
         ("event = 3\n", "bad-value", 1, "'event' is 3", "make it a table"),
@@ -39,7 +39,7 @@ def problems(path: Path, text: str, name: str = "one.toml") -> list[Problem]:
         ("[expect]\nreason = { matches = '(' }\n", "bad-value", 2, "an expression that is none", "write a text"),
         ("[expect]\nreason = { match = 'x' }\n", "bad-value", 2, "'reason' is {'match'", "{ matches ="),
         ("[expect]\nmodified_input = 'ls'\n", "bad-value", 2, "'modified_input' is 'ls'", "the whole input"),
-        ("[expect]\nmodified_input = { a = { matches = '[' } }\n", "bad-value", 2, "expression that is none", "mend"),
+        ("[expect]\nmodified_input = { a = { matches = '[' } }\n", "bad-value", 2, "expression that is none", "fix"),
         ("[expect]\nruns = false\ndecision = 'deny'\n", "bad-value", 3, "has no 'decision'", "take out runs"),
         ("[expect.files]\n'/etc/x' = 'y'\n", "bad-value", 2, "'/etc/x' lies outside", "write a path below it"),
         ("[expect.files]\na = 3\n", "bad-value", 2, "'a' is 3", "false for none"),

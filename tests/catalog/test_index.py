@@ -422,6 +422,11 @@ def test_what_has_nothing_to_do_with_hooks_changes_nothing(root: str, home: Path
     (Path(root) / "code.py").write_text("x")
     (home / "file").write_text("x")
     (home / ".config" / "other").mkdir()
+    (user_hooks(home) / "data").mkdir()
+    (user_hooks(home) / "audit.log").write_text("one\n")
+    indexed(root, [str(config)])
+    (user_hooks(home) / "data" / "more").touch()
+    (user_hooks(home) / "audit.log").write_text("one\ntwo\n")
     assert index.read(root, [str(config)]) is not None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import time
 import tomllib
 from datetime import datetime
@@ -22,7 +23,6 @@ from tenterhook.cli import own_hooks
 from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 MINE = "# mine\n[hooks]\nenabled = true\n\n[[hooks.override]]\nname = 'guard'\npriority = 7"
@@ -64,7 +64,7 @@ def test_a_disabled_hook_does_not_run_until_it_is_enabled(home: Path) -> None:
     assert decision() == "none"
     assert "disabled by ~/.config/agents/hooks/hooks.toml" in succeeded("list")
     assert "        guard is not: disabled by ~/.config/agents/hooks/hooks.toml\n" in succeeded()
-    assert "guard  enabled: its entry is out of ~/.config" in succeeded("enable", "guard")
+    assert "guard  its entry was removed from ~/.config" in succeeded("enable", "guard")
     assert settings(home).read_text() == MINE
     assert decision() == "deny"
     assert succeeded("enable", "guard") == "guard is not disabled\n"
@@ -79,9 +79,36 @@ def test_every_command_says_that_it_is_disabled(home: Path) -> None:
         assert (hook["in_force"], hook["why_not"].startswith("disabled until ")) == (False, True)
     assert "disabled until " in succeeded("show", "guard")
     engine = Engine.load(journal=False)
-    lines = list(overview(engine, Tally()))
+    lines = list(overview(engine, Tally(), {}))
     assert any(line.startswith("  guard is not in force: disabled until ") for line in lines)
     assert any("tenterhook disable NAME --for 1h, tenterhook enable NAME" in line for line in lines)
+
+
+@pytest.mark.usefixtures("guard")
+def test_doctor_and_an_agent_at_its_start_say_that_it_is_disabled(home: Path, project: Path) -> None:
+    succeeded("install", "claude-code")
+    succeeded("disable", "guard", "--yes")
+    assert "'guard' does not run: disabled by" in succeeded("doctor", "claude-code")
+    (entry,) = json.loads((home / ".claude/settings.json").read_text())["hooks"]["SessionStart"]
+    for session in ("one", "two"):  # as loaded, and by the index
+        payload = {"session_id": session, "cwd": str(project), "hook_event_name": "SessionStart", "source": "startup"}
+        answer = subprocess.run(
+            entry["hooks"][0]["command"], shell=True, input=json.dumps(payload), capture_output=True, text=True
+        )
+        assert "guard is disabled by" in answer.stdout, answer.stderr
+
+
+@pytest.mark.usefixtures("guard")
+def test_a_settings_file_behind_a_link_stays_when_nothing_is_left_in_it(home: Path) -> None:
+    own = home / "dotfiles.toml"
+    own.touch()
+    settings(home).symlink_to(own)
+    succeeded("disable", "guard", "--yes")
+    assert "guard" in own.read_text()
+    succeeded("enable", "guard")
+    assert own.read_text() == ""
+    assert settings(home).is_symlink()
+    succeeded("check")
 
 
 @pytest.mark.usefixtures("guard")
@@ -105,7 +132,7 @@ def test_it_is_in_force_again_by_itself_and_enable_cleans_up(home: Path) -> None
     time.sleep(2.1)
     assert decision() == "deny"
     assert "in force" in succeeded("list")
-    assert "enabled: its entry is out of" in succeeded("enable", "guard")
+    assert "its entry was removed from" in succeeded("enable", "guard")
     assert not settings(home).exists()
 
 

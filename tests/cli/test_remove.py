@@ -113,3 +113,11 @@ def test_what_else_settings_say_of_it_is_named(home: Path) -> None:
     ended = tenterhook("remove", "guard", "--yes")
     assert ended.returncode == 0
     assert "[ungoverned] there is no hook 'guard'" in ended.stderr
+
+
+def test_a_folder_whose_definition_is_misspelt_can_be_removed(home: Path, project: Path) -> None:
+    folder = folder_hook(user_hooks(home), "guard", "exit 2")
+    (folder / "HOOK.md").rename(folder / "hook.md")
+    ended = tenterhook("remove", "guard", "--yes")
+    assert ended.returncode == 0, ended.stderr
+    assert not folder.exists()

@@ -303,7 +303,7 @@ def test_what_is_no_writable_file_is_refused(home: Path, agent: str, obstacle: o
     said = tenterhook("install", agent, timeout=10)
     assert said.returncode == 1
     assert str(path) in said.stderr
-    assert "\n  " in said.stderr  # how to mend it
+    assert "\n  " in said.stderr  # how to fix it
     assert sorted(os.walk(home / path.parent)) == listing
     assert records(home) == []
 

@@ -210,3 +210,41 @@ def test_a_hook_of_a_file_is_changed_in_that_file(kimi: Path) -> None:
         ended = tenterhook(*command)
         assert ended.returncode != 0
         assert "'guard' is defined in ~/.kimi/config.toml:1" in ended.stderr
+
+
+def test_a_link_that_may_not_be_used_takes_no_other_hook_away(home: Path, project: Path) -> None:
+    folder = folder_hook(project_hooks(project), "guard", BLOCK)
+    folder.chmod(0o777)  # another account could write there: not as a hook of one's own, but the project's is trusted
+    user_hooks(home).mkdir(parents=True)
+    (user_hooks(home) / "mine").symlink_to(folder)
+    assert tenterhook("trust", "--all", "--yes").returncode == 0
+    verdict = trigger("before_tool", *SHELL)
+    assert verdict["decision"] == "deny"
+    assert [problem["code"] for problem in verdict["problems"]] == ["writable-by-others"]
+
+
+def test_doctor_judges_an_agent_by_the_hooks_that_are_in_force_there(home: Path) -> None:
+    folder_hook(user_hooks(home), "guard", BLOCK)
+    write_config(home / ".kimi" / "config.toml", "[[hooks]]\n")  # broken, and nothing to Claude Code
+    mine = write_config(home / "mine.toml", array_hook(BLOCK))
+    assert tenterhook("install", "claude-code", "--config", mine).returncode == 0
+    ended = tenterhook("doctor", "claude-code")
+    assert ended.returncode == 0, ended.stdout
+    assert "1 hook in force here" in ended.stdout
+    assert f"1 more from {mine}" in ended.stdout
+
+
+def test_bare_tenterhook_does_not_say_that_no_agent_calls_what_kimi_runs_itself(kimi: Path) -> None:
+    assert "no agent calls them" not in tenterhook().stdout
+
+
+def test_a_relative_script_that_may_be_there_in_another_project_is_a_warning(home: Path, project: Path) -> None:
+    write_config(home / ".kimi-code" / "config.toml", array_hook("sh scripts/guard.sh"))
+    (project / ".git").mkdir()
+    ended = tenterhook("check")
+    assert ended.returncode == 0
+    assert "[missing-program] there is no" in ended.stdout
+    (project / "scripts").mkdir()
+    (project / "scripts" / "guard.sh").write_text("exit 0\n")
+    (project / "sub").mkdir()
+    assert "1 hook, 0 errors, 0 warnings" in tenterhook("check", cwd=project / "sub").stdout

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ABOUT = """# Problem codes
 
 A mistake in a definition is reported as a problem: its code, the file with the line, the key, what is wrong, and how to
-mend it there. `tenterhook check` looks for all of them, `list`, `show` and `trigger` show those of the hooks they load,
+fix it there. `tenterhook check` looks for all of them, `list`, `show` and `trigger` show those of the hooks they load,
 and `--json` has them under `problems`. Codes do not change: scripts may rely on them. One broken definition takes no
 other down, with one exception: a file in the [array format](formats.md#array-format) is refused as a whole.
 

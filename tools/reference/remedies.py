@@ -10,22 +10,22 @@ REMEDIES = {
         "stands before the first, not even an empty line."
     ),
     "bad-yaml": (
-        "mend the line that is named, or one above it: quote values that hold `: ` or ` #`, indent with "
+        "fix the line that is named, or one above it: quote values that hold `: ` or ` #`, indent with "
         "spaces, and put expressions in single quotes."
     ),
-    "bad-toml": "mend the line that is named, or one above it; texts need quotes, and `'…'` leaves backslashes alone.",
-    "bad-json": "mend the file near the line that is named. In agents' settings comments and trailing commas are fine.",
+    "bad-toml": "fix the line that is named, or one above it; texts need quotes, and `'…'` leaves backslashes alone.",
+    "bad-json": "fix the file near the line that is named. In agents' settings comments and trailing commas are fine.",
     "bad-hooks-section": (
         "write `[[hooks]]` tables with an `event` each (array format), `[[hooks.<event>]]` tables (table "
         "format), or an object of event names (agents' settings). In `hooks.toml`: `[hooks]`, "
         "`[hooks.defaults]`, `[[hooks.disable]]`, `[[hooks.override]]`."
     ),
     "missing-key": "add the key; [the formats](formats.md) list what each requires.",
-    "unknown-key": "mend its spelling or take it out. Kimi Code would refuse the file, too.",
+    "unknown-key": "fix its spelling or take it out. Kimi Code would refuse the file, too.",
     "bad-value": "give it a value of the type and in the range that [the formats](formats.md) list.",
     "unknown-event": "use one of [the events](formats.md#events) by any of its names; close ones are suggested.",
     "bad-expression": (
-        "mend the expression. A literal `. ( ) [ ] + * ?` needs a backslash. A guard whose matcher cannot be "
+        "fix the expression. A literal `. ( ) [ ] + * ?` needs a backslash. A guard whose matcher cannot be "
         "read is refused aloud instead of matching nothing in silence."
     ),
     "placeholder-reason": (
@@ -41,9 +41,9 @@ REMEDIES = {
     ),
     "moved-into-repository": "Unset the variable, or name the file with `--config` once you have read it.",
     "not-owned-by-root": "`chown -R root:` the folder, and take write permission from everybody else.",
-    "ignored-key": "mend its spelling or take it out.",
+    "ignored-key": "fix its spelling or take it out.",
     "never-matches-expression": (
-        "mend the expression; until then the hook never runs. Kimi Code does the same, without a word."
+        "fix the expression; until then the hook never runs. Kimi Code does the same, without a word."
     ),
     "odd-on-failure": "write `on_failure: block`, or `open`, which is what it is without.",
     "no-description": "say in a line what the hook does.",
@@ -77,7 +77,7 @@ REMEDIES = {
     ),
     "matcher-on-other-event": "take the matcher out, and look at the event in the script.",
     "foreign-event-name": "write Kimi Code's own name of the event if Kimi Code is to read the file, too.",
-    "foreign-event": "nothing, if it is meant for that agent alone; else mend the name.",
+    "foreign-event": "nothing, if it is meant for that agent alone; else fix the name.",
     "foreign-handler": (
         "write it as a plain command. What has an `if` needs a matcher instead, or looks at the input itself."
     ),
@@ -93,7 +93,7 @@ REMEDIES = {
     "long-body": "keep HOOK.md short, as agents may read it, and move the rest to a file beside it.",
     "no-hooks": "add hooks to the file, or do not name it. For a folder: the file's name is `HOOK.md` exactly.",
     "ungoverned": (
-        "mend the name, or take the entry out; `tenterhook list` shows the names. A project's `hooks.toml` "
+        "fix the name, or take the entry out; `tenterhook list` shows the names. A project's `hooks.toml` "
         "can change the project's hooks only."
     ),
     "untrusted-settings": "look at it, then `tenterhook trust hooks.toml`.",

@@ -23,7 +23,7 @@ from .tasks import Tasks
 from .tools import Tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
@@ -68,8 +68,10 @@ class Conversation:
         more_rules: MoreRules | None = None,
         recorded: Callable[[], None] = lambda: None,
         resume: str | None = None,
+        places: Mapping[str, str] | None = None,
     ) -> None:
-        """`recorded` is called whenever the journal may have grown."""
+        """`recorded` is called whenever the journal may have grown; `places` says where files of hooks are in force."""
+        self.places = places or {}
         self.engine = engine
         self.model = model
         self.settings = settings

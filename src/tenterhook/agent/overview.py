@@ -8,7 +8,7 @@ from ..basics import places
 from ..basics.shown import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..engine import Engine
     from ..model import Hook
@@ -18,10 +18,10 @@ _WIDEST = 44  # characters of a matcher
 _HEADINGS = ("hook", "event", "mode", "priority", "matcher", "state", "runs", "blocks", "failures", "p50", "p95")
 
 
-def overview(engine: Engine, tally: Tally) -> Iterator[str]:
-    """Line by line."""
+def overview(engine: Engine, tally: Tally, places: Mapping[str, str]) -> Iterator[str]:
+    """Line by line. `places` says where each file of hooks is in force."""
     catalog = engine.catalog
-    for title, hooks in _by_source(engine):
+    for title, hooks in _by_source(engine, places):
         yield title
         yield from _table([_row(hook, engine, tally) for hook in hooks])
     if not engine.hooks:
@@ -35,14 +35,17 @@ def overview(engine: Engine, tally: Tally) -> Iterator[str]:
     yield "             tenterhook disable NAME --for 1h, tenterhook enable NAME, tenterhook remove NAME"
 
 
-def _by_source(engine: Engine) -> Iterator[tuple[str, list[Hook]]]:
+def _by_source(engine: Engine, places: Mapping[str, str]) -> Iterator[tuple[str, list[Hook]]]:
     """The hooks of each layer with its directories, then those of each file."""
     layers = engine.catalog.layers if engine.catalog else ()
     for layer in dict.fromkeys(hook.layer for hook in engine.hooks if hook.layer != "config"):
         directories = [_short(each.directory) for each in layers if each.name == layer]
         yield f"{layer}  {', '.join(directories)}".rstrip(), [hook for hook in engine.hooks if hook.layer == layer]
     for file in dict.fromkeys(hook.source for hook in engine.hooks if hook.layer == "config"):
-        yield f"config  {_short(file)}", [hook for hook in engine.hooks if hook.source == file]
+        yield (
+            f"config  {_short(file)}  {places.get(file, '')}".rstrip(),
+            [hook for hook in engine.hooks if hook.source == file],
+        )
 
 
 def _row(hook: Hook, engine: Engine, tally: Tally) -> tuple[str, ...]:

@@ -282,7 +282,7 @@ class Interactive:
         rest = rest.strip()
         if name == "/hooks":
             conversation.show_background()
-            for each in overview(conversation.engine, conversation.tally):
+            for each in overview(conversation.engine, conversation.tally, conversation.places):
                 self._screen.plain(each)
         elif name == "/help":
             for each in _HELP.split("\n"):

@@ -131,7 +131,7 @@ def _load(file: str) -> tuple[dict[str, Any], str] | Problem:
         line = int(at[1]) if at else None
         shown = text.split("\n")[line - 1].strip()[:80] if line else ""
         kind, code = ("JSON", "bad-json") if file.endswith(".json") else ("TOML", "bad-toml")
-        remedy = f"mend that line or the one above it: {shown}" if shown else "mend the end of the file"
+        remedy = f"fix that line or the one above it: {shown}" if shown else "fix the end of the file"
         return Problem(code, file, line, None, f"not valid {kind}: {error}", remedy)
     if not isinstance(document, dict):
         message = "a case is an object"

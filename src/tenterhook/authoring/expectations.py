@@ -63,7 +63,7 @@ def mistakes(expect: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str, 
         if not isinstance(modified, dict):
             yield ("modified_input",), f"'modified_input' is {modified!r}", "write the whole input as a table, or false"
         elif wrong := _wrong_inside(modified):
-            yield ("modified_input",), f"'modified_input' {wrong}", "mend the expression"
+            yield ("modified_input",), f"'modified_input' {wrong}", "fix the expression"
     for path, value in _table(expect, "files").items():
         if not paths.is_below(path):
             yield ("files", path), f"{path!r} lies outside the working directory", paths.REMEDY

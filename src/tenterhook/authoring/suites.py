@@ -64,7 +64,7 @@ def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -
             hooks += one.hooks
             broken += one.problems
             continue
-        every = (*catalog.hooks, *(each.hook for each in catalog.left_out))
+        every = catalog.all_hooks()
         found = [hook for hook in every if name in (hook.name, os.path.basename(hook.folder or ""))]
         trouble = [problem for problem in _broken(catalog) if os.path.basename(os.path.dirname(problem.file)) == name]
         if not found and not trouble:
@@ -79,7 +79,7 @@ def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -
 
 def _broken(catalog: Catalog) -> list[Problem]:
     """What keeps a folder from being a hook."""
-    loaded = {hook.source for hook in (*catalog.hooks, *(each.hook for each in catalog.left_out))}
+    loaded = {hook.source for hook in catalog.all_hooks()}
     return [
         problem
         for problem in catalog.problems

@@ -74,7 +74,7 @@ def write_files(places: Places, files: Mapping[str, Mapping[str, str | None]]) -
         full = places.path_of(path)
         parent = os.path.dirname(full.rstrip("/"))
         if not f"{os.path.realpath(parent)}/".startswith(f"{places.base}/"):
-            raise HookError(f"{path} leads out of the case's directory", "mend the link it goes through")
+            raise HookError(f"{path} leads out of the case's directory", "fix the link it goes through")
         os.makedirs(parent, mode=0o700, exist_ok=True)
         if entry["link"] is not None:
             os.symlink(places.filled(entry["link"]), full)

@@ -71,7 +71,7 @@ def _answer(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
     except HookError as error:
         return {"error": error.message, "remedy": error.remedy}
     except OSError as error:
-        return {"error": f"{error.strerror or error}: {error.filename}", "remedy": "mend the case's files"}
+        return {"error": f"{error.strerror or error}: {error.filename}", "remedy": "fix the case's files"}
 
 
 def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _set_up(line: str, work_dir: str, cancel: Cancel) -> None:
     if ended.failure or ended.exit_code:
         said = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip().splitlines()
         why = ended.why or f"exit {ended.exit_code}"
-        raise HookError(f"setup failed ({why})" + (f": {said[-1]}" if said else ""), "mend the setup of the case")
+        raise HookError(f"setup failed ({why})" + (f": {said[-1]}" if said else ""), "fix the setup of the case")
 
 
 def _told(run: Run) -> dict[str, Any]:

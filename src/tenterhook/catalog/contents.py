@@ -20,6 +20,7 @@ class LeftOut(NamedTuple):
     hook: Hook
     why: str  # disabled, replaced
     until: float | None = None  # seconds since 1970: when it is in force again
+    is_disabled: bool = True
 
 
 class Catalog(NamedTuple):
@@ -43,6 +44,10 @@ class Catalog(NamedTuple):
     def until(self) -> float | None:
         """When a hook comes back that is disabled until then: what was loaded is true until that time."""
         return min((each.until for each in self.left_out if each.until is not None), default=None)
+
+    def all_hooks(self) -> tuple[Hook, ...]:
+        """The hooks in force, and those that are left out."""
+        return (*self.hooks, *(each.hook for each in self.left_out))
 
     def expected(self) -> tuple[Hook, ...]:
         """The hooks in force, and those that will be by themselves: agents must lead the events of both to us."""

@@ -6,7 +6,6 @@ then on the kernel tells (watching.py) whether there is a reason to. Where it ca
 
 from __future__ import annotations
 
-import marshal
 import os
 import stat
 import threading
@@ -14,7 +13,6 @@ import time
 
 from ..basics import private_files
 from . import index, layers, loading
-from .contents import LeftOut
 from .observing import Observed
 from .remembering import Memory
 from .trust import Trust
@@ -139,11 +137,5 @@ def _can_read() -> bool:
 
 
 def _as_loaded(found: index.Index, here: Sequence[layers.Layer], trust: Trust) -> Catalog:
-    from ..model import Hook
-
-    left_out = tuple(
-        LeftOut(Hook(*hook), why, until)
-        for hook, why, until in marshal.loads(found["left_out"])  # noqa: S302  # ours
-    )
     known = index.catalog(found, trust=trust)
-    return known._replace(layers=tuple(here), left_out=left_out, refused_configs=tuple(found["refused_configs"]))
+    return known._replace(layers=tuple(here), refused_configs=tuple(found["refused_configs"]))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..formats.entry_points import Look
     from ..model import Hook
-    from .contents import Catalog
+    from .contents import Catalog, LeftOut
     from .layers import Layer
     from .observing import Observed
     from .remembering import Known, Memory
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (9, __version__, sys.hexversion)
+_MADE_BY = (10, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
@@ -105,7 +105,16 @@ def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalo
         from .trust import Trust
 
         trust = Trust(index["root"])
-    return Catalog(index["root"], (), hooks, problems, (), trust, index["debug"])
+    left_out = _left_out(index) if event in (None, "pre-session") else ()  # a session's start says what is disabled
+    return Catalog(index["root"], (), hooks, problems, left_out, trust, index["debug"])
+
+
+def _left_out(index: Index) -> tuple[LeftOut, ...]:
+    from ..model import Hook
+    from .contents import LeftOut
+
+    kept = marshal.loads(index["left_out"])  # noqa: S302  # as above
+    return tuple(LeftOut(Hook(*hook), *rest) for hook, *rest in kept)
 
 
 def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) -> Catalog:
@@ -194,7 +203,7 @@ def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
             "entries": entries,
             "tool_names": NAMES_OF_TOOL,
             "hooks": marshal.dumps([plain(hook) for hook in found.hooks]),
-            "left_out": marshal.dumps([(plain(each.hook), each.why, each.until) for each in found.left_out]),
+            "left_out": marshal.dumps([(plain(each.hook), *each[1:]) for each in found.left_out]),
             "until": found.until,
             "refused_configs": found.refused_configs,
             "problems": [tuple(problem) for problem in found.problems],

@@ -8,11 +8,11 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING
 
-from ..basics import shell_lines
+from ..basics import places, shell_lines
 from ..deciding import expressions
 from ..errors import Problem
 from ..formats import entry_points, front_matter, toml_files
-from . import script_syntax, tool_expressions
+from . import roots, script_syntax, tool_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,16 +168,21 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
     line = _line(hook, "command")
     refused = list(_refused_by("/bin/sh", ["-c", command], hook.source, line))
     yield from refused
-    named = _named_script(command)
     if refused:
         return
+    named = _named_script(command)
     if named is None:
         yield from _programs(command, hook.source, line, "command")
         return
-    program, script = named
-    if not os.path.exists(script):
-        message = f"there is no {script}"
-        yield Problem("cannot-start", hook.source, line, "command", message, "fix the path, or add the script")
+    program, given = named
+    root = roots.project_root(os.getcwd())
+    script = next((path for path in (os.path.abspath(given), os.path.join(root, given)) if os.path.exists(path)), None)
+    if script is None:
+        message = f"there is no {os.path.abspath(given)}"
+        # in a file that is in force in other projects too, a relative path may be right there
+        is_certain = os.path.isabs(given) or places.is_inside(hook.source, root)
+        code = "cannot-start" if is_certain else "missing-program"
+        yield Problem(code, hook.source, line, "command", message, "fix the path, or add the script")
     elif program is not None:
         yield from _programs(program, hook.source, line, "command")
         if os.path.isfile(script):
@@ -206,9 +211,9 @@ def _named_script(line: str) -> tuple[str | None, str] | None:
     while words and (words[0] == "exec" or re.match(r"\w+=", words[0])):
         del words[0]
     if len(words) > 1 and os.path.basename(words[0]) in _RUNNERS and not words[1].startswith("-"):
-        return words[0], os.path.abspath(os.path.expanduser(words[1]))
+        return words[0], os.path.expanduser(words[1])
     if words and "/" in words[0]:
-        return None, os.path.abspath(os.path.expanduser(words[0]))
+        return None, os.path.expanduser(words[0])
     return None
 
 

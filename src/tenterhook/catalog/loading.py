@@ -15,7 +15,7 @@ from .trust import Trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ..model import Hook
@@ -75,6 +75,8 @@ def load(
             refused.append(config)
     problems += names_twice([hook for hook in in_force if hook.format == "table"])
     debug = any(rules.debug for rules in governing)
+    if observed:
+        observed.report(problems)
     return Catalog(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused))
 
 
@@ -125,7 +127,7 @@ def _read_layer(
     read_folder: Callable[..., folder_format.Read],
     taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
-    """The folders of a layer, by name, bytewise; not those that are `taken`, which stronger layers have read."""
+    """The folders of a layer, by name, bytewise; not those that are `taken`: a stronger layer has them."""
     try:
         names = sorted(os.listdir(layer.directory), key=os.fsencode)
     except FileNotFoundError:
@@ -141,11 +143,14 @@ def _read_layer(
     looked = {name: look(f"{layer.directory}/{name}") for name in names}
     for name in (name for name, seen in looked.items() if seen is None):
         problems += _problems_of_other(layer.directory, name)
-    for folder, seen in _folders(layer.directory, looked, taken):
+    for folder, real, seen in _folders(layer.directory, looked):
+        if real in taken:
+            continue
         culprit = _culprit(layer, seen, owners)
         if culprit:
             problems.append(_writable(f"{folder}/HOOK.md", culprit))
             continue
+        taken.add(real)
         changes: dict[str, Mapping[str, Any]] = {"defaults": own.defaults, "override": {}}
         read = read_folder(folder, layer.name, changes, seen)
         overrides = [(rules, read.hook.name) for rules in overriding if read.hook and read.hook.name in rules.overrides]
@@ -165,23 +170,17 @@ def _read_layer(
 
 
 def _folders(
-    directory: str, looked: Mapping[str, entry_points.Look | None], taken: set[str]
-) -> list[tuple[str, entry_points.Look]]:
-    """The hook folders of a directory, each once: of two names for one folder, its own counts, then the first link."""
+    directory: str, looked: Mapping[str, entry_points.Look | None]
+) -> Iterator[tuple[str, str, entry_points.Look]]:
+    """The hook folders of a directory, each with its real path; not links to others of them."""
     folders = [(f"{directory}/{name}", seen) for name, seen in looked.items() if seen is not None]
     above = os.path.realpath(directory)
     own = {above + folder[len(directory) :] for folder, seen in folders if folder not in seen.links}
-    found = []
     for folder, seen in folders:
-        target = above + folder[len(directory) :]
-        if folder in seen.links:
-            target = os.path.realpath(folder)
-            if target in own:
-                continue
-        if target not in taken:
-            taken.add(target)
-            found.append((folder, seen))
-    return found
+        if folder not in seen.links:
+            yield folder, above + folder[len(directory) :], seen
+        elif (target := os.path.realpath(folder)) not in own:
+            yield folder, target, seen
 
 
 def _problems_of_other(directory: str, name: str) -> list[Problem]:
@@ -220,7 +219,7 @@ def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tu
         if disabled:
             left_out.append(disabled)
         elif hook.layer == "user" and kept.setdefault(hook.name, layer_of(hook)) != layer_of(hook):
-            left_out.append(LeftOut(hook, "replaced by the hook of that name in agents/hooks"))
+            left_out.append(LeftOut(hook, "replaced by the hook of that name in agents/hooks", is_disabled=False))
         else:
             in_force.append(hook)
     projects = {hook.name: hook.folder for hook in in_force if hook.layer == "project"}
@@ -267,7 +266,7 @@ def _ungoverned(rules: settings.Settings, hooks: Sequence[Hook]) -> list[Problem
             None,
             name,
             f"there is no hook '{name}' that this file could change",
-            "mend the name, or remove the entry; tenterhook list shows the names",
+            "fix the name, or remove the entry; tenterhook list shows the names",
         )
         for name in dict.fromkeys((*rules.disabled, *rules.overrides))
         if name not in known

@@ -12,9 +12,10 @@ from .index import place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from ..errors import Problem
     from ..formats.entry_points import Look
 
 CLOCK_TICK = 50_000_000  # ns, with room to spare
@@ -26,7 +27,8 @@ class Observed:
     def __init__(self, root: str, configs: Sequence[str], managed: str) -> None:
         self.at = time.time_ns()
         self.looks: dict[str, Look | None] = {}
-        self._others: dict[str, tuple[int, ...] | None] = {}  # entries that are no hooks: one may become one
+        self._others: dict[str, tuple[int, ...] | None] = {}  # entries that are no hooks
+        self._reported: frozenset[str] = frozenset()
         self._root, self._configs = root, configs
         self._directories = layers.directories(root, managed)
         self._ways: list[tuple[str, Any]] | None = None
@@ -43,6 +45,13 @@ class Observed:
             if self.looks[folder] is None and "/." not in folder[folder.rfind("/") :]:
                 self._others[folder] = private_files.signature(folder)
         return self.looks[folder]
+
+    def report(self, problems: Iterable[Problem]) -> None:
+        """Take note of the entries that problems are about; others that are no hooks may change as they like."""
+        files = [problem.file for problem in problems]
+        self._reported = frozenset(
+            folder for folder in self._others if any(file == folder or file.startswith(folder + "/") for file in files)
+        )
 
     def look_at_all(self) -> None:
         """Look at every folder there is."""
@@ -65,8 +74,8 @@ class Observed:
         for folder, seen in self.looks.items():
             if seen is None:
                 found[f"{folder}/HOOK.md"] = None
-                if folder in self._others:  # what is said of it may no longer be true
-                    found[folder] = self._others[folder]
+                if folder in self._reported:  # what is said of it may no longer be true
+                    found[folder] = self._others.get(folder)
             else:
                 found |= dict.fromkeys(seen.links)
                 found |= {path: private_files.signature_of(each) for path, each in seen.stats.items()}

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..agent.screen import Screen
     from ..agent.settings import Settings
     from ..engine import Engine
+    from ..errors import Problem
+    from ..installing.sources import Source
     from ..joining.hub import Hub
 
 STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
@@ -129,7 +131,9 @@ class _Starting:
         self.work_dir = os.getcwd()
         self.resume = None if resume is None else _session_id(resume, self.work_dir)
         self.as_json = as_json
-        self.engine = _engine(self.work_dir, configs, debug)
+        self.files, problems = _files(self.work_dir, configs)
+        print_problems(problems, err=True)
+        self.engine = _engine(self.work_dir, self.files, configs, debug)
         self.hub = _hub()
 
     def run(self, prompt: str | None) -> int:
@@ -232,6 +236,7 @@ class _Starting:
             work_dir=self.work_dir,
             surfaces=surfaces,
             resume=resume,
+            places={source.file: str(source) for source in self.files},
             **hub,
         )
 
@@ -248,7 +253,14 @@ async def _to_the_end(conversation: Conversation, prompt: str) -> Ended:
     return ended
 
 
-def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
+def _files(work_dir: str, configs: tuple[str, ...]) -> tuple[tuple[Source, ...], list[Problem]]:
+    from ..catalog import roots
+    from ..installing import sources
+
+    return sources.files_of(sources.BUNDLED, roots.project_root(work_dir), configs)
+
+
+def _engine(work_dir: str, files: tuple[Source, ...], configs: tuple[str, ...], debug: bool) -> Engine:
     from ..catalog import roots
     from ..catalog.following import Followed
     from ..catalog.trust import Trust
@@ -257,8 +269,6 @@ def _engine(work_dir: str, configs: tuple[str, ...], debug: bool) -> Engine:
     from ..journal.journal import Journal
 
     root = roots.project_root(work_dir)
-    files, problems = sources.files_of(sources.BUNDLED, root, configs)
-    print_problems(problems, err=True)
     unnamed = sources.unnamed(files, configs)
     followed = Followed(root, [source.file for source in files], Trust(root), unnamed)
     say = (lambda line: _err(visible(line) + "\n")) if debug else None

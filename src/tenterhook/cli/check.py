@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "--format", "style", type=click.Choice(["text", "github"]), default="text", help="github: annotations on a change."
 )
 def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
-    """Look for mistakes in hooks, and say how to mend each.
+    """Look for mistakes in hooks, and say how to fix each.
 
     PATH is a hook's folder, a directory of hooks, a project, or a TOML or JSON file; without one, all hooks in force
     here are checked. Exit status 1 if there are errors, 0 if there are warnings only.
@@ -44,7 +44,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     if not paths:
         found = sources.here()
         problems += found.problems()
-        hooks += [*found.catalog.hooks, *(each.hook for each in found.catalog.left_out)]
+        hooks += found.catalog.all_hooks()
     for path in map(os.path.abspath, paths):
         for read, trouble in _read(path):
             named += read

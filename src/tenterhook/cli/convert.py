@@ -119,7 +119,7 @@ def _refuse(found: sources.Sources, as_json: bool) -> int:
     for loss in found.losses:
         click.echo(f"{_place(loss)}: {visible(loss.why)}", err=True)
     if found.errors:
-        raise HookError("nothing was converted", "mend the errors above first")
+        raise HookError("nothing was converted", "fix the errors above first")
     raise HookError("there is no hook to convert", "name a hook's folder, a file with hooks, or an agent's settings")
 
 

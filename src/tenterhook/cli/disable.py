@@ -13,7 +13,7 @@ from ..basics.shown import one_line
 from ..installing import hooks_toml
 from .durations import seconds
 from .loading import catalog_here, hook_names, json_option
-from .own_hooks import all_hooks, governed, hooks_as_json, own_settings, place
+from .own_hooks import governed, hooks_as_json, own_settings, place
 from .printing import print_json, print_problems, why_text
 from .trust import need_terminal, refuse_below_agent
 
@@ -58,20 +58,20 @@ def disable(name: str, duration: str | None, yes: bool, as_json: bool) -> int:
 def _until(duration: str) -> datetime:
     lasts = seconds("--for", duration)
     if lasts <= 0:
-        raise click.UsageError(f"--for {duration}: that is no time at all")
+        raise click.UsageError(f"--for {duration}: it must be longer than 0")
     try:
         return datetime.fromtimestamp(math.ceil(time.time() + lasts), UTC).astimezone()
     except (ValueError, OverflowError, OSError):
-        raise click.UsageError(f"--for {duration}: longer than any calendar reaches; leave --for out") from None
+        raise click.UsageError(f"--for {duration}: too long; leave --for out") from None
 
 
 def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_json: bool) -> int:
     """What is disabled now, and what is not though it has the name."""
-    off = [each for each in catalog.left_out if each.hook.name == name]
+    off = [each for each in catalog.left_out if each.hook.name == name and each.is_disabled]
     on = [hook for hook in catalog.hooks if hook.name == name]
     if as_json:
         _print_json(name, file, until, off, catalog)
-        return 0 if off else 1
+        return 0 if off and not on else 1
     for each in off:
         click.echo(f"{click.style(one_line(name), bold=True)}  {why_text(each)}")
     for hook in on:
@@ -81,11 +81,11 @@ def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_j
     if off:
         by_itself = "it runs again by itself then; " if until else ""
         click.echo(f"  {by_itself}to have it back now: tenterhook enable {one_line(name)}")
-    return 0 if off else 1
+    return 0 if off and not on else 1
 
 
 def _print_json(name: str, file: str, until: datetime | None, off: list[LeftOut], catalog: Catalog) -> None:
-    hooks = [hook for hook in all_hooks(catalog) if hook.name == name]
+    hooks = [hook for hook in catalog.all_hooks() if hook.name == name]
     disabled = {each.hook.source for each in off}
     shown = [{**each, "disabled": each["source"] in disabled} for each in hooks_as_json(hooks)]
     moment = until.isoformat() if until else None

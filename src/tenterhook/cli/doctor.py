@@ -11,7 +11,7 @@ from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Finding, Level
 from ..installing import records, sources
 from ..installing.agents import AGENTS
-from .loading import agent_names, agents_named, json_option
+from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     """
     named = agents_named(names)
     catalog = sources.here().catalog
-    hooks = checks.hook_findings(catalog)
+    hooks = checks.hook_findings(catalog_here())  # files of hooks are an agent's own affair: see there
     if not as_json:
         click.echo(click.style("hooks", bold=True))
         _print(hooks)

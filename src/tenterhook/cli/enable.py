@@ -1,4 +1,4 @@
-"""`tenterhook enable`: have a disabled hook back."""
+"""`tenterhook enable`: enable a disabled hook."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     return disabled_names(incomplete)
 
 
-@click.command(short_help="Have a disabled hook back.")
+@click.command(short_help="Enable a disabled hook.")
 @click.argument("name", metavar="NAME", shell_complete=_names)
 @json_option
 def enable(name: str, as_json: bool) -> int:
-    """Have a hook back that `tenterhook disable` has switched off: its entry in your hooks.toml is removed.
+    """Enable a hook that `tenterhook disable` has switched off: its entry in your hooks.toml is removed.
 
     It does not work from within a guarded agent.
 
@@ -41,17 +41,19 @@ def enable(name: str, as_json: bool) -> int:
     called = _called(name, catalog, files)
     changed = [file for file in files if hooks_toml.enable(file, called)]
     after = catalog_here()
-    for each in after.left_out:
-        if each.hook.name == called and (trouble := still_disabled(each.hook, after)):
-            raise trouble
+    left = [each.hook for each in after.left_out if each.hook.name == called]
+    trouble = next((error for hook in left if (error := still_disabled(hook, after))), None)
     lines = wired(after)
     if as_json:
         _print_json(called, changed, after)
+    for file in () if as_json else changed:
+        click.echo(f"{click.style(one_line(called), bold=True)}  its entry was removed from {short_path(file)}")
+    if trouble is not None:
+        raise trouble
+    if as_json:
         return 0
     if not changed:
         click.echo(f"{one_line(called)} is not disabled")
-    for file in changed:
-        click.echo(f"{click.style(one_line(called), bold=True)}  enabled: its entry is out of {short_path(file)}")
     for hook in after.hooks:
         if hook.name == called and not (standing := after.trust.standing(hook)).runs:
             why = visible(standing.why or str(standing.state))

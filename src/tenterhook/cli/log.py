@@ -251,7 +251,7 @@ def _when(record: dict[str, Any]) -> str:
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment_of(record)))
     except (ValueError, OverflowError, OSError):  # further away than any calendar reaches
-        return "(at no time)       "
+        return "(unknown time)     "
 
 
 def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:

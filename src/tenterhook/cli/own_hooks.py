@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..catalog import settings
 from ..catalog.loading import GOVERNED
-from ..errors import HookError, Problem
+from ..errors import ERROR, HookError, Problem
 from ..formats import toml_files
 from ..installing import in_step, sources, wiring
 from .loading import catalog_here
@@ -27,14 +27,9 @@ def is_called(hook: Hook, name: str) -> bool:
     return name in (hook.name, os.path.basename(hook.folder or ""))
 
 
-def all_hooks(catalog: Catalog) -> list[Hook]:
-    """Those in force, and those that are not."""
-    return [*catalog.hooks, *(each.hook for each in catalog.left_out)]
-
-
 def governed(name: str, catalog: Catalog) -> list[Hook]:
     """The hooks of a name that a person's `hooks.toml` may disable. Raises `HookError` if there are none."""
-    found = [hook for hook in all_hooks(catalog) if is_called(hook, name)]
+    found = [hook for hook in catalog.all_hooks() if is_called(hook, name)]
     own = [hook for hook in found if hook.folder is not None and hook.layer in GOVERNED["user"]]
     if own:
         return [hook for hook in own if hook.name == own[0].name]
@@ -58,10 +53,11 @@ def managed(hook: Hook) -> HookError:
 
 def unknown(name: str, catalog: Catalog) -> HookError:
     """Why there is nothing to do: no hook has the name, or the one that has it cannot be loaded."""
-    broken = [each for each in catalog.problems if os.path.basename(os.path.dirname(each.file)) == name]
+    errors = [each for each in catalog.problems if each.severity == ERROR]
+    broken = [each for each in errors if os.path.basename(os.path.dirname(each.file)) == name]
     if broken:
         return HookError(f"'{name}' cannot be loaded: {broken[0].message}", "tenterhook check says how to fix it")
-    close = get_close_matches(name, [hook.name for hook in all_hooks(catalog)], n=1, cutoff=0.5)
+    close = get_close_matches(name, [hook.name for hook in catalog.all_hooks()], n=1, cutoff=0.5)
     return HookError(
         f"no hook is called '{name}'", f"did you mean '{close[0]}'?" if close else "tenterhook list shows the names"
     )
@@ -110,7 +106,8 @@ def still_disabled(hook: Hook, catalog: Catalog) -> HookError | None:
 def _entry_line(file: str, name: str) -> str:
     loaded = toml_files.load(file)
     entries = [] if isinstance(loaded, Problem) else loaded[0]["hooks"]["disable"]
-    number = next((number for number, entry in enumerate(entries) if entry.get("name") == name), 0)
+    named = [isinstance(entry, dict) and entry.get("name") == name for entry in entries]
+    number = named.index(True) if True in named else 0
     return _line(file, "hooks.disable", number, "name")
 
 

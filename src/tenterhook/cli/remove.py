@@ -9,10 +9,11 @@ import click
 
 from ..authoring import folders
 from ..basics.shown import one_line
+from ..catalog import misplaced
 from ..errors import HookError
 from ..installing import hooks_toml
 from .loading import catalog_here, json_option, offered
-from .own_hooks import all_hooks, governed, own_settings, place, wired
+from .own_hooks import governed, own_settings, place, wired
 from .printing import print_json, print_problems, short_path
 from .trust import need_terminal, refuse_below_agent
 
@@ -82,14 +83,14 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
 
 def _removable(catalog: Catalog) -> list[Removable]:
     """Every folder of hooks that is the person's or the project's, broken ones too."""
-    names = {hook.folder: hook.name for hook in all_hooks(catalog)}
+    names = {hook.folder: hook.name for hook in catalog.all_hooks()}
     found = []
     for layer in catalog.layers:
         if layer.name == "managed" or not os.path.isdir(layer.directory):
             continue
         for base in sorted(os.listdir(layer.directory), key=os.fsencode):
             folder = f"{layer.directory}/{base}"
-            if os.path.lexists(f"{folder}/HOOK.md"):
+            if os.path.lexists(f"{folder}/HOOK.md") or misplaced.misspelt(folder) is not None:
                 found.append(Removable(names.get(folder, base), layer.name, folder))
     return found
 
@@ -137,7 +138,7 @@ def _show(chosen: Removable, files: list[str], link: str | None, *, err: bool) -
 
 def _forget(name: str, catalog: Catalog) -> list[str]:
     """Remove what disables a hook that is gone; the files that were changed."""
-    if any(hook.name == name for hook in all_hooks(catalog_here())):
+    if any(hook.name == name for hook in catalog_here().all_hooks()):
         return []
     try:
         files = own_settings(catalog)

@@ -43,7 +43,7 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
     catalog = found.catalog
     if not as_json:
         print_problems(catalog.problems, err=True)
-    hooks = [hook for hook in (*catalog.hooks, *(each.hook for each in catalog.left_out)) if hook.name == name]
+    hooks = [hook for hook in catalog.all_hooks() if hook.name == name]
     if hooks:
         if as_json:
             shown = [_details(hook, found) for hook in hooks]

@@ -55,7 +55,8 @@ def print_status() -> int:
 def _print_hooks(found: InForce, waiting: int) -> None:
     catalog = found.catalog
     running = len(catalog.hooks) - waiting
-    nowhere = "" if any(records.all_records()) or not running else "; no agent calls them yet"
+    folders = any(hook.layer != "config" for hook in catalog.hooks)
+    nowhere = "; no agent calls them yet" if folders and not any(records.all_records()) else ""
     click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
     for source in found.sources:
         if count := sum(hook.source == source.file for hook in catalog.hooks):
@@ -102,11 +103,11 @@ def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:
     unguarded = [state.agent.name for state in states if state.word == _NOT_GUARDED]
     untried = [state.agent.name for state in states if state.is_untried]
     if any(problem.severity == ERROR for problem in catalog.problems):
-        return "tenterhook check           what is wrong, and how to mend it"
+        return "tenterhook check           what is wrong, and how to fix it"
     if not catalog.hooks and not catalog.left_out:
         return "tenterhook add             take a ready-made hook, or write one: tenterhook new --help"
     if doubtful:
-        return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to mend it"
+        return f"tenterhook doctor {doubtful[0]}   what is wrong there, and how to fix it"
     if waiting:
         return "tenterhook trust           look at this project's hooks and let them run"
     if unguarded:

@@ -178,7 +178,7 @@ def _from_folder(made: Carried, folder: str, target: Target, seen: sight.Sight, 
     refusal = shell_lines.refusal(shell, script) if shell else None
     if refusal:
         why = f"the shell refuses it ({refusal}), and its status 2 would be a block there"
-        findings.lose("scripts", script, why, "mend the script", left_out=True)
+        findings.lose("scripts", script, why, "fix the script", left_out=True)
         return None
     behaviour.tell_payload(hook, target, made.event, seen, findings)
     findings.note(f"it runs {line}: keep the folder. Where that is in force as well, the hook runs twice")

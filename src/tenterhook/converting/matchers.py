@@ -55,7 +55,7 @@ def _from_one(hook: Hook, target: Target, findings: Findings) -> Matchers:
     given = hook.tool or hook.target
     if hook.never_matches and not _never_matches(given, target):
         why = "it is no expression, so that the hook never runs where it is"
-        findings.lose("matcher", given, why, "mend the expression, or remove the hook", left_out=True)
+        findings.lose("matcher", given, why, "fix the expression, or remove the hook", left_out=True)
         return Matchers()
     if given is None or hook.never_matches:
         return Matchers(one=given)

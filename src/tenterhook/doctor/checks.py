@@ -80,7 +80,7 @@ def _configs(record: dict[str, Any], catalog: Catalog) -> Iterator[Finding]:
     for config in catalog.refused_configs:
         if os.path.realpath(config) in named:
             why = next((each.message for each in catalog.problems if each.file == config), "it cannot be used")
-            remedy = f"mend it, or forget it: tenterhook install {record['host']} --no-config"
+            remedy = f"fix it, or forget it: tenterhook install {record['host']} --no-config"
             yield bad(f"hooks of {config} do not run: {why}", remedy)
     count = sum(hook.layer == "config" for hook in wiring.in_force_in(record, catalog.hooks))
     if count:
@@ -272,6 +272,9 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
             found.append(bad(f"'{hook.name}' does not run: {standing.why}", standing.remedy))
         elif standing.state is State.UNTRUSTED:
             found.append(note(f"'{hook.name}' does not run: {standing.why}", standing.remedy))
+    for each in catalog.left_out:
+        if each.is_disabled:
+            found.append(note(f"'{each.hook.name}' does not run: {each.why}", f"tenterhook enable {each.hook.name}"))
     running = sum(catalog.trust.standing(hook).runs for hook in catalog.hooks)
     if running:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
@@ -279,7 +282,7 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         found.insert(0, note("no hook is in force here: there is nothing that could hold"))
     why = health.why_not_written()
     if why is not None:
-        found.append(note(f"nothing is written to the journal: {why}", "verdicts are the same; make room or mend it"))
+        found.append(note(f"nothing is written to the journal: {why}", "verdicts are the same; make room or fix it"))
     for (name, _), remark in health.remarks(catalog.hooks).items():
         if any(hook.name == name for hook in catalog.in_force()):
             level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a guard that fails does not hold

@@ -139,7 +139,7 @@ def _kimi(agent: Agent, settings: str) -> Iterator[Finding]:
         wrong = _wrong(agent, hook)
         if wrong:
             what = "drops every hook" if agent.name == "kimi-code" else "does not start"
-            yield bad(f"{settings}, [[hooks]] number {number}: {wrong}; {agent.title} {what}", "mend or remove it")
+            yield bad(f"{settings}, [[hooks]] number {number}: {wrong}; {agent.title} {what}", "fix or remove it")
 
 
 def _wrong(agent: Agent, hook: Any) -> str | None:

@@ -69,7 +69,7 @@ def _read_one(
         except expressions.BadExpression as error:
             never = True
             message = f"{error.message}; the hook matches nothing"
-            remedy = "mend the expression"
+            remedy = "fix the expression"
             problems.append(Problem("never-matches-expression", file, line_of("matcher"), "matcher", message, remedy))
     hook = Hook(
         name=f"{event}[{number}]",

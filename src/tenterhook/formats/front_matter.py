@@ -73,7 +73,7 @@ def _parse(file: str, head: list[str]) -> FrontMatter | Problem:
             return _bad_yaml(file, error)
         warnings.append(_kept_backslash(file, head, error))
     except (ValueError, RecursionError, TypeError) as error:  # a date that is none, a loop of aliases, an odd key
-        return Problem("bad-yaml", file, None, None, f"not valid YAML: {error}", "mend the front matter")
+        return Problem("bad-yaml", file, None, None, f"not valid YAML: {error}", "fix the front matter")
     if _too_much(raw):
         return Problem("bad-yaml", file, None, None, "too many values", "do without anchors that multiply")
     if not isinstance(raw, dict):
@@ -171,7 +171,7 @@ def _bad_yaml(file: str, error: Exception) -> Problem:
     mark = getattr(error, "problem_mark", None)
     what = getattr(error, "problem", None) or str(error).splitlines()[0]
     line = mark.line + 2 if mark else None
-    remedy = "mend that line or one above it; quote values with : or #, and indent with spaces, not tabs"
+    remedy = "fix that line or one above it; quote values with : or #, and indent with spaces, not tabs"
     return Problem("bad-yaml", file, line, None, f"not valid YAML: {what}", remedy)
 
 

@@ -31,7 +31,7 @@ def read(raw: Any, file: str, line_of: Callable[[str], int | None]) -> tuple[Mat
         try:
             expressions.check(expressions.PYTHON, expression)
         except expressions.BadExpression as error:
-            remedy = "mend the expression (Python's re); a literal . ( ) [ ] + * ? needs a backslash"
+            remedy = "fix the expression (Python's re); a literal . ( ) [ ] + * ? needs a backslash"
             if key == "tool" and expression.endswith(")") and expression.partition("(")[0].isidentifier():
                 remedy = "a permission rule of another program is no expression; write the tool's name, and a pattern"
             problems.append(Problem("bad-expression", file, line_of(key), key, error.message, remedy))

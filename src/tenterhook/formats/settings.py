@@ -69,7 +69,7 @@ def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        return (), (Problem("bad-json", file, line, None, f"not valid JSON: {error}", "mend it near that line"),)
+        return (), (Problem("bad-json", file, line, None, f"not valid JSON: {error}", "fix it near that line"),)
     lines = _lines(text)
 
     def place(event: str, group: int, handler: int | None, key: str) -> int | None:
@@ -182,7 +182,7 @@ def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Probl
     from difflib import get_close_matches
 
     close = get_close_matches(event, EVENTS_OF[agent], n=1, cutoff=0.85)
-    remedy = f"did you mean '{close[0]}'?" if close else "nothing to mend: it runs in that agent only"
+    remedy = f"did you mean '{close[0]}'?" if close else "nothing to fix: it runs in that agent only"
     return Problem(
         "foreign-event", file, line, event, f"'{event}' has no counterpart here; its hooks do not run", remedy
     )
@@ -225,7 +225,7 @@ class _Group:
         if self.matcher.never and isinstance(given, str):
             message = f"'{given}' is no expression; the hooks of this group match nothing"
             self.problems.append(
-                Problem("never-matches-expression", file, line_of("matcher"), "matcher", message, "mend the expression")
+                Problem("never-matches-expression", file, line_of("matcher"), "matcher", message, "fix the expression")
             )
         if self.matcher.ignored:
             message = f"a matcher does nothing at {event}"

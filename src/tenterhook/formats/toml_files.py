@@ -82,7 +82,7 @@ def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
         at = re.search(r"line (\d+)", str(error))
         line = int(at[1]) if at else None
         shown = text.splitlines()[line - 1 : line] if line else []
-        remedy = f"mend that line: {shown[0].strip()[:80]}" if shown else "mend the end of the file"
+        remedy = f"fix that line: {shown[0].strip()[:80]}" if shown else "fix the end of the file"
         return Problem("bad-toml", file, line, None, f"not valid TOML: {error}", remedy)
 
 

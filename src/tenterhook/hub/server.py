@@ -109,7 +109,7 @@ def _http(_: Request, error: Any) -> Response:
 
 def _broken(_: Request, __: Any) -> Response:
     return _failure(
-        500, "broken", "the hub has made a mistake", "what its terminal or log says about it helps to mend it"
+        500, "broken", "the hub has made a mistake", "what its terminal or log says about it helps to fix it"
     )
 
 

@@ -166,11 +166,13 @@ def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
 def edit_file(path: str, edit: Callable[[bytes], bytes]) -> bool:
     """Change one file of a person's as an edit says, links and mode kept; False if it is so already.
 
-    A file in which nothing is left is removed. Raises `HookError` if it cannot be edited; then nothing was changed.
+    A file in which nothing is left is removed, unless it is a link. Raises `HookError` if it cannot be edited; then
+    nothing was changed.
     """
     before = _read(path)
     after: bytes = _refusing(path, lambda: edit(before or b""))
-    change = FileChange(path, before, after if after.strip() else None)
+    is_empty = not after.strip() and not os.path.islink(path)  # the target of a link is somebody's own file
+    change = FileChange(path, before, None if is_empty else after)
     if not change.changes:
         return False
     _check_writable(change)
@@ -222,7 +224,7 @@ def _read(path: str) -> bytes | None:
             return file.read()
     except FileNotFoundError:
         if os.path.islink(path):
-            raise HookError(f"{path} is a link that leads nowhere", "mend or remove it") from None
+            raise HookError(f"{path} is a link that leads nowhere", "fix or remove it") from None
         return None
     except OSError as error:
         raise HookError(f"cannot read {path}: {error.strerror}", "make it a readable file") from None

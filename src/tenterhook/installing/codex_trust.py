@@ -100,7 +100,7 @@ def _parsed(config: bytes) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else 1
-        raise edits.Refused(f"not TOML: {error}", line, "mend it; Codex cannot read it") from None
+        raise edits.Refused(f"not TOML: {error}", line, "fix it; Codex cannot read it") from None
 
 
 def _line_of(config: bytes, name: str) -> int:

@@ -184,7 +184,7 @@ def _refuse_syntax(plain: str, error: json.JSONDecodeError) -> NoReturn:
     if re.match(r",\s*[\]}]", plain[here:]):
         remedy = "remove the comma: the agents do not read the file with it either"
         raise Refused("not JSON: a comma after the last item", _line(plain, here), remedy) from None
-    raise Refused(f"not JSON: {error.msg}", error.lineno, f"mend it at column {error.colno}") from None
+    raise Refused(f"not JSON: {error.msg}", error.lineno, f"fix it at column {error.colno}") from None
 
 
 def _refuse_shape(document: _Document) -> None:

@@ -160,7 +160,7 @@ def _parsed(text: str, end: str, at: tuple[str, ...]) -> _Document:
         found = _AT_LINE.search(str(error))
         line = int(found[1]) if found else text.count("\n")
         what = str(error).partition(" (at ")[0]
-        raise Refused(f"not TOML: {what}", max(line, 1), "mend this line") from None
+        raise Refused(f"not TOML: {what}", max(line, 1), "fix this line") from None
     except (ValueError, RecursionError) as error:
         raise Refused(f"not readable as TOML: {error}", 1, "shorten the number or the nesting it speaks of") from None
     plain = _STRING_OR_COMMENT.sub(_blank, text)

@@ -28,9 +28,9 @@ def edited_json(file: Path) -> Iterator[dict[str, Any]]:
     try:
         settings = commented_json.loads(text) if text.strip() else {}
     except ValueError as error:
-        raise BadSettings(f"{file} is not JSON: {error}", "mend the file") from error
+        raise BadSettings(f"{file} is not JSON: {error}", "fix the file") from error
     if not isinstance(settings, dict):
-        raise BadSettings(f"{file} is not a JSON object", "mend the file")
+        raise BadSettings(f"{file} is not a JSON object", "fix the file")
     yield settings
     _write(file, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
@@ -41,7 +41,7 @@ def edited_toml(file: Path) -> Iterator[dict[str, Any]]:
     try:
         settings = tomlkit.parse(_text(file))
     except (tomlkit.exceptions.TOMLKitError, ValueError) as error:
-        raise BadSettings(f"{file} is not TOML: {error}", "mend the file") from error
+        raise BadSettings(f"{file} is not TOML: {error}", "fix the file") from error
     yield settings
     _write(file, tomlkit.dumps(settings))
 
@@ -66,7 +66,7 @@ def _text(file: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{file} cannot be read: {error}", "mend the file") from error
+        raise BadSettings(f"{file} cannot be read: {error}", "fix the file") from error
 
 
 def _write(file: Path, text: str) -> None:
