@@ -259,8 +259,8 @@ class Life:
     async def stop(self, said: str | None) -> list[str]:
         """Ask whether the run may stop; if not, this is what the model hears next.
 
-        `said` is the assistant's last message, None if there is none. A turn that is cut off stops whatever hooks say;
-        where it has no step left, it is not cut off yet, and they are asked again once it is.
+        `said` is the assistant's last message, None if there is none. A turn that is cut off stops whatever hooks say.
+        One that has no step left is cut off by a block: its `stop_reason` is then `max_steps`.
         """
         turn, subagent = self.turn, self.subagent
         message = None if said is None else {"role": "assistant", "content": said}
@@ -283,9 +283,11 @@ class Life:
         contexts = [telling.hook_context(name, text) for text in verdict.additional_context]
         denies = (run for run in verdict.runs if run.decision.action is Action.DENY)
         blocks = [run for run in denies if run.decision.ignored in (None, why)]
-        if blocks and turn.stop_reason == "no_tool_calls":
+        if blocks and why is None:
             turn.stops = turn.stops.after(verdict)
             return [*telling.sent_back(blocks), *contexts]
+        if blocks and self.is_cut_off():
+            told["stop_reason"] = turn.stop_reason
         for run in blocks:
             self.say(f"tenterhook: {run.hook.name} ({name}): {why}: {run.decision.reason}")
         self.wait(contexts)

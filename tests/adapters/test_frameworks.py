@@ -201,10 +201,13 @@ def test_an_agent_that_has_taken_its_steps_is_not_sent_back(stage: Stage, projec
     assert played.answer == "Stopped after 2 steps"
     assert played.requests == 2
     reasons = [event.fields["stop_reason"] for event in played.events("pre-agent-turn-stop")]
-    assert reasons == ["no_tool_calls", "no_tool_calls", "max_steps"]
+    assert reasons == ["no_tool_calls", "no_tool_calls"]
     assert played.events("pre-agent-turn-stop")[-1].fields["final_message"]["content"] == "two"
     stops = [verdict.decision for event, verdict in played.told if event.canonical == "pre-agent-turn-stop"]
-    assert stops == ["deny", "none", "none"]  # there is no step left after the second
+    assert stops == ["deny", "none"]  # there is no step left after the second
+    (over,) = played.events("post-agent-turn-stop")
+    assert over.fields["stop_reason"] == "max_steps"
+    assert played.events("post-agent-turn")[0].fields["response"] == "two"
 
 
 @everywhere

@@ -268,6 +268,30 @@ def test_an_agent_that_is_sent_back_has_the_steps_that_are_left(most: int, reque
     assert len(model.requests) == requests
 
 
+@pytest.mark.parametrize("given_to", ["hooks", "framework"])
+def test_hooks_that_object_after_the_last_step_are_asked_once(given_to: str, project: Path) -> None:
+    engine, heard = Engine(), []
+    engine.on("pre-agent-turn-stop")(saying(decision="deny", reason="Go on."))
+
+    def hear(event: Event, verdict: Verdict) -> None:
+        if "turn-stop" in event.canonical:
+            heard.append((event.canonical, event.fields["stop_reason"], str(verdict.decision)))
+
+    async def work(model: Any) -> Any:
+        agent: Agent[Any] = Agent("noter", model=model)
+        hooks = HooksRunner(engine, max_steps=1 if given_to == "hooks" else None, told=hear)
+        how: dict[str, Any] = {"max_turns": 1} if given_to == "framework" else {}
+        with pytest.raises(MaxTurnsExceeded):
+            await hooks.run(agent, "go", run_config=QUIET, **how)
+
+    _, model = scripted([Turn(text="done"), Turn(text="never said")], work)
+    assert len(model.requests) == 1
+    assert heard == [
+        ("pre-agent-turn-stop", "no_tool_calls", "none"),
+        ("post-agent-turn-stop", "max_steps", "none"),
+    ]
+
+
 @pytest.mark.parametrize("own", [None, "", "  Be brief.\n"], ids=["none", "empty", "some"])
 def test_instructions_are_left_alone_where_there_is_nothing_to_add(own: str | None, project: Path) -> None:
     async def work(model: Any) -> Any:

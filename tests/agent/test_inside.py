@@ -101,13 +101,33 @@ def test_at_max_steps_a_block_is_shown_as_ignored_and_the_final_message_is_the_a
     assert session.report["reason"] == "Stopped after 2 steps"
 
 
-def test_a_block_that_would_exceed_max_steps_is_ignored_too(play: Play) -> None:
+@pytest.mark.parametrize("hook", ["folder pre-agent-turn-stop", "array Stop"])
+def test_a_block_after_the_last_step_is_ignored_and_the_hook_runs_once(play: Play, hook: str) -> None:
     play.settings["max_steps"] = 1
-    stop = play.hook("folder pre-agent-turn-stop", block("not yet"))
+    stop, over = play.hook(hook, block("not yet")), play.hook("folder post-agent-turn-stop")
+    turn = play.hook("folder post-agent-turn")
     session = play.run("Done.", "Never said.", exits=1)
-    assert [sent["stop_reason"] for sent in stop.all] == ["no_tool_calls", "max_steps"]
-    assert [sent["final_message"]["content"] for sent in stop.all] == ["Done.", "Done."]
-    assert [verdict["decision"] for verdict in session.verdicts("pre-agent-turn-stop")] == ["none", "none"]
+    assert (len(session.by()), len(stop.all)) == (1, 1)
+    (verdict,) = session.verdicts("pre-agent-turn-stop")
+    assert (verdict["decision"], verdict["runs"][0]["outcome"]) == ("none", "ok")
+    assert len(re.findall(r"no step left \(max_steps\), the block is ignored: not yet", session.shown)) == 1
+    assert (over.once["stop_reason"], turn.once["response"]) == ("max_steps", "Done.")
+    assert session.report["reason"] == "Stopped after 1 steps"
+
+
+def test_a_turn_that_nobody_blocks_may_end_with_its_last_step(play: Play) -> None:
+    play.settings["max_steps"] = 1
+    stop, over = play.hook("folder pre-agent-turn-stop"), play.hook("folder post-agent-turn-stop")
+    assert play.run("Done.").answer == "Done."
+    assert (stop.once["stop_reason"], over.once["stop_reason"]) == ("no_tool_calls", "no_tool_calls")
+
+
+@pytest.mark.parametrize("hook", ["folder post-subagent", "array SubagentStop"])
+def test_a_subagent_without_a_step_left_is_asked_about_once_too(play: Play, hook: str) -> None:
+    play.settings["max_steps"] = 2
+    stop = play.hook(hook, block("not yet"))
+    session = play.run([task("reviewer")], "Done.", tasks={"reviewer": [[shell("true")], "Looked.", "Never said."]})
+    assert (len(session.by("reviewer")), stop.once["response"]) == (2, "Looked.")
 
 
 def test_context_beside_a_result_does_not_have_a_turn_go_on_that_is_over(play: Play) -> None:

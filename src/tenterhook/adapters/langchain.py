@@ -100,15 +100,18 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
 
     @hook_config(can_jump_to=["model"])
     async def aafter_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        life = self._life(state)
+        life, answer = self._life(state), None
         if life.turn.refusal is None:
             said = _said(state["messages"], life)
+            was_cut_off = life.turn.stop_reason != "no_tool_calls"
             told = await life.stop(said)
             if told:
                 return {"messages": _heard(told), "jump_to": "model"}
             await life.end_turn(said or "")
+            if life.turn.stop_reason == "max_steps" and not was_cut_off:  # hooks have objected, and no step is left
+                answer = {"messages": [AIMessage(life.turn.answer)]}
         self._turns.pop(state.get("tenterhook_turn", ""), None)
-        return None
+        return answer
 
     # A request, and a call
 

@@ -87,7 +87,9 @@ class HooksRunner(Life):
         try:
             result = await life._until_it_may_stop(agent, prompt, how)
         except Exception as error:
-            if isinstance(error, MaxTurnsExceeded):
+            if (
+                isinstance(error, MaxTurnsExceeded) and life.turn.stop_reason != "max_steps"
+            ):  # else hooks have been asked
                 life.turn.stop_reason = "max_steps"
                 await life.stop(_said(error.run_data.new_items if error.run_data else ()))
             await life.fail_turn(error)
@@ -112,16 +114,18 @@ class HooksRunner(Life):
 
     async def _until_it_may_stop(self, agent: Agent[Any], prompt: Any, how: dict[str, Any]) -> RunResult:
         how = {"max_turns": self.max_steps, **how} if self.max_steps is not None else dict(how)
-        left = how.get("max_turns")
+        left = self.max_steps = how.get("max_turns")
         how["run_config"] = self._configured(how.get("run_config"))
         while True:
             result = await Runner.run(self.guard(agent), prompt, **how)
-            if result.interruptions:
+            if result.interruptions or self.turn.stop_reason == "max_steps":
                 return result
             told = await self.stop(self._final(result))
-            if not told:
+            if self.turn.stop_reason == "max_steps":  # hooks have objected, and no step is left: the SDK says so
+                how["max_turns"] = 0
+            elif not told:
                 return result
-            if left is not None:
+            elif left is not None:
                 left = how["max_turns"] = max(left - len(result.raw_responses), 0)
             agent, prompt = result.last_agent, _messages(told)
             if how.get("previous_response_id") or how.get("auto_previous_response_id"):

@@ -90,20 +90,20 @@ class HooksCapability(Life, AbstractCapability[Any]):
             await self._tell_of_others(node, result.request)
             if self.is_cut_off():
                 ctx.messages.append(result.request)  # the results of the calls, which nobody answers
-                return await self._cut_off(node.model_response.text)
+                await self.stop(node.model_response.text)
+                return self._cut_off(node.model_response.text)
         if isinstance(result, End):
             said = self.turn.answer = said_text(result.data.output)
             told = await self.stop(said)
-            if told and self.is_cut_off():
-                return await self._cut_off(said)
+            if self.turn.stop_reason == "max_steps":  # hooks have objected, and no step is left
+                return self._cut_off(said)
             for text in told:  # which has the run go on
                 ctx.enqueue(text)
         return result
 
-    async def _cut_off(self, said: str | None) -> End[FinalResult[Any]]:
+    def _cut_off(self, said: str | None) -> End[FinalResult[Any]]:
         """The end of a turn that hooks cannot prevent; `said` are the model's last words."""
         self._said = said
-        await self.stop(said)
         return End(FinalResult(self.turn.answer))
 
     async def wrap_tool_execute(
