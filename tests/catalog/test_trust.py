@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,26 @@ def test_a_run_that_changes_its_own_folder_says_so_at_once_and_where_its_files_b
     assert OWN_FILES in caplog.text
     assert OWN_FILES in tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", "{}").stderr
     assert OWN_FILES in tenterhook("doctor").stdout
+
+
+def test_a_run_that_is_looked_at_long_after_its_end_says_so_too(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell that takes its time is asked whether it can parse the script, since that has said otherwise."""
+    bash = tmp_path / "bin" / "bash"
+    bash.parent.mkdir()
+    bash.write_text(f'#!/bin/sh\n[ "$1" = -n ] && sleep 0.5\nexec {shutil.which("bash")} "$@"\n')
+    bash.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bash.parent}:{os.environ['PATH']}")
+    script = '#!/usr/bin/env bash\necho >> "$(dirname "$0")/../count.txt"; echo "$0: Syntax error" >&2; exit 2\n'
+    counts = folder_hook(project_hooks(project), "counts", script)
+    Trust(str(project)).grant(str(counts))
+    verdict = Engine.load().decide(shell_call())
+    assert verdict.decision == "deny"
+    assert verdict.runs[0].notes == (
+        "it will not run again: changed since it was trusted: count.txt (added)",
+        OWN_FILES,
+    )
 
 
 def test_an_edit_of_a_hook_is_not_taken_for_a_file_of_its_own(guard: Path, project: Path) -> None:

@@ -206,10 +206,11 @@ class Turn:
 
         def take(place: int, ended: running.Ended) -> bool:
             number, hook, notes = begun[place]
-            run = runs[number] = self._ran(hook, notes, ended)
+            run = runs[number] = self._ran(hook, notes, ended, since)
             return is_permission and self._denies(run)  # any denial wins, at once
 
         is_permission = self.event.canonical == "permission-request"
+        since = time.time()
         for place, ended in enumerate(running.run_stage(prepared(), self.cancel, take)):
             if runs[begun[place][0]] is None:  # ended, since others had decided
                 take(place, ended)
@@ -217,7 +218,8 @@ class Turn:
             self._collect(before, runs)
         return runs
 
-    def _ran(self, hook: Hook, notes: tuple[str, ...], ended: running.Ended) -> Run:
+    def _ran(self, hook: Hook, notes: tuple[str, ...], ended: running.Ended, since: float) -> Run:
+        """`since` is a time of `time.time` at which it had not begun."""
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
         if code == 2 and (never_began := commands.never_began(hook, self.event, ended)):
             failure, why = Failure.CANNOT_START, never_began
@@ -228,7 +230,7 @@ class Turn:
         if dropped_stderr:
             notes = (*notes, f"{dropped_stderr} bytes of stderr were dropped")
         if hook.layer == "project" and self.trust is not None:
-            notes = (*notes, *self.trust.changed_by_run(hook, time.time() - duration))
+            notes = (*notes, *self.trust.changed_by_run(hook, since))
         return Run(
             *(hook, failure, why, True, False, code, duration * 1000),  # started, and not in the background
             stdout.decode("utf-8", "replace") if stdout else "",
