@@ -39,3 +39,12 @@ def test_the_end_of_a_hook_that_an_earlier_process_started_is_not_counted() -> N
     tally = Tally()
     tally.add_ended(ENDED)
     assert tally.counts == {}
+
+
+def test_an_end_without_a_start_of_ours_counts_nothing() -> None:
+    tally = Tally()
+    tally.add(Verdict("pre-tool-call", runs=(Run(HOOK, duration_ms=5.0), Run(HOOK, background=True))))
+    for _ in range(2):  # the second is of a run that an earlier process of this session has started
+        tally.add_ended(ENDED)
+    count = tally.of(HOOK)
+    assert (count.runs, count.failures, count.percentile(0.5), count.percentile(1)) == (2, 1, 5.0, 300.0)

@@ -22,12 +22,24 @@ class Count:
         self.runs = 0
         self.blocks = 0
         self.failures = 0
+        self._open = 0  # runs that have started, and of whose end nothing is known
         self._took: list[float] = []
 
-    def begin(self) -> None:
+    def add(self, outcome: Outcome, took: float) -> None:
+        """A run; the end of one that has only started is added when it comes."""
         self.runs += 1
+        if outcome is Outcome.STARTED:
+            self._open += 1
+        else:
+            self._ended(outcome, took)
 
-    def end(self, outcome: Outcome, took: float) -> None:
+    def add_ended(self, outcome: Outcome, took: float) -> None:
+        """The end of a run that was added when it started; that of any other does not count."""
+        if self._open:
+            self._open -= 1
+            self._ended(outcome, took)
+
+    def _ended(self, outcome: Outcome, took: float) -> None:
         self.blocks += outcome is Outcome.BLOCKED
         self.failures += outcome in (Outcome.FAILED, Outcome.TIMED_OUT)
         self._took = [*self._took[1 - _KEPT :], took]
@@ -46,15 +58,13 @@ class Tally:
     def add(self, verdict: Verdict) -> None:
         for run in verdict.runs:
             if run.started:
-                self.of(run.hook).begin()
-                if run.outcome is not Outcome.STARTED:
-                    self.of(run.hook).end(run.outcome, run.duration_ms)
+                self.of(run.hook).add(run.outcome, run.duration_ms)
 
     def add_ended(self, record: Mapping[str, Any]) -> None:
         """Count the end of an asynchronous hook, as the journal has it."""
         count = self.counts.get((str(record["hook"]), str(record["event"]), str(record["source"])))
         if count is not None:  # else an earlier process of this session has started it
-            count.end(Outcome(record["outcome"]), float(record["duration_ms"]))
+            count.add_ended(Outcome(record["outcome"]), float(record["duration_ms"]))
 
     def of(self, hook: Hook) -> Count:
         return self.counts.setdefault((hook.name, hook.event, hook.source), Count())
