@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ..model import Verdict
 
 _OUTCOMES = ("ok", "failed", "timed_out")
+_LATE = 2.0  # seconds after its timeout in which a hook's end is written
 
 
 class BackgroundRuns:
@@ -19,29 +21,56 @@ class BackgroundRuns:
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
+        self._since = time.time()
         self._journal: Reader | None = None
         try:
             self._journal = Reader.from_now(places.journal())
         except OSError:  # nothing can be written there either: how they end, nobody hears
             pass
-        self.running = 0  # as far as we know
+        # By name, event and source: when each run of it should have ended (`time.monotonic`), the oldest first.
+        self._open: dict[tuple[str, str, str], list[float]] = {}
+
+    @property
+    def is_running(self) -> bool:
+        """Whether an end is still to come; what runs them may have been killed, and then none does."""
+        now = time.monotonic()
+        return any(due > now for runs in self._open.values() for due in runs)
 
     def add(self, verdict: Verdict) -> None:
-        if self._journal is not None:
-            self.running += sum(run.outcome is Outcome.STARTED and run.hook.function is None for run in verdict.runs)
+        if self._journal is None:
+            return
+        for run in verdict.runs:
+            hook = run.hook
+            if run.outcome is Outcome.STARTED and hook.function is None:
+                due = time.monotonic() + hook.timeout + _LATE
+                self._open.setdefault((hook.name, hook.event, hook.source), []).append(due)
 
     def ended(self) -> list[dict[str, Any]]:
         """The journal's records of those that have ended since the last call."""
-        if self._journal is None or not self.running:
+        if self._journal is None or not self._open:
             return []
         try:
             records = [line.record for line in self._journal.lines() if b'"type": "async"' in line.raw]
         except OSError:  # the journal cannot be read: it is the screen that lacks something, nothing else
             return []
-        ended = [each for each in records if each is not None and self._is_ours(each)]
-        self.running = max(self.running - len(ended), 0)
-        return ended
+        return [each for each in records if each is not None and self._is_ours(each) and self._close(each)]
 
     def _is_ours(self, record: dict[str, Any]) -> bool:
-        is_ours = record.get("type") == "async" and record.get("session_id") == self._session_id
-        return is_ours and record.get("outcome") in _OUTCOMES and isinstance(record.get("duration_ms"), (int, float))
+        """Whether a record is of a run of this session, and not of one that an earlier process of it has started."""
+        if record.get("type") != "async" or record.get("session_id") != self._session_id:
+            return False
+        ended, took = record.get("time"), record.get("duration_ms")
+        if not isinstance(ended, (int, float)) or not isinstance(took, (int, float)):
+            return False
+        return record.get("outcome") in _OUTCOMES and ended - took / 1000 >= self._since
+
+    def _close(self, record: dict[str, Any]) -> bool:
+        """Take down that a run has ended; False if none is open."""
+        key = (str(record.get("hook")), str(record.get("event")), str(record.get("source")))
+        runs = self._open.get(key)
+        if not runs:
+            return False
+        del runs[0]
+        if not runs:
+            del self._open[key]
+        return True

@@ -243,14 +243,14 @@ class Conversation:
                 self.engine.say_debug(f"Reason: {with_stderr(str(ended['why']), ended['stderr'] or '')}")
 
     async def _watch_background(self) -> None:
-        while self._background.running:
+        while self._background.is_running:
             await asyncio.sleep(_BACKGROUND)
             self.show_background()
 
     def _heard(self, event: Event, verdict: Verdict) -> None:
         self.tally.add(verdict)
         self._background.add(verdict)
-        if self._background.running and (self._watch is None or self._watch.done()):
+        if self._background.is_running and (self._watch is None or self._watch.done()):
             self._watch = asyncio.create_task(self._watch_background())
         if verdict.runs:
             whole = verdict.as_json()
