@@ -110,6 +110,48 @@ def test_only_the_last_exchanges_are_shown() -> None:
     assert lines[1:] == ["  … 2 earlier", "  › prompt 2 …", "  › prompt 3 …", "  › prompt 4 …"]
 
 
+DEEP = '"x": ' + "[" * 100_000  # whoever parses it gets an error: it is too deep
+TURN = {"type": "turn", "origin": "user", "prompt": "first"}
+
+
+def write(*lines: dict[str, Any] | str) -> None:
+    """A session of the directory `/work`."""
+    path = session_files.path_of("s")
+    os.makedirs(os.path.dirname(path))
+    first = {"type": "session", "session_id": "s", "work_dir": "/work"}
+    with open(path, "w") as file:
+        for line in (first, *lines):
+            file.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [TURN],
+        [request("<summary>"), request('<hook_context event="x">C</hook_context>', "first")],
+        [{**TURN, "origin": "notification"}, request("<notification …"), TURN],
+    ],
+    ids=["turn", "older", "woken"],
+)
+def test_for_its_first_prompt_a_session_is_read_up_to_it(home: Path, lines: list[dict[str, Any]]) -> None:
+    """A shell's completion must be quick."""
+    write(*lines, '{"type": "message", ' + DEEP)
+    assert session_files.first_prompts("/work") == {"s": "first"}
+    assert session_files.first_prompts("/elsewhere") == {}
+
+
+def test_a_session_without_a_prompt_has_an_empty_first_one(home: Path) -> None:
+    write({"type": "end"})
+    assert session_files.first_prompts("/work") == {"s": ""}
+
+
+def test_a_list_parses_only_what_was_said(home: Path) -> None:
+    deep = [f'{{"type": "{kind}", {DEEP}' for kind in ("hooks", "history", "compaction")]
+    write(TURN, request("first"), *deep, response("One."), {**TURN, "prompt": "last"})
+    (saved,) = session_files.sessions("/work")
+    assert (saved.messages, saved.exchanges) == (2, (Exchange("first", 0, "One."), Exchange("last")))
+
+
 @pytest.mark.parametrize(
     ("text", "width", "shown"),
     [

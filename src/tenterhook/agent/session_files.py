@@ -16,10 +16,12 @@ from ..basics.shown import fitted, one_line
 from ..errors import HookError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _ENDING = ".jsonl"
 _SHOWN = 3  # exchanges, of a session that is resumed
+_TYPE = b'{"type": "'  # how a line begins
+_SAID = (b'{"type": "turn"', b'{"type": "message"')  # those of which a summary is made
 # What the model is told as by a user, and no person has said.
 _NOT_PROMPTS = ("<hook_context ", "<notification ", "<summary>", "[Hook blocked stop: ")
 
@@ -77,9 +79,12 @@ def read(session_id: str) -> list[dict[str, Any]]:
     return found
 
 
-def _entries(path: str) -> Iterator[dict[str, Any]]:
+def _entries(path: str, *, said_only: bool = False) -> Iterator[dict[str, Any]]:
+    """The lines of a file; with `said_only` without those that are nothing anybody has said."""
     with open(path, "rb") as file:
         for line in file:
+            if said_only and line.startswith(_TYPE) and not line.startswith(_SAID):
+                continue  # what it holds may be long: the whole history, the output of hooks
             if (entry := _entry(line)) is not None:
                 yield entry
 
@@ -102,7 +107,19 @@ def sessions(work_dir: str) -> list[Saved]:
     found = []
     for session_id, path, last_used in _of_directory(work_dir):
         try:
-            found.append(summary(session_id, work_dir, last_used, list(_entries(path))))
+            found.append(summary(session_id, work_dir, last_used, list(_entries(path, said_only=True))))
+        except OSError:  # gone meanwhile
+            continue
+    return found
+
+
+def first_prompts(work_dir: str) -> dict[str, str]:
+    """The first prompt of each session of a directory, the last used first; no file is read further than that."""
+    found = {}
+    for session_id, path, _ in _of_directory(work_dir):
+        try:
+            prompts = (text for _, texts in _with_prompts(_entries(path, said_only=True)) for text in texts)
+            found[session_id] = next(prompts, "")
         except OSError:  # gone meanwhile
             continue
     return found
@@ -136,25 +153,37 @@ def summary(session_id: str, work_dir: str, last_used: float, entries: Sequence[
     return Saved(session_id, work_dir, last_used, count, tuple(_exchanges(entries)))
 
 
-def _exchanges(entries: Sequence[dict[str, Any]]) -> list[Exchange]:
-    """What was said, in order. Files of older versions have no lines that say where a turn begins."""
+def _exchanges(entries: Iterable[dict[str, Any]]) -> list[Exchange]:
+    """What was said, in order."""
     found: list[Exchange] = []
-    has_turns = False
-    for entry in entries:
-        if entry["type"] == "turn":
-            has_turns = True
-            if entry.get("origin") == "user":
-                found.append(Exchange(str(entry.get("prompt"))))
-        message = entry.get("message")
-        if entry["type"] != "message" or not isinstance(message, dict):
-            continue
+    for entry, prompts in _with_prompts(entries):
+        found += [Exchange(text) for text in prompts]
+        message = _message(entry)
         if message.get("kind") == "response" and found:
             calls, said = _response(message)
             last = found[-1]
             found[-1] = last._replace(calls=last.calls + calls, answer=said or last.answer)
-        elif message.get("kind") == "request" and not has_turns:
-            found += [Exchange(text) for text in _prompts(message)]
     return found
+
+
+def _with_prompts(entries: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Each line with the prompts it holds. Files of older versions have no lines that say where a turn begins."""
+    has_turns = False
+    for entry in entries:
+        prompts: list[str] = []
+        if entry["type"] == "turn":
+            has_turns = True
+            if entry.get("origin") == "user":
+                prompts = [str(entry.get("prompt"))]
+        elif not has_turns and (message := _message(entry)).get("kind") == "request":
+            prompts = _prompts(message)
+        yield entry, prompts
+
+
+def _message(entry: dict[str, Any]) -> dict[str, Any]:
+    """The message that a line holds, if it holds one."""
+    message = entry.get("message") if entry["type"] == "message" else None
+    return message if isinstance(message, dict) else {}
 
 
 def _parts(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
     """For shell completion: with what it was about, if it is a session of this directory."""
     from ..agent import session_files
 
-    about = {each.session_id: one_line(each.first_prompt)[:60] for each in session_files.sessions(os.getcwd())}
+    about = {name: one_line(prompt)[:60] for name, prompt in session_files.first_prompts(os.getcwd()).items()}
     found = dict.fromkeys([*about, *ids_in("agent", incomplete, ".jsonl")])
     return [CompletionItem(name, help=about.get(name) or None) for name in offered(found, incomplete)]
 
