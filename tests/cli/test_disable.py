@@ -55,6 +55,17 @@ def guard(home: Path, project: Path) -> Path:
     return folder_hook(user_hooks(home), "guard", "exit 2")
 
 
+def test_nobody_else_can_write_to_the_directories_it_makes(home: Path, project: Path) -> None:
+    folder_hook(project_hooks(project), "guard", "exit 2")
+    ended = tenterhook("disable", "guard", "--yes", umask=0o002)
+    assert ended.returncode == 0, ended.stderr
+    made = [path for path in home.rglob("*") if path.is_dir()]
+    assert user_hooks(home) in made
+    assert [str(path) for path in made if path.stat().st_mode & 0o022] == []
+    folder_hook(user_hooks(home), "other", "exit 2")
+    assert decision() == "deny"
+
+
 @pytest.mark.usefixtures("guard")
 def test_a_disabled_hook_does_not_run_until_it_is_enabled(home: Path) -> None:
     settings(home).write_text(MINE)

@@ -38,12 +38,12 @@ def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
         if not replace:
             raise HookError(f"there is a hook already: {folder}", "choose another name, or replace it with --force")
         kept = _keep(folder)
-    _make_directories(os.path.dirname(folder))
+    places.make_directories(os.path.dirname(folder))
     os.mkdir(folder, 0o755)
     try:
         for path, file in files.items():
             full = os.path.join(folder, path)
-            _make_directories(os.path.dirname(full))
+            places.make_directories(os.path.dirname(full))
             mode = 0o755 if file.executable else 0o644
             descriptor = os.open(full, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
             with open(descriptor, "w", encoding="utf-8") as stream:
@@ -73,13 +73,6 @@ def delete(folder: str) -> None:
     except OSError as error:
         message = f"the hook is removed, but not all of its files: {error.strerror}: {error.filename}"
         raise HookError(message, f"remove {aside} yourself") from None
-
-
-def _make_directories(path: str) -> None:
-    """Make what is missing, so that no other account can write to it: hooks in such a directory are not used."""
-    if not os.path.isdir(path):
-        _make_directories(os.path.dirname(path))
-        os.mkdir(path, 0o755)
 
 
 def _keep(folder: str) -> str:

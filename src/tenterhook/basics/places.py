@@ -81,8 +81,22 @@ def _escaped(char: str) -> str:
 
 
 def make_private(directory: str) -> None:
-    """Create a directory for this account alone, and what is missing above it as the account usually does."""
-    os.makedirs(directory, mode=0o700, exist_ok=True)
+    """Make a directory for this account alone, and what is missing above it."""
+    make_directories(directory, 0o700)
+
+
+def make_directories(directory: str, mode: int = 0o755) -> None:
+    """Make what is missing so that no other account can write to it, whatever the umask is: it would not be used."""
+    if not directory or os.path.isdir(directory):
+        return
+    make_directories(os.path.dirname(directory))
+    try:
+        os.mkdir(directory, mode)
+    except FileExistsError:
+        if not os.path.isdir(directory):  # else somebody else was quicker
+            import errno
+
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), directory) from None
 
 
 _LARGEST_LOG = 8 * 1024 * 1024

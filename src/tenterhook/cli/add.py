@@ -199,7 +199,7 @@ def _copy(hook: Hook, directory: str) -> Added:
     try:
         for name, path in _files(hook.folder).items():
             target = os.path.join(new, name)
-            _make_directory(os.path.dirname(target))
+            places.make_directories(os.path.dirname(target))
             shutil.copyfile(path, target)
             os.chmod(target, 0o755 if _is_script(name) else 0o644)  # an installer may have lost the exec bit
         kept = _put_aside(folder, hook.name) if state else None
@@ -208,13 +208,6 @@ def _copy(hook: Hook, directory: str) -> Added:
         shutil.rmtree(new, ignore_errors=True)
         raise
     return Added(hook, folder, "replaced" if state else "added", kept)
-
-
-def _make_directory(directory: str) -> None:
-    """Make a directory and what is missing above it so that nobody else can write there, whatever the umask is."""
-    if not os.path.isdir(directory):
-        _make_directory(os.path.dirname(directory))
-        os.mkdir(directory, 0o755)
 
 
 def _put_aside(folder: str, name: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import tempfile
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from ..basics.places import make_directories
 from ..errors import HookError
 from ..formats import commented_json, toml_files
 from . import folders
@@ -63,13 +63,11 @@ def _put(temporary: str, place: str) -> None:
 
 
 def _make_directory(directory: str) -> None:
-    """With all that is missing above it, for this account to write to and nobody else."""
-    if os.path.isdir(directory):
-        return
-    if os.path.lexists(directory):
-        raise NotADirectoryError(errno.ENOTDIR, f"{directory} is not a directory")
-    _make_directory(os.path.dirname(directory))
-    os.mkdir(directory, 0o755)
+    """With all that is missing above it."""
+    try:
+        make_directories(directory)
+    except NotADirectoryError as error:
+        raise HookError(f"{error.filename} is not a directory", "name another place") from None
 
 
 def _mode(out: str) -> int:

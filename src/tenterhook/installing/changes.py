@@ -268,7 +268,7 @@ def _write(change: FileChange) -> None:
                 break
         return
     mode = stat.S_IMODE(os.stat(target).st_mode) if change.before is not None else 0o600
-    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    places.make_private(os.path.dirname(target))
     temporary = f"{target}.{os.getpid()}.tenterhook"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

@@ -1,0 +1,66 @@
+"""Directories of the person's own are made so that no other account can write to them."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tenterhook.basics import places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(params=[0o000, 0o002, 0o077], ids="{:03o}".format)
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_nobody_else_can_write_to_what_is_made(tmp_path: Path, umask: int) -> None:
+    places.make_directories(str(tmp_path / "a" / "b"))
+    assert [mode(tmp_path / each) for each in ("a", "a/b")] == [0o755 & ~umask] * 2
+
+
+def test_a_private_directory_is_private_and_nobody_else_can_write_above_it(tmp_path: Path, umask: int) -> None:
+    places.make_private(str(tmp_path / "a" / "b" / "c"))
+    assert [mode(tmp_path / each) for each in ("a", "a/b", "a/b/c")] == [0o755 & ~umask] * 2 + [0o700]
+
+
+def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a").chmod(0o770)
+    places.make_private(str(tmp_path / "a"))
+    assert mode(tmp_path / "a") == 0o770
+
+
+def test_a_relative_path_and_one_with_a_slash_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    places.make_directories("a/b/")
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize("below", ["file", "file/a", "link"])
+def test_what_is_no_directory_is_named(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(NotADirectoryError) as caught:
+        places.make_directories(str(tmp_path / below))
+    assert caught.value.filename == str(tmp_path / below.partition("/")[0])
+
+
+def test_several_at_once_make_the_same(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(100):
+            wanted = str(tmp_path / str(number) / "a" / "b")
+            list(pool.map(places.make_private, [wanted] * 8))
+            assert os.path.isdir(wanted)
