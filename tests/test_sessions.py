@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -323,9 +324,24 @@ def test_a_line_that_was_taken_out_is_forgotten(project: Path) -> None:
 
 def test_what_is_remembered_of_kimi_env_is_private_and_holds_no_values(home: Path, project: Path) -> None:
     start(engine_of(project, setup_hook("mkdir -p .kimi; echo A=secret-value > .kimi/env")))
-    kept = [file for file in (home / ".local/state/tenterhook/env-lines").iterdir() if file.suffix != ".lock"]
+    kept = list((home / ".local/state/tenterhook/env-lines").iterdir())
     assert [stat.S_IMODE(file.stat().st_mode) for file in kept] == [0o600]
     assert "secret-value" not in kept[0].read_text()
+
+
+def test_what_is_remembered_of_a_project_is_forgotten_after_a_year_without_a_session(home: Path, project: Path) -> None:
+    engine = engine_of(project, setup_hook(WAYS["append if it is missing"]), SHOW)
+    start(engine, "one")
+    state = home / ".local/state/tenterhook"
+    (ours,) = (state / "env-lines").iterdir()
+    others = [state / "env-lines" / name for name in ("gone", "gone.lock", "lately")]
+    for file, days in zip((ours, *others), (400, 400, 400, 300), strict=True):
+        file.touch()
+        os.utime(file, (time.time() - days * 86400,) * 2)
+    (state / "env-lines.looked").unlink(missing_ok=True)  # as if a day had passed
+    start(engine, "two")
+    assert set((state / "env-lines").iterdir()) == {ours, others[-1]}
+    assert call(engine, "two").reason == "A=1 B="
 
 
 @pytest.mark.parametrize("kept", ["", "{", "[]", '{"written": 1}', '{"written": {"x": 1}}', "\x00"])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 1024 * 1024  # bytes that are read
 _MOST_KEPT = 1000  # lines of one defining file
+_A_YEAR = 365 * 86400  # seconds
 
 # What a hook may not set for those that come after it: it would decide what they run.
 _REFUSED = r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PYTHON.*|NODE_OPTIONS|GIT_.*|HOME|XDG_.*|TENTERHOOK_.*|KIMI_.*"
@@ -103,12 +104,16 @@ def counting(file: str, old: list[str], sources: Collection[str]) -> list[str]:
     new = lines(file)
     if not new or not sources:
         return added(old, new)
-    kept_in = os.path.join(places.state(), "env-lines", places.file_name(os.path.realpath(os.path.dirname(file))))
+    directory = os.path.join(places.state(), "env-lines")
+    kept_in = os.path.join(directory, places.file_name(os.path.realpath(os.path.dirname(file))))
     try:
-        places.make_private(os.path.dirname(kept_in))
+        places.make_private(directory)
         from .locks import Lock
 
-        with Lock(kept_in + ".lock"):
+        with Lock(f"{directory}.lock"):
+            if os.path.exists(kept_in):
+                os.utime(kept_in)  # it is in use, so that it is not forgotten
+            private_files.forget_old(directory, _A_YEAR)
             return _counting(kept_in, old, new, sources)
     except OSError:  # nowhere to keep it: what was just added counts
         return added(old, new)

@@ -92,8 +92,8 @@ def is_fresh(files: list[tuple[str, tuple[int, ...] | None]]) -> bool:
     return all(signature(path) == known for path, known in files)
 
 
-def forget_old(directory: str) -> None:
-    """Remove what nobody has touched for a month; looked for once a day, however much there is."""
+def forget_old(directory: str, seconds: float = _KEPT) -> None:
+    """Remove what nobody has touched for a month, or as long as given; looked for once a day, however much there is."""
     import time
 
     looked, now = f"{directory}.looked", time.time()  # beside it
@@ -104,7 +104,7 @@ def forget_old(directory: str) -> None:
         pass
     try:
         with os.scandir(directory) as entries:
-            old = [each for each in entries if each.stat().st_mtime < now - _KEPT]
+            old = [each for each in entries if each.stat().st_mtime < now - seconds]
         places.replace_file(looked, b"")
     except OSError:
         return
