@@ -32,16 +32,27 @@ def install_command(extra: str) -> str:
 
 
 def _uv_tool(extra: str, receipt: str) -> list[str]:
+    """For a tool of uv's; where that cannot be said in full, what the extra needs goes into its environment."""
+    try:
+        again = _uv_tool_again(extra, receipt)
+    except (OSError, AttributeError, KeyError, TypeError, ValueError):  # a receipt that another version of uv wrote
+        again = None
+    return again or ["uv", "pip", "install", "--python", sys.prefix, *_requirements(extra)]
+
+
+def _uv_tool_again(extra: str, receipt: str) -> list[str] | None:
     """uv makes a tool's environment anew from what it is told: the same as before, and the extra."""
     with open(receipt, "rb") as file:
         ours, *others = tomllib.load(file)["tool"]["requirements"]
+    if not all(map(_is_plain, others)):
+        return None
     extras = ",".join(dict.fromkeys((*ours.get("extras", ()), extra)))
     local = ours.get("path") or ours.get("directory") or ours.get("editable")
     if isinstance(local, str) and os.path.exists(local):
         editable = ["--editable"] if ours.get("editable") else []
         wanted = [*editable, f"{local}[{extras}]"]
-    elif local or any(not _is_plain(each) for each in (ours, *others)):
-        return ["uv", "pip", "install", "--python", sys.prefix, *_requirements(extra)]
+    elif local or not _is_plain(ours):
+        return None
     else:
         wanted = [f"{_NAME}[{extras}]{ours.get('specifier', '')}"]
     kept = [word for each in others for word in ("--with", _as_text(each))]
@@ -83,26 +94,34 @@ def _pip() -> list[str]:
 
 def _what(extra: str) -> list[str]:
     """What pip is to install: an editable checkout with its extra, else the packages by name."""
-    found = _distribution()
-    about = json.loads(found.read_text("direct_url.json") or "{}") if found else {}
-    if found is None and os.path.exists(os.path.join(_SOURCE, "pyproject.toml")):
+    if _distribution() is None and os.path.exists(os.path.join(_SOURCE, "pyproject.toml")):
         return ["-e", f"{_SOURCE}[{extra}]"]
     source = _local_source()
-    if source and about.get("dir_info", {}).get("editable"):
+    about = _direct_url().get("dir_info")
+    if source and isinstance(about, dict) and about.get("editable"):
         return ["-e", f"{source}[{extra}]"]
     return _requirements(extra)
 
 
 def _local_source() -> str | None:
     """The checkout or wheel that this copy was installed from, if it is still there."""
-    found = _distribution()
-    url = json.loads((found.read_text("direct_url.json") if found else None) or "{}").get("url", "")
+    url = _direct_url().get("url")
     if not isinstance(url, str) or not url.startswith("file://"):
         return None
     from urllib.parse import unquote
 
     path = unquote(url.removeprefix("file://"))
     return path if os.path.exists(path) else None
+
+
+def _direct_url() -> dict[str, Any]:
+    """What the installer noted about where this copy came from; nothing, if it came from an index."""
+    found = _distribution()
+    try:
+        about = json.loads((found.read_text("direct_url.json") if found else None) or "{}")
+    except ValueError:
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
 def _requirements(extra: str) -> list[str]:
