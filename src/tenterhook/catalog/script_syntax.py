@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 _LARGEST = 1024 * 1024
 _LONGEST = 5  # seconds for an interpreter to answer
+_NO_SUCH_OPTION = 2  # the exit status of a Python that cannot be isolated, as Python 2
 
 
 class Refusal(NamedTuple):
@@ -51,8 +52,9 @@ def _python(script: str, program: str) -> Refusal | None:
     if other is None or os.path.realpath(other) == os.path.realpath(sys.executable):
         return found
     code = "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')"
-    status, _ = _asked([other, "-E", "-s", "-c", code, script])
-    return None if status == 0 else found
+    # Isolated: nothing here is trusted yet, and without that it would import what lies in the current directory.
+    status, _ = _asked([other, "-I", "-c", code, script])
+    return None if status in (0, _NO_SUCH_OPTION) else found
 
 
 def _node(script: str, program: str) -> Refusal | None:
