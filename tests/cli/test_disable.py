@@ -96,6 +96,15 @@ def test_every_command_says_that_it_is_disabled(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("guard")
+def test_what_would_have_asked_it_says_so(home: Path) -> None:
+    succeeded("disable", "guard", "--yes")
+    ended = tenterhook("trigger", "before_tool", "--tool", "Shell")
+    assert "not asked: guard is disabled by" in ended.stderr
+    assert "disabled" not in tenterhook("trigger", "Stop").stderr
+    assert succeeded("check") == "1 hook (1 disabled), 0 errors, 0 warnings\n"
+
+
+@pytest.mark.usefixtures("guard")
 def test_doctor_and_an_agent_at_its_start_say_that_it_is_disabled(home: Path, project: Path) -> None:
     succeeded("install", "claude-code")
     succeeded("disable", "guard", "--yes")
@@ -194,7 +203,7 @@ def test_a_projects_hook_is_disabled_in_ones_own_settings(home: Path, project: P
 def test_enabling_an_untrusted_hook_says_that_it_does_not_run_yet(home: Path, project: Path) -> None:
     folder_hook(project_hooks(project), "theirs", "exit 2")
     succeeded("disable", "theirs", "--yes")
-    assert "it does not run yet" in succeeded("enable", "theirs")
+    assert "theirs does not run yet" in succeeded("enable", "theirs")
 
 
 def test_what_a_project_has_disabled_is_changed_there(home: Path, project: Path) -> None:
@@ -219,7 +228,7 @@ def test_a_hook_of_a_file_is_changed_there(home: Path, project: Path, command: s
     config = write_config(home / "more.toml", table_hook("exit 2", name="of-a-file"))
     assert tenterhook("install", "claude-code", "--config", config).returncode == 0
     said = refused(command, "of-a-file")
-    assert said.startswith("tenterhook: 'of-a-file' is defined in ~/more.toml:1; hooks.toml governs folders")
+    assert said.startswith("tenterhook: 'of-a-file' is defined in ~/more.toml:1, a file of hooks")
     assert "change or remove it there" in said
 
 

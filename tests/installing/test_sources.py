@@ -80,7 +80,9 @@ def test_a_file_that_nobody_named_may_hold_no_hooks(home: Path) -> None:
 def test_a_file_with_two_names_is_read_once(home: Path, kimi: Path) -> None:
     link = home / "link.toml"
     link.symlink_to(kimi)
-    for name in (str(kimi), str(link), str(home / ".kimi" / ".." / ".kimi" / "config.toml")):
+    hard = home / "hard.toml"
+    hard.hardlink_to(kimi)
+    for name in (str(kimi), str(link), str(hard), str(home / ".kimi" / ".." / ".kimi" / "config.toml")):
         ended = tenterhook("trigger", "before_tool", *SHELL, "--config", name, "--json")
         assert names(json.loads(ended.stdout)) == ["guard"]
         assert not ended.stderr

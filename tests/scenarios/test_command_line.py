@@ -178,7 +178,7 @@ class TestTrigger:
             )
             verdict = trigger("permission-request", *options, config)
             assert verdict["decision"] == verdict["runs"][0]["decision"] == outcome
-            (note,) = verdict["runs"][0]["notes"]
+            note = verdict["runs"][0]["notes"][-1]
             assert note == 'scope is "forever", not one of once, session; an approval with it does not count'
         config = write_config(project / "c.toml", array_hook(f"echo '{said % 'allow'}'"))
         before = trigger("pre-tool-call", *options, config)  # where no approval lasts longer

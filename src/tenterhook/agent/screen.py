@@ -104,7 +104,8 @@ class Screen:
         else:
             if decision.reason and decision.action in (Action.DENY, Action.ASK) and not decides(run.hook):
                 self._observer(run.hook.name, run.hook.declared, decision.reason)
-            return
+            if event != "pre-session":  # there, a variable may be missing for the whole session
+                return
         for note in (*run.notes, *decision.notes):
             self._tell(f"    {_indented(note)}", _DIM)
 

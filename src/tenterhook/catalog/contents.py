@@ -22,6 +22,9 @@ class LeftOut(NamedTuple):
     until: float | None = None  # seconds since 1970: when it is in force again
     is_disabled: bool = True
 
+    def __str__(self) -> str:
+        return f"{self.hook.name} is {self.why}; tenterhook enable {self.hook.name}"
+
 
 class Catalog(NamedTuple):
     """What was found for one project."""
@@ -44,6 +47,10 @@ class Catalog(NamedTuple):
     def until(self) -> float | None:
         """When a hook comes back that is disabled until then: what was loaded is true until that time."""
         return min((each.until for each in self.left_out if each.until is not None), default=None)
+
+    def disabled(self, event: str | None = None) -> list[LeftOut]:
+        """The hooks, those of an event if one is named, that a person has disabled."""
+        return [each for each in self.left_out if each.is_disabled and event in (None, each.hook.event)]
 
     def all_hooks(self) -> tuple[Hook, ...]:
         """The hooks in force, and those that are left out."""

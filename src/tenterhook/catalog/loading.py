@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from ..basics import places
 from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
@@ -82,9 +83,9 @@ def load(
 
 def _each_once(files: Iterable[str]) -> list[str]:
     """Absolute names; a file with two names, or behind a link, by the first of them."""
-    found: dict[str, str] = {}
+    found: dict[object, str] = {}
     for file in files:
-        found.setdefault(os.path.realpath(file), os.path.abspath(file))
+        found.setdefault(places.file_identity(file), os.path.abspath(file))
     return list(found.values())
 
 

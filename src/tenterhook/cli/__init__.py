@@ -119,6 +119,9 @@ def run(arguments: Sequence[str]) -> int:
             click.echo(f"  {visible(error.remedy)}", err=True)
         return 1
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not error.filename and not os.path.isdir("."):
+            click.echo("tenterhook: the current directory is gone\n  change to one that exists", err=True)
+            return 1
         where = f": {visible(str(error.filename))}" if error.filename else ""
         click.echo(f"tenterhook: {error.strerror or error}{where}", err=True)
         return 1

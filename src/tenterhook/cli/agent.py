@@ -142,6 +142,8 @@ class _Starting:
         from ..agent.screen import Screen
 
         print_problems(self.engine.problems, err=True)
+        for each in self.engine.catalog.disabled() if self.engine.catalog else ():
+            _err(f"tenterhook: {visible(str(each))}\n")
         if prompt is None:
             screen = Screen(_to_terminal, _to_terminal, colour=True)
             return asyncio.run(self._interactive(screen))

@@ -40,10 +40,12 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     """
     problems: list[Problem] = []
     hooks: list[Hook] = []
+    disabled = 0
     named: list[Hook] = []
     if not paths:
         found = sources.here()
         problems += found.problems()
+        disabled = len(found.catalog.disabled())
         hooks += found.catalog.all_hooks()
     for path in map(os.path.abspath, paths):
         for read, trouble in _read(path):
@@ -60,9 +62,9 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     else:
         print_problems(problems)
         errors = sum(problem.severity == ERROR for problem in problems)
-        click.echo(
-            f"{_count(len(hooks), 'hook')}, {_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}"
-        )
+        off = f" ({disabled} disabled)" if disabled else ""
+        counted = f"{_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}"
+        click.echo(f"{_count(len(hooks), 'hook')}{off}, {counted}")
     return 1 if any(problem.severity == ERROR for problem in problems) else 0
 
 

@@ -73,7 +73,8 @@ def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_j
         _print_json(name, file, until, off, catalog)
         return 0 if off and not on else 1
     for each in off:
-        click.echo(f"{click.style(one_line(name), bold=True)}  {why_text(each)}")
+        where = f"  {place(each.hook)}" if len(off) > 1 else ""
+        click.echo(f"{click.style(one_line(name), bold=True)}  {why_text(each)}{where}")
     for hook in on:
         why = "it is managed" if hook.layer == "managed" else "hooks.toml has no effect"
         click.echo(f"{one_line(name)} is still in force: {place(hook)} ({why})", err=True)

@@ -11,7 +11,7 @@ from ..basics.shown import one_line, visible
 from ..errors import HookError
 from ..installing import hooks_toml
 from .loading import catalog_here, json_option
-from .own_hooks import disabled_names, governed, hooks_as_json, own_settings, still_disabled, wired
+from .own_hooks import disabled_names, governed, hooks_as_json, own_settings, place, still_disabled, wired
 from .printing import print_json, short_path
 from .trust import refuse_below_agent
 
@@ -57,7 +57,7 @@ def enable(name: str, as_json: bool) -> int:
     for hook in after.hooks:
         if hook.name == called and not (standing := after.trust.standing(hook)).runs:
             why = visible(standing.why or str(standing.state))
-            click.echo(f"  it does not run yet: {why}; tenterhook trust {one_line(called)}")
+            click.echo(f"  {place(hook)} does not run yet: {why}; tenterhook trust {one_line(called)}")
     for line in lines:
         click.echo(line)
     return 0

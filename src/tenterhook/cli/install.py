@@ -100,7 +100,7 @@ def install(
         print_json({"schema": 1, **done, "hub": about})
         return 0 if trouble is None else 1
     for each, catalog in zip(plans, catalogs, strict=True):
-        _print(each, catalog.hooks, dry_run=dry_run)
+        _print(each, catalog.expected(), dry_run=dry_run)
     _warn_if_temporary()
     if not dry_run:
         _offer_hub(hub)

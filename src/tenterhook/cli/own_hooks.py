@@ -38,7 +38,7 @@ def governed(name: str, catalog: Catalog) -> list[Hook]:
     elsewhere = [hook for hook in sources.here().catalog.hooks if hook.folder is None and hook.name == name]
     if elsewhere:
         raise HookError(
-            f"'{name}' is defined in {place(elsewhere[0])}; hooks.toml governs folders of hooks only",
+            f"'{name}' is defined in {place(elsewhere[0])}, a file of hooks",
             "change or remove it there",
         )
     raise unknown(name, catalog)

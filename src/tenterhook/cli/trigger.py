@@ -122,6 +122,8 @@ def trigger(
     with contextlib.suppress(OSError):  # nobody reads it, or it cannot be written: what was decided stands
         _tell_samples(fired, not_given)
         _print(verdict, as_json=as_json)
+        for each in catalog.disabled(fired.canonical):
+            click.echo(f"tenterhook: not asked: {visible(str(each))}", err=True)
     return DENIED if verdict.denied else REFUSED_CONFIG if found.refused else 0
 
 

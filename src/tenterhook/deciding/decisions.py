@@ -69,6 +69,7 @@ def _read_block(run: Run) -> Decision:
 
 
 _NO_REASON = "it gave no reason: stderr was empty"
+_NO_REASON_IN_ANSWER = 'it gave no reason: its answer has no "reason"'
 _NO_REASON_BUT_STDOUT = f"{_NO_REASON}; a reason goes to stderr, not to stdout"
 
 
@@ -158,6 +159,7 @@ def _read_answer(run: Run, answer: Any, notes: tuple[str, ...]) -> Decision:
     reason = _stated_reason(answer)
     if action is Action.DENY and not reason:
         reason = _default_reason(run)
+        notes = (*notes, _NO_REASON_IN_ANSWER)
     return Decision(
         action=action,
         reason=reason,

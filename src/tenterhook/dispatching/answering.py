@@ -154,9 +154,7 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     broken = sum(problem.severity == ERROR for problem in catalog.problems)
     if broken:
         news.append(f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor")
-    for each in catalog.left_out:
-        if each.is_disabled:
-            news.append(f"tenterhook: {each.hook.name} is {each.why}; tenterhook enable {each.hook.name}")
+    news += [f"tenterhook: {each}" for each in catalog.disabled()]
     if unwired:
         news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
     return news

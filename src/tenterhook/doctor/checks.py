@@ -272,9 +272,8 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
             found.append(bad(f"'{hook.name}' does not run: {standing.why}", standing.remedy))
         elif standing.state is State.UNTRUSTED:
             found.append(note(f"'{hook.name}' does not run: {standing.why}", standing.remedy))
-    for each in catalog.left_out:
-        if each.is_disabled:
-            found.append(note(f"'{each.hook.name}' does not run: {each.why}", f"tenterhook enable {each.hook.name}"))
+    for each in catalog.disabled():
+        found.append(note(f"'{each.hook.name}' does not run: {each.why}", f"tenterhook enable {each.hook.name}"))
     running = sum(catalog.trust.standing(hook).runs for hook in catalog.hooks)
     if running:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))

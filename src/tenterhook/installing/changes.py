@@ -78,7 +78,7 @@ def plan(
     events = {native: ours for native, ours in agent.events.items() if native in events}
     closed = must_close or (bool(before.get("closed")) if closed is None else closed)
     known = () if forget_configs else before.get("configs", ())
-    configs = list(dict.fromkeys([*known, *configs]))
+    configs = list({places.file_identity(config): config for config in (*known, *configs)}.values())
     record = records.made(agent, root, events, closed=closed, configs=configs)
     wanted = {native: agent.line(native, records.file(agent, root), closed=closed) for native in events}
     path = agent.settings(root)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..basics.places import file_identity
 from ..catalog import loading, roots
 from ..catalog.trust import Trust
 from ..errors import Problem
@@ -96,11 +97,10 @@ def files_of(agent: str, root: str, named: Sequence[str] = ()) -> tuple[tuple[So
 
 def runs_itself(agent: Agent, file: str, root: str | None) -> bool:
     """Whether an agent runs the hooks of a file without us."""
-    real = os.path.realpath(file)
     own = [os.path.join(agent.home(), name) for name in (agent.file, *agent.also_read)]
     if root and agent.project_file:
         own.append(agent.settings(root))
-    return real in map(os.path.realpath, own)
+    return file_identity(file) in map(file_identity, own)
 
 
 def _kimi(root: str) -> tuple[list[Source], list[Problem]]:
@@ -134,11 +134,11 @@ def _guarded(root: str) -> Iterator[str]:
 
 def _merged(found: Iterable[Source], named: Iterable[str]) -> tuple[Source, ...]:
     """Each file once, whatever it is called, with all places where it is in force."""
-    merged: dict[str, Source] = {}
+    merged: dict[object, Source] = {}
     for source in (*found, *(Source(os.path.abspath(file)) for file in named)):
-        known = merged.setdefault(os.path.realpath(source.file), source)
-        places = tuple(dict.fromkeys((*known.places, *source.places)))
-        merged[os.path.realpath(source.file)] = known._replace(places=places)
+        key = file_identity(source.file)
+        known = merged.setdefault(key, source)
+        merged[key] = known._replace(places=tuple(dict.fromkeys((*known.places, *source.places))))
     return tuple(merged.values())
 
 
@@ -157,5 +157,5 @@ def _loaded(
 
 def unnamed(files: Iterable[Source], named: Iterable[str]) -> frozenset[str]:
     """The files that nobody named on the command line."""
-    asked = {os.path.realpath(file) for file in named}
-    return frozenset(source.file for source in files if os.path.realpath(source.file) not in asked)
+    asked = set(map(file_identity, named))
+    return frozenset(source.file for source in files if file_identity(source.file) not in asked)

@@ -6,6 +6,7 @@ import os
 import sys
 
 from ..approvals import presence
+from ..basics import places
 from ..errors import Problem
 
 TYPE_CHECKING = False
@@ -41,8 +42,8 @@ def _others(events: Mapping[str, str]) -> tuple[str, ...]:
 
 def in_force_in(record: Mapping[str, Any], hooks: Iterable[Hook]) -> list[Hook]:
     """Those of some hooks that one installation runs: of folders, and of the files that were named for it."""
-    configs = {os.path.realpath(config) for config in record["configs"]}
-    return [hook for hook in hooks if hook.layer != "config" or os.path.realpath(hook.source) in configs]
+    configs = set(map(places.file_identity, record["configs"]))
+    return [hook for hook in hooks if hook.layer != "config" or places.file_identity(hook.source) in configs]
 
 
 def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook]:
