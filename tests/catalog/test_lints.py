@@ -107,6 +107,23 @@ def test_a_hook_without_a_script_is_an_error(project: Path) -> None:
     assert only(project / "guard")[:2] == (1, "no-script")
 
 
+@pytest.mark.parametrize("link", ["scripts", "scripts/run", "scripts/run.sh"])
+def test_a_script_that_is_a_link_to_nowhere_is_named_as_one(project: Path, link: str) -> None:
+    made = folder_hook(project, "guard")
+    shutil.rmtree(made / "scripts")
+    (made / link).parent.mkdir(exist_ok=True)
+    (made / link).symlink_to("/nonexistent")
+    status, code, message, _ = only(made)
+    assert (status, code, message) == (1, "no-script", f"{link} is a link that leads nowhere: /nonexistent")
+
+
+def test_a_script_that_is_a_directory_is_named_as_none(project: Path) -> None:
+    made = folder_hook(project, "guard")
+    shutil.rmtree(made / "scripts")
+    (made / "scripts" / "run.sh").mkdir(parents=True)
+    assert only(made)[:3] == (1, "no-script", "scripts/run.sh is not a regular file")
+
+
 @pytest.mark.parametrize("line", ["python3 guard.py", "{}/guard.py --all", "A=1 exec sh '{}/guard.sh'", '"$HOME/g" x'])
 def test_a_command_whose_script_is_missing_is_an_error(project: Path, line: str) -> None:
     status, code, message, _ = only(write_config(project / "c.toml", array_hook(line.format(project))))

@@ -54,7 +54,7 @@ def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Prob
     seen = seen or look(folder)
     script = seen.script if seen else None
     if seen is None or script is None:
-        if meant := _in_other_letters(folder):
+        if meant := _no_file(folder) or _in_other_letters(folder):
             return None, meant
         message = "no scripts/run, scripts/run.sh or scripts/run.py"
         remedy = "add one of them and make it executable"
@@ -63,6 +63,19 @@ def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Prob
         return script, None
     remedy = f"chmod +x {script}"
     return script, Problem("not-executable", script, None, None, "the script has no exec bit", remedy)
+
+
+def _no_file(folder: str) -> Problem | None:
+    """An entry point, or the directory of them, that is there by name and is no file to run."""
+    for relative in ("scripts", *ENTRY_POINTS):
+        path = f"{folder}/{relative}"
+        if os.path.islink(path) and not os.path.exists(path):
+            message = f"{relative} is a link that leads nowhere: {os.readlink(path)}"
+            return Problem("no-script", path, None, None, message, "fix the link, or put the file itself there")
+        if relative in ENTRY_POINTS and os.path.lexists(path):
+            message = f"{relative} is not a regular file"
+            return Problem("no-script", path, None, None, message, "put the script itself there")
+    return None
 
 
 def _in_other_letters(folder: str) -> Problem | None:
