@@ -131,6 +131,35 @@ def test_a_command_whose_script_is_missing_is_an_error(project: Path, line: str)
     assert message.startswith("there is no /")
 
 
+@pytest.mark.parametrize("hook", [array_hook, table_hook])
+@pytest.mark.parametrize("line", ["pyhton3 guard.py", "env FOO=1 pyhton3 guard.py", "exec pyhton3 x", "A=1 pyhton3"])
+def test_a_plain_command_whose_program_is_missing_is_an_error(project: Path, hook: Any, line: str) -> None:
+    status, code, message, remedy = only(write_config(project / "c.toml", hook(line)))
+    assert (status, code, message) == (1, "cannot-start", "there is no program 'pyhton3' on the PATH")
+    assert "did you mean python3?" in remedy
+
+
+@pytest.mark.parametrize("line", ["pyhton3 guard.py || true", "if pyhton3 x; then exit 2; fi", "! pyhton3 x"])
+def test_a_program_that_is_missing_in_a_longer_line_is_a_warning(project: Path, line: str) -> None:
+    assert only(write_config(project / "c.toml", array_hook(line)))[:2] == (0, "missing-program")
+
+
+@pytest.mark.parametrize(
+    "line", ["true", "! true", "cd /", "test -e x", "env", "env -S 'sh -c true'", "PATH=/opt/x/bin its-program x"]
+)
+def test_a_plain_command_that_may_well_start_is_no_error(project: Path, line: str) -> None:
+    assert checked(write_config(project / "c.toml", array_hook(line)))[0] == 0
+
+
+@pytest.mark.parametrize("line", ["sh Guard.js", "env sh {}/GUARD.js", "{}/Guard.js"])
+def test_a_command_whose_script_has_other_letters_is_told_so(project: Path, line: str) -> None:
+    (project / "guard.js").touch()
+    path = write_config(project / "c.toml", array_hook(line.format(project)))
+    status, code, message, _ = only(path)
+    assert (status, code) == (1, "cannot-start")
+    assert message.endswith("; the file is called guard.js, and case matters")
+
+
 def test_the_script_of_a_command_is_checked_too(project: Path) -> None:
     (project / "guard.py").write_text("def (:\n")
     config = write_config(project / "c.toml", array_hook(f"python3 {project}/guard.py"))

@@ -144,13 +144,7 @@ def _missing_interpreter(first: bytes) -> tuple[str, str] | None:
     if options:
         message = f"its #! line has env look for a program called '{program[0]}', options and all"
         return message, f"write: #!{interpreter} -S {program[0]}"
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, _RUNNERS, n=1)
-    hint = (
-        f"did you mean {close[0]}? Else install it" if close and close[0] != name else "fix the #! line, or install it"
-    )
-    return f"its #! line names '{name}', and there is no such program on the PATH", hint
+    return f"its #! line names '{name}', and there is no such program on the PATH", _instead_of(name, "fix the #! line")
 
 
 def placeholder(script: str) -> Iterator[Problem]:
@@ -170,15 +164,22 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
     yield from refused
     if refused:
         return
-    named = _named_script(command)
+    words = _plain_words(command)
+    if words and _is_missing(words[0]):
+        message, remedy = f"there is no program '{words[0]}' on the PATH", _instead_of(words[0], "fix the name")
+        yield Problem("cannot-start", hook.source, line, "command", message, remedy)
+        return
+    named = _named_script(words)
     if named is None:
         yield from _programs(command, hook.source, line, "command")
         return
     program, given = named
     root = roots.project_root(os.getcwd())
-    script = next((path for path in (os.path.abspath(given), os.path.join(root, given)) if os.path.exists(path)), None)
+    paths = (os.path.abspath(given), os.path.join(root, given))
+    script = next((path for path in paths if os.path.exists(path)), None)
     if script is None:
-        message = f"there is no {os.path.abspath(given)}"
+        other = next(filter(None, map(_in_other_letters, paths)), None)
+        message = f"there is no {paths[0]}" + (f"; the file is called {other}, and case matters" if other else "")
         # in a file that is in force in other projects too, a relative path may be right there
         is_certain = os.path.isabs(given) or places.is_inside(hook.source, root)
         code = "cannot-start" if is_certain else "missing-program"
@@ -198,23 +199,52 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
 _RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "node")
 
 
-def _named_script(line: str) -> tuple[str | None, str] | None:
-    """The script that a plain line names, with the program that is to run it: `interpreter script …`, `script …`."""
+def _plain_words(line: str) -> list[str]:
+    """The words of a line that does nothing but start one program, from that program on; else none."""
     if "'" not in line:
         line = re.sub(r"\$HOME\b|\$\{HOME\}", lambda _: os.path.expanduser("~"), line)
     if any(char in line for char in "$`;|&<>(){}*?\n"):
-        return None
+        return []
     try:
         words = shlex.split(line)
     except ValueError:
-        return None
-    while words and (words[0] == "exec" or re.match(r"\w+=", words[0])):
+        return []
+    while words and (words[0] in ("exec", "env") or re.match(r"\w+=", words[0])):
+        if words[0].startswith("PATH="):
+            return []
         del words[0]
+    return [] if words and words[0].startswith("-") else words  # an option of exec or env
+
+
+def _named_script(words: list[str]) -> tuple[str | None, str] | None:
+    """The script that plain words name, with the program that is to run it: `interpreter script …`, `script …`."""
     if len(words) > 1 and os.path.basename(words[0]) in _RUNNERS and not words[1].startswith("-"):
         return words[0], os.path.expanduser(words[1])
     if words and "/" in words[0]:
         return None, os.path.expanduser(words[0])
     return None
+
+
+def _is_missing(name: str) -> bool:
+    """Whether a word is the name of a program, nothing of the shell's own, and there is none on the PATH."""
+    return "/" not in name and shell_lines.programs(name) == [name] and shutil.which(name) is None
+
+
+def _instead_of(name: str, otherwise: str) -> str:
+    """What to do about an interpreter that is not on the PATH."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, _RUNNERS, n=1)
+    return f"did you mean {close[0]}? Else install it" if close and close[0] != name else f"{otherwise}, or install it"
+
+
+def _in_other_letters(path: str) -> str | None:
+    """The name of a file that differs from a path's by capital letters only."""
+    directory, name = os.path.split(path)
+    try:
+        return next((each for each in os.listdir(directory) if each.lower() == name.lower()), None)
+    except OSError:
+        return None
 
 
 def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterator[Problem]:
