@@ -73,6 +73,41 @@ def test_an_id_that_is_none_is_no_prompt_and_the_list_is_named(play: Play, argum
     assert "tenterhook agent --sessions" in ended.stderr
 
 
+MISTYPED = ["session_doesnotexist", "0123456789abcdef", "sesion_0000000000000000", "Session"]
+
+
+@pytest.mark.parametrize("word", MISTYPED)
+def test_a_word_that_looks_like_an_id_is_no_prompt(play: Play, word: str) -> None:
+    play.run("Never.", "Sent.", prompt="first")
+    ended = command(play, "--resume", word, "--model", f"scripted:{play.root}/script1.yaml")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert f"no session {word}" in ended.stderr
+    assert "tenterhook agent --sessions" in ended.stderr
+
+
+def test_the_closest_id_is_named_and_the_prefix_may_be_left_out(play: Play) -> None:
+    first = play.run("Never.", "Sent.", prompt="first")
+    model = ["--model", f"scripted:{play.root}/script1.yaml"]
+    digits = first.id.removeprefix("session_")
+    wrong = "z" + digits[1:]
+    for word in (first.id.upper(), f"sesion_{digits}", wrong):
+        ended = command(play, "--resume", word, *model)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert f"no session {word}" in ended.stderr
+        assert f"did you mean {first.id}?" in ended.stderr
+    resumed = command(play, "--resume", digits, "go on", *model)
+    assert f"resumed {first.id}:" in resumed.stderr
+    assert "resumed" in command(play, "--resume", "continue", *model).stderr  # a prompt of one word
+
+
+@pytest.mark.parametrize("options", [["--resume", "session_0000000000000000"], ["--resume"]], ids=["id", "newest"])
+def test_whether_there_is_a_session_is_said_before_a_prompt_is_asked_for(play: Play, options: list[str]) -> None:
+    ended = command(play, *options, "--model", "scripted:none.yaml")
+    assert ended.returncode == 1
+    assert "no session" in ended.stderr
+    assert "prompt is empty" not in ended.stderr
+
+
 def test_a_resumed_session_shows_what_was_said_last_and_lists_the_others(play: Play) -> None:
     """In an interactive session."""
     play.run("Nothing.", prompt="another one")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _ENDING = ".jsonl"
+_PREFIX = "session_"  # of ids
+_HEX = re.compile(r"(\w*_)?[0-9a-f]{8,}", re.IGNORECASE)  # of a word that is meant as an id
+_CLOSE = 0.65  # of an id's digits, as difflib compares
 _SHOWN = 3  # exchanges, of a session that is resumed
 _TYPE = b'{"type": "'  # how a line begins
 _SAID = (b'{"type": "turn"', b'{"type": "message"')  # those of which a summary is made
@@ -66,14 +71,45 @@ def path_of(session_id: str) -> str:
     return os.path.join(directory(), f"{places.file_name(session_id)}{_ENDING}")
 
 
+def existing(given: str) -> str | None:
+    """The id of the session that is meant, which may lack its prefix; None if there is no such session."""
+    return next((each for each in (given, _PREFIX + given) if os.path.isfile(path_of(each))), None)
+
+
+def is_like_an_id(given: str) -> bool:
+    """Whether a word is meant as the id of a session rather than as a prompt, be there such a session or not."""
+    if not given or re.search(r"\s", given):
+        return False
+    is_id = given.lower().startswith(_PREFIX.rstrip("_")) or _HEX.fullmatch(given) is not None
+    return is_id or _closest(given) is not None
+
+
+def missing(given: str, why: str = "") -> HookError:
+    """The error of an id that no session has."""
+    close = _closest(given)
+    meant = f"did you mean {close}? " if close else ""
+    return HookError(f"no session {given}{why}", f"{meant}list those of this directory: tenterhook agent --sessions")
+
+
+def _closest(given: str) -> str | None:
+    """The id of a session whose digits are most like those given."""
+    names = os.listdir(directory()) if os.path.isdir(directory()) else ()
+    ids = {_digits(name.removesuffix(_ENDING)): name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING)}
+    close = get_close_matches(_digits(given), ids, n=1, cutoff=_CLOSE)
+    return ids[close[0]] if close else None
+
+
+def _digits(session_id: str) -> str:
+    return session_id.rpartition("_")[2].lower()
+
+
 def read(session_id: str) -> list[dict[str, Any]]:
     """The lines of a session; one that is cut off or broken is left out."""
     path = path_of(session_id)
     try:
         found = list(_entries(path))
     except OSError as error:
-        remedy = "list those of this directory: tenterhook agent --sessions"
-        raise HookError(f"no session {session_id}: {error.strerror}: {path}", remedy) from None
+        raise missing(session_id, f": {error.strerror}: {path}") from None
     if not found:
         raise HookError(f"{path} holds no session", "start a new one: tenterhook agent")
     return found

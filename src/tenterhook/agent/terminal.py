@@ -304,8 +304,8 @@ class Interactive:
 
     async def _resume(self, session_id: str | None) -> None:
         current = self._conversation
-        if session_id == current.id:
-            self._screen.note(f"this is {session_id}")
+        if session_id is not None and current.id in (session_id, session_files.existing(session_id)):
+            self._screen.note(f"this is {current.id}")
             return
         opened = self._open(session_id, current.id)
         verdict = await opened.begin()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from importlib.util import find_spec
@@ -101,8 +100,8 @@ def agent(
     settings = settings_.load()
     if mode:
         settings = settings._replace(mode=mode)
-    if prompt is None and resume not in (None, _NEWEST) and not _is_session(resume) and not _is_id(resume):
-        prompt, resume = resume, _NEWEST  # `--resume "go on"`: the words after it are the prompt
+    if resume is not None:
+        prompt, resume = _resumed(prompt, resume)
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
     if prompt is not None and not prompt.strip():
@@ -129,7 +128,7 @@ class _Starting:
         self.settings = settings
         self.model = models.named(model or settings.model, base_url or settings.base_url, places.settings_file())
         self.work_dir = os.getcwd()
-        self.resume = None if resume is None else _session_id(resume, self.work_dir)
+        self.resume = resume
         self.as_json = as_json
         self.files, problems = _files(self.work_dir, configs)
         print_problems(problems, err=True)
@@ -310,22 +309,24 @@ def _list_sessions(as_json: bool) -> int:
     return 0
 
 
-def _is_session(given: str | None) -> bool:
+def _resumed(prompt: str | None, given: str) -> tuple[str | None, str]:
+    """The prompt, and the id of the session that `--resume` names; its words are the prompt in `--resume "go on"`."""
     from ..agent import session_files
 
-    return given is not None and os.path.isfile(session_files.path_of(given))
-
-
-def _is_id(given: str | None) -> bool:
-    """Whether it can only be meant as the id of a session, be there one or not."""
-    return given is not None and re.fullmatch(r"session_[0-9a-f]+", given) is not None
+    is_session = given == _NEWEST or session_files.existing(given) is not None
+    if prompt is None and not is_session and not session_files.is_like_an_id(given):
+        prompt, given = given, _NEWEST
+    return prompt, _session_id(given, os.getcwd())
 
 
 def _session_id(given: str, work_dir: str, *, but: str | None = None) -> str:
     from ..agent import session_files
 
     if given != _NEWEST:
-        return given
+        found = session_files.existing(given)
+        if found is None:
+            raise session_files.missing(given)
+        return found
     newest = session_files.newest(work_dir, but=but)
     if newest is None:
         raise HookError(f"there is no session of {work_dir} to resume", "start one: tenterhook agent")
