@@ -790,13 +790,41 @@ def test_one_turn_is_interrupted_by_ctrl_c(play: Play) -> None:
     assert over.once["exit_reason"] == "interrupted"
 
 
-def test_a_question_of_one_turn_is_no_yes_when_it_is_left(play: Play) -> None:
-    for key in (CTRL_C, CTRL_D):
-        with play.terminal([shell("touch ran")], "Never said.", options=["go"]) as terminal:
-            opens(terminal)
-            press(terminal, key)
-            assert ended(terminal) in (2, 130)
-            assert not play.ran("ran")
+@pytest.mark.parametrize("feedback", [False, True], ids=["keys", "feedback"])
+def test_ctrl_c_at_a_question_of_one_turn_interrupts_the_turn(play: Play, feedback: bool) -> None:
+    result, interrupt = play.hook("folder permission-result"), play.hook("folder interrupt")
+    with play.terminal([shell("touch ran")], "Never said.", options=["go"]) as terminal:
+        opens(terminal)
+        if feedback:
+            press(terminal, "f")
+            terminal.sees("why not\\?")
+            press(terminal, "half a reason")
+        press(terminal, CTRL_C)
+        assert ended(terminal) == 130
+        assert [line["decision"] for line in terminal.kept("permission")] == ["cancelled"]
+    assert not play.ran("ran")
+    assert result.once["decision"] == "cancelled"
+    assert interrupt.once
+
+
+def test_ctrl_d_at_a_question_of_one_turn_is_a_no(play: Play) -> None:
+    with play.terminal([shell("touch ran")], "Never said.", options=["go"]) as terminal:
+        opens(terminal)
+        press(terminal, CTRL_D)
+        assert ended(terminal) == 2
+        assert not play.ran("ran")
+
+
+def test_one_turn_is_interrupted_by_ctrl_c_also_after_a_question(play: Play) -> None:
+    over = play.hook("folder post-session")
+    with play.terminal([shell(BUSY)], options=["go"]) as terminal:
+        opens(terminal)
+        press(terminal, "y")
+        processes = begun(play)
+        press(terminal, CTRL_C)
+        assert ended(terminal) == 130
+        gone(processes)
+    assert over.once["exit_reason"] == "interrupted"
 
 
 def test_a_terminal_is_left_as_it_was_found(play: Play) -> None:

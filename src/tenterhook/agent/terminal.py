@@ -73,7 +73,7 @@ class Terminal:
     """A prompt on a terminal: the person's lines, and their answers."""
 
     def __init__(self, screen: Screen, *, prompts: bool = True) -> None:
-        """Without `prompts` it is there for questions alone."""
+        """Without `prompts` it is there for questions alone; `busy` is what Ctrl-C interrupts."""
         self._screen = screen
         self._question: Question | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -106,8 +106,8 @@ class Terminal:
         """Ask where no prompt is: in the middle of a command that runs one turn."""
         while not asked.answer.done():
             try:
-                line = await self._session.prompt_async()
-            except (EOFError, KeyboardInterrupt):
+                line = await self._session.prompt_async(handle_sigint=False)  # it stays the command's afterwards
+            except EOFError:
                 asked.press("n")
                 break
             if asked.wants_feedback and line.strip():
@@ -150,9 +150,7 @@ class Terminal:
 
         @keys.add("c-c")
         def _(event: KeyPressEvent) -> None:
-            if self._question is not None and not self._prompts:
-                event.app.exit(exception=KeyboardInterrupt)
-            elif self._question is not None and event.app.current_buffer.text:
+            if self._question is not None and self._prompts and event.app.current_buffer.text:
                 event.app.current_buffer.reset()  # so that a key can answer
             elif self.busy is not None:
                 self.busy.cancel()

@@ -174,16 +174,17 @@ class _Starting:
         from ..agent import session_files
         from ..agent.conversation import Ended
 
+        task = asyncio.current_task()
+        assert task is not None
         surfaces = []
         if sys.stdin.isatty() and sys.stderr.isatty() and not self.as_json:
             from ..agent.terminal import Terminal
 
-            surfaces.append(Terminal(screen, prompts=False))
+            surfaces.append(terminal := Terminal(screen, prompts=False))
+            terminal.busy = task
         conversation = self._conversation(screen, surfaces, self.resume)
         if conversation.resumed is not None and not self.as_json:
             screen.note(session_files.headline(conversation.resumed, shutil.get_terminal_size().columns))
-        task = asyncio.current_task()
-        assert task is not None
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         try:
