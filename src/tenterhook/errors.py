@@ -79,6 +79,7 @@ CODES: dict[str, tuple[str, str]] = {
     "no-script": (ERROR, "the hook has no script: it will fail each time"),
     "script-syntax": (ERROR, "the command or script has a syntax error: it will fail each time"),
     "cannot-start": (ERROR, "the script, or the program that runs it, is not there: it will fail each time"),
+    "cannot-be-trusted": (ERROR, "a project's hook that `tenterhook trust` refuses: it never runs"),
     "permission-syntax": (ERROR, "a tool expression in another program's permission syntax matches no tool"),
     "ignored-key": (WARNING, "the format has no such key; it does nothing"),
     "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import array_hook, folder_hook, shell_call, table_hook, tenterhook, trigger, user_hooks, write_config
+from support import (
+    array_hook,
+    folder_hook,
+    project_hooks,
+    shell_call,
+    table_hook,
+    tenterhook,
+    trigger,
+    user_hooks,
+    write_config,
+)
 from tenterhook import Engine
 from tenterhook.catalog import tool_expressions
 
@@ -168,6 +178,32 @@ def test_the_script_of_a_command_is_checked_too(project: Path) -> None:
     status, code, message, _ = only(config)
     assert (status, code) == (1, "cannot-start")
     assert "not executable" in message
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_a_hook_of_a_project_that_can_never_be_trusted_is_an_error(
+    project: Path, tmp_path: Path, is_folder: bool
+) -> None:
+    made = folder_hook(project_hooks(project), "guard")
+    if is_folder:
+        made.rename(tmp_path / "elsewhere")
+        made.symlink_to(tmp_path / "elsewhere")
+    else:
+        (made / "helper").symlink_to("/etc/passwd")
+    refused = tenterhook("trust", "guard", "--yes").stderr
+    for paths in ((), (made,), (project_hooks(project),), (project,)):
+        status, code, message, remedy = only(*paths)
+        assert (status, code) == (1, "cannot-be-trusted")
+        assert message.removeprefix("it never runs: ") in refused
+        assert remedy in refused
+    assert "untrusted" in tenterhook("list").stdout
+
+
+def test_a_hook_of_ones_own_may_be_a_link(home: Path, project: Path, tmp_path: Path) -> None:
+    made = folder_hook(tmp_path / "elsewhere", "guard")
+    user_hooks(home).mkdir(parents=True)
+    (user_hooks(home) / "guard").symlink_to(made)
+    assert checked() == checked(user_hooks(home)) == (0, [])
 
 
 # ---- files that are not where, or not called what, they should be

@@ -66,6 +66,11 @@ REMEDIES = {
     "cannot-start": (
         "fix the path or the `#!` line, or install the interpreter. Behind `env`, more than one word needs `env -S`."
     ),
+    "cannot-be-trusted": (
+        "put the files themselves into the hook's folder: a link in the place of the folder, or one that leads out of "
+        "it, can change what runs after somebody looked. Special files, files that cannot be read and large data keep "
+        "a folder from being trusted too."
+    ),
     "permission-syntax": (
         "write the tool's name as `tool`, and what the command begins with as `pattern`: `tool: Bash` and "
         "`pattern: '^deploy'` instead of `tool: Bash(deploy:*)`."

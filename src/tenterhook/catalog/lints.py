@@ -12,7 +12,7 @@ from ..basics import places, shell_lines
 from ..deciding import expressions
 from ..errors import Problem
 from ..formats import entry_points, front_matter, toml_files
-from . import roots, script_syntax, tool_expressions
+from . import fingerprints, roots, script_syntax, tool_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,8 @@ _LONGEST_BODY = 4000  # characters, about 1,000 tokens
 def lint(hook: Hook) -> Iterator[Problem]:
     """Everything worth a warning about one hook that loading did not say already."""
     yield from _expressions(hook)
+    if hook.layer == "project" and hook.folder is not None:
+        yield from _trust(hook, hook.folder)
     try:
         if hook.folder is not None:
             yield from _folder(hook, hook.folder)
@@ -35,6 +37,14 @@ def lint(hook: Hook) -> Iterator[Problem]:
     except OSError as error:
         message = f"cannot read {error.filename}: {error.strerror}"
         yield Problem("unreadable", hook.source, None, None, message, "make it readable")
+
+
+def _trust(hook: Hook, folder: str) -> Iterator[Problem]:
+    """What keeps a project's folder from ever being trusted."""
+    try:
+        fingerprints.of_folder(folder)
+    except fingerprints.Untrustable as error:
+        yield Problem("cannot-be-trusted", hook.source, None, None, f"it never runs: {error.message}", error.remedy)
 
 
 def _expressions(hook: Hook) -> Iterator[Problem]:

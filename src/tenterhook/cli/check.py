@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..catalog import lints, misplaced, settings
+from ..catalog import lints, misplaced, roots, settings
 from ..catalog.loading import names_twice
 from ..errors import ERROR, Problem
 from ..formats import folder as folder_format
@@ -78,7 +78,7 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
         path = os.path.dirname(path)
     nested = os.path.join(path, ".agents", "hooks")
     if os.path.lexists(os.path.join(path, "HOOK.md")):
-        read = folder_format.read(path, "user")
+        read = folder_format.read(path, _layer(path))
         yield [read.hook] if read.hook else [], read.problems
     elif wrong := misplaced.misspelt(path):
         yield [], [wrong]
@@ -97,13 +97,20 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
             remedy = "name a hook's folder, a directory of hooks, a project or a TOML file; the name is HOOK.md exactly"
             yield [], [Problem("no-hooks", path, None, None, message, remedy)]
         for folder in folders:
-            read = folder_format.read(folder, "user", {"defaults": rules.defaults, "override": {}})
+            read = folder_format.read(folder, _layer(folder), {"defaults": rules.defaults, "override": {}})
             yield [read.hook] if read.hook else [], read.problems
     elif os.path.basename(path) == settings.FILE:
         yield [], settings.read(os.path.dirname(path), ())[1]
     else:
         file = toml_files.read(path)
         yield file.hooks, file.problems
+
+
+def _layer(folder: str) -> str:
+    """What a named folder is: a project's, which must be trusted, or one for anybody."""
+    above = os.path.realpath(os.path.dirname(folder))
+    hooks = os.path.join(roots.project_root(above), ".agents", "hooks")
+    return "project" if above == os.path.realpath(hooks) else "user"
 
 
 def _annotation(problem: Problem) -> str:
