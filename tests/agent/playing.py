@@ -269,6 +269,7 @@ class Play:
     journal: dict[str, Any] = field(default_factory=dict)  # [journal]
     rules: list[dict[str, Any]] = field(default_factory=list)  # [[approvals.rules]]
     env: dict[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = (sys.executable, "-m", "tenterhook")
 
     def hook(self, declared: str, script: str = "", **keys: Any) -> Heard:
         """A hook that keeps what it is sent and then runs a script, in which that is `$sent`."""
@@ -341,7 +342,7 @@ class Play:
         script.write_text(yaml.safe_dump(parts))
         configs = [self.root / f"{family}.toml" for family in ("table", "array")]
         named = [part for config in configs if config.exists() for part in ("--config", str(config))]
-        command = [sys.executable, "-m", "tenterhook", "agent", "--model", f"scripted:{script}", "--mode", mode]
+        command = [*self.program, "agent", "--model", f"scripted:{script}", "--mode", mode]
         return [*command, *named, *options], log
 
     def _environment(self) -> dict[str, str]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from agent.playing import shell
 from support import folder_hook, shell_call, until, user_hooks
 from tenterhook import Engine
 from tenterhook.agent.background import BackgroundRuns
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from agent.playing import Play
 
 ASYNC: dict[str, Any] = {"async": True}
 # It ends when it is let go, with the status that the command names.
@@ -64,3 +70,43 @@ def test_the_end_of_a_hook_whose_runner_was_killed_is_not_waited_for(home: Path,
     assert runs.is_running
     until(lambda: not runs.is_running, 10)
     assert runs.ended() == []
+
+
+# The command with another limit: a busy machine takes its time.
+LIMITED = """
+from tenterhook.__main__ import main
+from tenterhook.agent import conversation
+conversation.LAST_ENDS = {seconds}
+main()
+"""
+
+
+def waiting(play: Play, seconds: float) -> Play:
+    """Sessions of a single turn that wait so long for asynchronous hooks at their end."""
+    play.program = (sys.executable, "-c", LIMITED.format(seconds=seconds))
+    return play
+
+
+@pytest.mark.parametrize("declared", ["table after_agent", "table session_end", "array PostToolUse"])
+def test_a_single_turn_shows_how_asynchronous_hooks_end_after_its_last_event(play: Play, declared: str) -> None:
+    keys = {"async_": True} if declared.startswith("table") else {}
+    play.hook(declared, "sleep 1; echo it-broke >&2; exit 7", **keys)
+    session = waiting(play, 30).run([shell("true")], "Done.")
+    assert "it-broke" in session.shown
+    assert "async) failed: " in session.shown
+    assert [each["failures"] for each in session.report["hooks"]] == [1]
+    assert "still run" not in session.shown
+
+
+def test_asynchronous_hooks_that_run_for_longer_are_counted(play: Play) -> None:
+    for number in range(2):
+        play.hook("table session_end", "until [ -e go ]; do sleep 0.05; done", async_=True, name=f"slow{number}")
+    session = waiting(play, 0.1).run("Done.")
+    (play.project / "go").touch()
+    assert "2 asynchronous hooks still run; tenterhook log shows how they end" in session.shown
+
+
+def test_without_asynchronous_hooks_a_single_turn_waits_for_nothing(play: Play) -> None:
+    play.hook("table session_end")
+    session = waiting(play, 1000).run("Done.")
+    assert "still run" not in session.shown

@@ -31,10 +31,14 @@ class BackgroundRuns:
         self._open: dict[tuple[str, str, str], list[float]] = {}
 
     @property
-    def is_running(self) -> bool:
-        """Whether an end is still to come; what runs them may have been killed, and then none does."""
+    def running(self) -> int:
+        """How many ends are still to come; what runs them may have been killed, and then none does."""
         now = time.monotonic()
-        return any(due > now for runs in self._open.values() for due in runs)
+        return sum(due > now for runs in self._open.values() for due in runs)
+
+    @property
+    def is_running(self) -> bool:
+        return self.running > 0
 
     def add(self, verdict: Verdict) -> None:
         if self._journal is None:

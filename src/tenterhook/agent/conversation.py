@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _HEARTBEAT = 60.0  # seconds
 _BACKGROUND = 0.3  # seconds between looks for asynchronous hooks that have ended
+LAST_ENDS = 0.5  # seconds that the end of a session waits for asynchronous hooks
+_LAST_LOOKS = 0.02  # seconds between looks meanwhile
 _RETRIES = 1000  # of wrong calls; the steps of a turn are limited anyway
 _INSTRUCTIONS = """\
 You are a coding agent in a person's terminal. You work in {work_dir} with the tools you are given.
@@ -180,8 +182,8 @@ class Conversation:
             self.history = compacted
         return compacted is not None
 
-    async def finish(self, exit_reason: str = "user_exit") -> None:
-        """End the session: background tasks, the record, and last the hooks."""
+    async def finish(self, exit_reason: str = "user_exit", *, awaits_background: bool = False) -> None:
+        """End the session: background tasks, the record, and last the hooks; for a moment also asynchronous ones."""
         if self._heartbeat is not None:
             self._heartbeat.cancel()
         await self.tasks.kill()
@@ -194,6 +196,8 @@ class Conversation:
             self._watch.cancel()
         self.show_background()
         self.record.close()  # with what the last hooks did
+        if awaits_background:
+            await self._await_background()
 
     async def notify(self, kind: str, title: str, body: str, source_id: str, *, severity: str = "info") -> None:
         """Tell hooks and, with its next request, the model that something has happened in the background."""
@@ -241,6 +245,16 @@ class Conversation:
             self.engine.say_debug(f"[ASYNC] Completed hook '{ended['hook']}' in {took:.0f}ms: success={success}")
             if not success:
                 self.engine.say_debug(f"Reason: {with_stderr(str(ended['why']), ended['stderr'] or '')}")
+
+    async def _await_background(self) -> None:
+        """Show how asynchronous hooks end that still run, and how many do so for longer than we wait."""
+        until = time.monotonic() + LAST_ENDS
+        while self._background.is_running and time.monotonic() < until:
+            await asyncio.sleep(_LAST_LOOKS)
+            self.show_background()
+        if running := self._background.running:
+            still = "1 asynchronous hook still runs" if running == 1 else f"{running} asynchronous hooks still run"
+            self.screen.note(f"{still}; tenterhook log shows how {'it ends' if running == 1 else 'they end'}")
 
     async def _watch_background(self) -> None:
         while self._background.is_running:

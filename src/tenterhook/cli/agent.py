@@ -197,7 +197,7 @@ class _Starting:
             task.uncancel()
             ended = Ended("interrupted", reason="interrupted", exit_reason="interrupted")
         try:
-            await conversation.finish(ended.exit_reason)
+            await conversation.finish(ended.exit_reason, awaits_background=True)
         except asyncio.CancelledError:  # once more: what the last hooks were doing is ended, and so are we
             task.uncancel()
             ended = Ended("interrupted", ended.answer, "interrupted")
