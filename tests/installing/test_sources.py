@@ -178,6 +178,24 @@ def test_an_agent_does_not_get_the_hooks_a_second_time_that_it_runs_itself(home:
         assert "itself" in ended.stderr
 
 
+@pytest.mark.parametrize("text", [None, "[[hooks]\n", array_hook("true", nope=1), array_hook("true")])
+def test_install_says_why_a_file_cannot_be_used(home: Path, text: str | None) -> None:
+    mine = home / "my hooks.toml"
+    if text is not None:
+        write_config(mine, text)
+    if text == array_hook("true"):
+        mine.chmod(0o666)
+        why, told = f"another account could change {mine}", "chmod go-w"
+    else:
+        problem = json.loads(tenterhook("check", mine, "--json").stdout)["problems"][0]
+        why, told = problem["message"], problem["remedy"]
+    ended = tenterhook("install", "claude-code", "--config", mine)
+    assert ended.returncode != 0
+    assert f"{mine} cannot be used: {why}" in ended.stderr
+    assert told in ended.stderr
+    assert f"tenterhook check '{mine}'" in ended.stderr
+
+
 def test_a_file_named_for_an_agent_that_was_wired_before_it_had_hooks_is_missed_by_doctor_no_longer(
     home: Path,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from ..basics.shown import visible
 from ..catalog import loading, roots
 from ..dispatching import keeping_hub
 from ..doctor import switches
-from ..errors import HookError
+from ..errors import ERROR, HookError
 from ..installing import changes, sources, wiring
 from ..installing.agents import AGENTS
 from ..installing.lasting import temporary
@@ -144,7 +145,10 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
                 f"{agent.title} runs the hooks of {twice} itself", "name it for other agents, or convert it"
             )
     if catalog.refused_configs:
-        raise HookError(f"{catalog.refused_configs[0]} cannot be used", "tenterhook check says what is wrong with it")
+        refused = catalog.refused_configs[0]
+        wrong = next(each for each in catalog.problems if each.file == refused and each.severity == ERROR)
+        remedy = f"{wrong.remedy}, then see: {shlex.join(('tenterhook', 'check', refused))}"
+        raise HookError(f"{refused} cannot be used: {wrong.message}", remedy)
     files = [os.path.abspath(config) for config in configs]
     for file in files:
         if roots.repository_can_reach(file, catalog.root):
