@@ -247,6 +247,14 @@ def test_a_name_that_cannot_be_is_refused(name: str, home: Path, project: Path) 
     assert not user_hooks(home).exists()
 
 
+@pytest.mark.parametrize("name", ["pre-tool-call", "PreToolUse", "before_tool"])
+def test_the_name_of_an_event_is_no_name_of_a_hook(name: str, home: Path, project: Path) -> None:
+    ended = tenterhook("new", name, "--on", "Stop")
+    assert ended.returncode == 64
+    assert f"'{name}' is the name of an event" in ended.stderr
+    assert not user_hooks(home).exists()
+
+
 @pytest.mark.parametrize(
     ("language", "name"),
     [

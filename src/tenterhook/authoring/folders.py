@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..basics import places
 from ..catalog import settings
 from ..errors import HookError
+from ..events import BY_NAME
 from ..formats import fields
 
 if TYPE_CHECKING:
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
 
 
 def check_name(name: str) -> None:
-    """Refuse what the loader would refuse, and what is no folder of its own; raises `HookError`."""
+    """Refuse what the loader would refuse, what is no folder of its own, and an event's name; raises `HookError`."""
     given = {"name": name, "trigger": "pre-session"}
     problems = [each for each in fields.check(fields.FOLDER, given, "", lambda _: None)[1] if each.key == "name"]
     if problems:
         raise HookError(problems[0].message, problems[0].remedy)
     if re.search(r"[/\x00-\x1f\x7f]", name) or name.startswith(".") or name == settings.FILE:
         raise HookError(f"{name!r} cannot be the name of a hook", "use lower-case letters, digits and hyphens")
+    if name in BY_NAME:
+        message = f"{name!r} is the name of an event, and `tenterhook show` could no longer show that"
+        raise HookError(message, "choose another name, such as what the hook does")
 
 
 def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
