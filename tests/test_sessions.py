@@ -280,7 +280,7 @@ def test_a_line_that_a_repository_adds_later_does_not_count(project: Path) -> No
     start(engine, "one")
     with (project / ".kimi" / "env").open("a") as file:
         file.write("B=planted\n")
-    assert "left out of .kimi/env: B: it may be the repository's own" in all_notes(start(engine, "two"))
+    assert "ignored in .kimi/env: B: it may come from the repository" in all_notes(start(engine, "two"))
     assert call(engine, "two").reason == "A=1 B="
 
 
@@ -299,7 +299,7 @@ def test_what_one_project_has_counts_in_no_other(project: Path, tmp_path: Path) 
     (other / ".kimi").mkdir(parents=True)
     (other / ".kimi" / "env").write_text("A=1\n")
     notes = all_notes(start(engine, "two", work_dir=str(other)))
-    assert "left out of .kimi/env" in notes
+    assert "ignored in .kimi/env" in notes
     assert engine.session_variables("two") == {}
 
 

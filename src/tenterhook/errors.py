@@ -75,7 +75,7 @@ CODES: dict[str, tuple[str, str]] = {
     "moved-into-repository": (ERROR, "a variable names a folder of hooks that a repository can change; it is not used"),
     "not-owned-by-root": (ERROR, "a managed hook must belong to root; it is not used"),
     "wrong-case": (ERROR, "a file name differs from the one that is read by capital letters only"),
-    "misplaced": (ERROR, "a hook's folder does not lie right in the hooks directory; it is not read"),
+    "misplaced": (ERROR, "a hook's folder is not directly in the hooks directory; it is not read"),
     "no-script": (ERROR, "the hook has no script: it will fail each time"),
     "script-syntax": (ERROR, "the command or script has a syntax error: it will fail each time"),
     "cannot-start": (ERROR, "the script, or the program that runs it, is not there: it will fail each time"),

@@ -189,8 +189,8 @@ class Session:
         if not names:
             return None
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        why = "it may be the repository's own; if a hook writes it, delete it there once"
-        return f"env file: left out of .kimi/env: {shown}: {why}"
+        why = "it may come from the repository; if a hook of yours wrote it, delete the line once"
+        return f"env file: ignored in .kimi/env: {shown}: {why}"
 
     def _keep(self, accepted: Mapping[str, str]) -> None:
         lock = self._lock()

@@ -106,7 +106,7 @@ def test_what_would_have_asked_it_says_so(home: Path) -> None:
 
 @pytest.mark.usefixtures("guard")
 def test_doctor_and_an_agent_at_its_start_say_that_it_is_disabled(home: Path, project: Path) -> None:
-    succeeded("install", "claude-code")
+    assert tenterhook("install", "claude-code").returncode == 0
     succeeded("disable", "guard", "--yes")
     assert "'guard' does not run: disabled by" in succeeded("doctor", "claude-code")
     (entry,) = json.loads((home / ".claude/settings.json").read_text())["hooks"]["SessionStart"]

@@ -474,7 +474,7 @@ def test_only_what_skips_the_question_for_the_agent_does_so_here(
     event = "BeforeTool" if agent == "gemini" else "PreToolUse"
     verdict = decide(write(project, agent, {event: says(said)}))
     assert verdict.decision == action
-    assert verdict.runs[0].decision.notes == ()
+    assert not verdict.runs[0].decision.unreadable
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def misspelt(folder: str) -> Problem | None:
 
 def _too_deep(directory: str, parent: str, names: list[str]) -> Problem:
     shown = ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" if names[_MOST_NAMED:] else "")
-    message = f"too deep, and not read: {shown}; hooks are the folders right in {directory}"
+    message = f"nested too deeply, and not read: {shown}; hook folders must be directly in {directory}"
     return Problem("misplaced", parent, None, None, message, _move([f"{parent}/{name}" for name in names], directory))
 
 

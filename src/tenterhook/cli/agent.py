@@ -85,7 +85,7 @@ def agent(
     """
     if lists:
         if prompt is not None or resume is not None:
-            raise click.UsageError("--sessions goes without a prompt and without --resume")
+            raise click.UsageError("--sessions cannot be combined with a prompt or --resume")
         return _list_sessions(as_json)
     for package in ("pydantic_ai", "prompt_toolkit"):
         if find_spec(package) is None:

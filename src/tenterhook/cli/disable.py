@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ..catalog.contents import Catalog, LeftOut
 
 
-@click.command(short_help="Switch a hook off, for a while or for good.")
+@click.command(short_help="Disable a hook, for a while or until it is enabled again.")
 @click.argument("name", metavar="NAME", shell_complete=hook_names)
 @click.option(
-    "--for", "duration", metavar="1h", help="Only for so long: 90s, 30m, 1h, 2d. Then it runs again by itself."
+    "--for", "duration", metavar="1h", help="Disable it for this long (90s, 30m, 1h, 2d); then it runs again by itself."
 )
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
 @json_option
@@ -81,7 +81,7 @@ def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_j
     print_problems((each for each in catalog.problems if each.file == file), err=True)
     if off:
         by_itself = "it runs again by itself then; " if until else ""
-        click.echo(f"  {by_itself}to have it back now: tenterhook enable {one_line(name)}")
+        click.echo(f"  {by_itself}to enable it now: tenterhook enable {one_line(name)}")
     return 0 if off and not on else 1
 
 

@@ -66,7 +66,7 @@ REFUSED_CONFIG = 1
     show_default=True,
     callback=caller,
     shell_complete=caller_names,
-    help="Whose call it is: the hooks in force there are asked. agent is the bundled one.",
+    help="The agent whose hooks are run; agent is the bundled one.",
 )
 @click.option("--trust-project", is_flag=True, help="Run the project's hooks for this once, trusted or not.")
 @click.option("--dry-run", is_flag=True, help="Run nothing; say which hooks would run, and why the others would not.")
@@ -164,7 +164,7 @@ def _event(
         if not isinstance(given.get(key) or kind(), kind):
             raise click.UsageError(f"{key} must be {'a string' if kind is str else 'an object'}")
     if not os.path.isdir(given["work_dir"]):
-        hint = "" if cwd else "; the payload names it, --cwd DIR takes its place (--cwd . is here)"
+        hint = "" if cwd else "; it is from the payload; override it with --cwd DIR, for example --cwd ."
         raise click.UsageError(f"no such directory: {given['work_dir']}{hint}")
     try:
         if payload is None:

@@ -124,7 +124,7 @@ def need_terminal(command: str, *, yes: bool, also: str = "") -> None:
     """Refuse to ask where nobody can answer. `also` is what the command needs beside --yes to run without questions."""
     if not yes and not sys.stdin.isatty():
         remedy = f"if you are sure: {typed(f'{also} --yes'.strip())}"
-        raise HookError(f"'tenterhook {command}' asks, and there is no terminal", remedy)
+        raise HookError(f"'tenterhook {command}' needs confirmation, and there is no terminal", remedy)
 
 
 def typed(also: str) -> str:
@@ -176,7 +176,7 @@ def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -
     _show(each, catalog, seen)
     click.echo("  What it calls outside its folder is not covered by this.")
     if os.path.isdir(each.path):
-        click.echo(f"  Any change in the folder takes the trust away: {OWN_FILES}.")
+        click.echo(f"  Any change in the folder revokes the trust: {OWN_FILES}.")
     if not yes and not click.confirm("  Trust exactly this?", default=False):
         return False
     replaces = False
