@@ -723,6 +723,20 @@ def test_log_fits_the_terminal_and_leaves_nothing_out_in_a_pipe(
     assert " ".join(line.strip() for line in lines[2:-1]) == reason
 
 
+def test_what_hooks_and_people_said_is_fitted_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    why, stderr = "exit 3", "details of a failure that are longer than a terminal is wide in any case, all of them"
+    failed = journals.run("guard", outcome="failed", meaning="failed", why=why, stderr=stderr)
+    answer = {"type": "approval", "answered_by": "terminal", "decision": "deny", "reason": "No. " * 20}
+    journals.write(journals.folder(home), journals.record(runs=[failed]), journals.record(1, **answer))
+    assert f"exit 3: {stderr}\n" in tenterhook("log").stdout
+    monkeypatch.setenv("COLUMNS", "80")
+    _, seen = on_a_terminal(["log"], {})
+    lines = [click.unstyle(line) for line in seen.decode().splitlines()]
+    assert [line for line in lines if columns(line) > 80] == []
+    assert [line for line in lines if not line.startswith(("2", "    "))] == []
+    assert "all of them" in " ".join(lines)
+
+
 def test_stats_of_shadow_mode_count_its_runs_alone(home: Path) -> None:
     def verdict(number: int, session: str, **run: Any) -> dict[str, Any]:
         return journals.record(number, session_id=session, runs=[journals.run("new", **run), journals.run("old")])

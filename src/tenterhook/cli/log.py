@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..basics import places
-from ..basics.shown import columns, one_line, with_stderr, without_middle
+from ..basics.shown import columns, one_line, visible, with_stderr, without_middle
 from ..events import spec_of
 from .durations import seconds
 from .loading import event_names, hook_names, json_option, session_ids
@@ -217,12 +217,12 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
     if record.get("type") == "async":
         how = f"{str(record.get('meaning') or record.get('outcome')).replace('_', ' ')}  {_ms(record)}"
         about = f"{one_line(str(record.get('event_name')))}  {one_line(str(record.get('hook')))} (async)"
-        click.echo(f"{when}  {about} {how}  {below(_why(record))}".rstrip())
+        _print_fitted(f"{when}  {about} {how}", _why(record), "    ")
         return
     tool = f" {one_line(record['tool_name'])}" if record.get("tool_name") else ""
     if record.get("type") == "approval":
-        click.echo(f"{when}  approval{tool}  {_answered(record)}  ({one_line(str(record.get('by')))})")
-        _print_subject(record)
+        reason = one_line(str(record["reason"])) if record.get("reason") else ""
+        _print_verdict(f"{when}  approval{tool}  {_answered(record)}", reason, record)
         return
     told = record.get("reason")
     head = f"{when}  {record.get('event')}{tool}  {coloured(str(record.get('decision')))}"
@@ -232,9 +232,29 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
         said = _why(run) or ": ".join(text for text in (run.get("ignored"), own) if text)
         became = str(run.get("meaning") or run.get("outcome") or "")
         duration = "" if became in ("not_run", "started") else _ms(run)
-        click.echo(f"    {run_line(str(run.get('hook')), became, duration, str(said))}")
+        _print_fitted(f"    {run_line(str(run.get('hook')), became, duration, '')}", str(said), "      ", gap=56)
         for note in run.get("notes") or ():
-            click.echo(click.style(f"      {below(str(note))}", dim=True))
+            _print_fitted("    ", str(note), "      ", dim=True)
+
+
+def _print_fitted(head: str, said: str, indent: str, *, gap: int = 0, dim: bool = False) -> None:
+    """What a hook did and what there is to say: on the same line if the terminal is wide enough, else below."""
+    width = terminal_width()
+    start = head + " " * max(gap - columns(click.unstyle(head)), 0)
+    line = f"{start}  {below(said)}".rstrip()
+    fits = width is None or all(columns(each) <= width for each in click.unstyle(line).split("\n"))
+    if width is None or fits or not said:
+        click.echo(click.style(line, dim=True) if dim else line)
+        return
+    if head.strip():
+        click.echo(head)
+    _print_wrapped(visible(said), width, indent, dim=dim)
+
+
+def _print_wrapped(text: str, width: int, indent: str, *, dim: bool = False) -> None:
+    for each in text.split("\n"):
+        wrapped = click.wrap_text(each.strip(), max(width, 20), indent, indent)
+        click.echo(click.style(wrapped, dim=True) if dim else wrapped)
 
 
 def _why(run: dict[str, Any]) -> str:
@@ -264,8 +284,7 @@ def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
     click.echo(f"{head}{by}" if is_long else line)
     _print_subject(record)
     if is_long and width is not None:
-        for each in reason.split("\n"):
-            click.echo(click.wrap_text(each.strip(), max(width, 20), "    ", "    "))
+        _print_wrapped(reason, width, "    ")
 
 
 def _print_subject(record: dict[str, Any]) -> None:
@@ -290,8 +309,7 @@ def _answered(record: dict[str, Any]) -> str:
     decision, by = str(record.get("decision")), record.get("answered_by")
     scope = " for the session" if record.get("scope") == "session" else ""
     who = f" by {one_line(str(by))}" if by else " (no answer)"
-    reason = f"  {one_line(str(record['reason']))}" if record.get("reason") else ""
-    return f"{coloured(decision)}{scope}{who} after {_seconds(float(record.get('waited_ms') or 0))}{reason}"
+    return f"{coloured(decision)}{scope}{who} after {_seconds(float(record.get('waited_ms') or 0))}"
 
 
 def _ms(run: dict[str, Any]) -> str:
