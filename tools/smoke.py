@@ -101,7 +101,8 @@ def core(installed: Installed, version: str) -> None:
         installed.python(example)  # without any hooks yet
     built_in = json.loads(installed.tenterhook("add", "--json").stdout)["hooks"]
     installed.tenterhook("add", *(hook["name"] for hook in built_in))
-    installed.tenterhook("new", "no-push", "--on", "pre-tool-call", "--tool", "Shell", "--pattern", "git push")
+    guard = ("--on", "pre-tool-call", "--tool", "Shell", "--pattern", "git push", "--reason", "Ask first.")
+    installed.tenterhook("new", "no-push", *guard)
     installed.tenterhook("test", "no-push")
     expect(f"{len(built_in) + 1} hooks, 0 errors, 0 warnings", installed.tenterhook("check").stdout)
     expect("this would be changed", installed.tenterhook("install", "claude-code", "--dry-run").stdout)
