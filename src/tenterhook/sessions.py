@@ -170,8 +170,8 @@ class Session:
         notes: list[str] = []
         env_files.end_last_line(self._env_file)
         in_project = env_files.of_project(before.work_dir)
-        counting = env_files.added(before.env, env_files.lines(self.env_file))
-        for line in (*counting, *env_files.counting(in_project, before.work_dir_env, sources)):
+        added = env_files.added(before.env, env_files.lines(self.env_file))
+        for line in (*added, *env_files.accepted_lines(in_project, before.work_dir_env, sources)):
             name, value, refusal = env_files.assignment(line)
             if refusal:
                 notes.append(refusal)

@@ -99,7 +99,7 @@ def left_out(file: str, variables: dict[str, str]) -> list[str]:
     return list(dict.fromkeys(name for name, value in set_there if name and variables.get(name) != value))
 
 
-def counting(file: str, old: list[str], sources: Collection[str]) -> list[str]:
+def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[str]:
     """The lines of a project's env file that count, now that hooks defined in these files have run; remembers them."""
     new = lines(file)
     if not new or not sources:
@@ -114,12 +114,12 @@ def counting(file: str, old: list[str], sources: Collection[str]) -> list[str]:
             if os.path.exists(kept_in):
                 os.utime(kept_in)  # it is in use, so that it is not forgotten
             private_files.forget_old(directory, _A_YEAR)
-            return _counting(kept_in, old, new, sources)
+            return _accepted_lines(kept_in, old, new, sources)
     except OSError:  # nowhere to keep it: what was just added counts
         return added(old, new)
 
 
-def _counting(kept_in: str, old: list[str], new: list[str], sources: Collection[str]) -> list[str]:
+def _accepted_lines(kept_in: str, old: list[str], new: list[str], sources: Collection[str]) -> list[str]:
     kept = _kept(kept_in)
     known = {digest for source in sources for digest in kept.get(source, ())}
     if known.issuperset(_digests(old[-1:])):  # a last line without an end is the hook's own: written anew, not extended

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PASSED_OVER = ("foreign-event", "foreign-handler", "switched-off")
 
 
-_READ_ALL_THE_SAME = ("no-script", "wrong-case")
+_STILL_READABLE = ("no-script", "wrong-case")
 
 
 class Sources(NamedTuple):
@@ -35,7 +35,7 @@ class Sources(NamedTuple):
     @property
     def errors(self) -> list[Problem]:
         """What keeps a hook from being read; one without a script is read."""
-        return [each for each in self.problems if each.severity == ERROR and each.code not in _READ_ALL_THE_SAME]
+        return [each for each in self.problems if each.severity == ERROR and each.code not in _STILL_READABLE]
 
 
 def read(paths: Iterable[str]) -> Sources:
