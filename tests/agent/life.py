@@ -52,6 +52,7 @@ ROWS = (
 )
 OBSERVED = [(row.folder, family) for row in ROWS for family in row.observers]
 PROMPT = "do everything there is"
+ENDS = ("All is done.", "Good to know.")  # the answer, and that to a notification of the worker where it ends later
 TASK_PROMPT = "look at all of it, " + "closely, " * 80  # more than array hooks are sent
 FOUND = "found " + "much " * 800  # of a tool, or a subagent: the same
 
@@ -86,8 +87,7 @@ class Life:
             [task("reviewer", TASK_PROMPT)],
             [task("worker", "work", background=True)],
             {"calls": [tool("Glob", pattern="*.txt")], "tokens": {"input": 60_000, "output": 10}},
-            "All is done.",
-            "Good to know.",  # should the worker end later than that
+            *ENDS,
             prompt=PROMPT,
             mode="ask",
             tasks={"reviewer": [FOUND], "worker": ["worked"]},
