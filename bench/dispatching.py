@@ -14,7 +14,7 @@ import time
 from contextlib import chdir
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenterhook.installing import lines
+from tenterhook.installing import launcher, lines
 from tenterhook.installing.agents import AGENTS
 
 from . import homes
@@ -99,7 +99,7 @@ class Installed:
     def bridge(self) -> list[str]:
         """What the line runs."""
         names = {"--host": HOST, "--event": EVENT, "--record": str(self.record)}
-        return [self.python, "-I", "-S", lines.BRIDGE, *(word for pair in names.items() for word in pair)]
+        return [self.python, "-I", "-S", launcher.BRIDGE, *(word for pair in names.items() for word in pair)]
 
     def payload(self, call: dict[str, Any]) -> bytes:
         """An event as the agent sends it."""

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from support import end_of_the_agent
+from tenterhook.basics import places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start here; each would compile all of us
 
@@ -31,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty HOME, and none of the caller's settings."""
     home = tmp_path / "home"
     home.mkdir()
@@ -39,7 +46,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if name.startswith(("TENTERHOOK_", "KIMI_", "XDG_", "CLAUDE_", "CODEX_", "COPILOT_", "GEMINI_", "QWEN_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
-    return home
+    yield home
+    end_of_the_agent()
+    places.FIXED.clear()
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tenterhook import Engine, Event, Verdict
+from tenterhook.basics import places, processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +93,22 @@ def trigger(*arguments: str | os.PathLike[str], **options: Any) -> dict[str, Any
     ended = tenterhook("trigger", *arguments, "--json", **options)
     verdict: dict[str, Any] = json.loads(ended.stdout)
     return verdict
+
+
+def end_of_the_agent() -> None:
+    """What was run by this process as by an agent is over: what follows is done by a person."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(places.marks(), str(processes.this())))
+
+
+def change_launcher(home: Path, *changes: tuple[str, str]) -> None:
+    """Have the launcher that `install` wrote say something else."""
+    launcher = home / ".local/state/tenterhook/launcher.sh"
+    text = launcher.read_text()
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    launcher.write_text(text)
 
 
 def until(condition: Callable[[], Any], seconds: float = 20) -> Any:

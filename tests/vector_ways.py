@@ -15,7 +15,7 @@ from conformance import checking, leftovers, places, trying
 from conformance.places import SESSION, Place
 from dispatching.test_dispatch import BRIDGE, HANG, install
 from hosts.test_answers import DOES
-from support import array_hook
+from support import array_hook, end_of_the_agent
 from tenterhook import Engine, Event
 from tenterhook.catalog import roots
 from tenterhook.catalog.trust import Trust
@@ -83,9 +83,10 @@ def put(vector: Vector, place: Place) -> None:
 def forget(place: Place) -> None:
     """Have nothing of what a run has left, of a vector or of ours."""
     state = place.home / ".local/state/tenterhook"
-    for folder in (place.records, place.project / ".kimi", state / "sessions", state / "guarded"):
+    for folder in (place.records, place.project / ".kimi", state / "sessions"):
         shutil.rmtree(folder, ignore_errors=True)
     place.records.mkdir(mode=0o755)
+    end_of_the_agent()
 
 
 def installed(vector: Vector, place: Place, host: str) -> None:

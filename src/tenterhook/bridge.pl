@@ -1,4 +1,4 @@
-# What the line in an agent's settings runs while a hub is there: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
+# What the launcher runs while a hub is there: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
 #
 # It hands the event over to the hub, as dispatching/starting.py does, and has done so before an interpreter of Python
 # has begun. If nobody answers, it becomes that interpreter, which goes on alone with what was on stdin.
@@ -10,24 +10,30 @@ my $sent = '';
 
 alarm 595;    # seconds, a little before the patience of any agent is over; bridge.py counts on from there
 binmode $_ for *STDIN, *STDOUT, *STDERR;    # a variable may have made text of them
+my $hub = eval { connected() } or go_on();
 1 while sysread STDIN, $sent, 1 << 20, length $sent;
 if (my ($status, $output, $trouble) = eval { ask_hub() }) {
     put(\*STDOUT, $output);
     put(\*STDERR, $trouble);
     exit $status;
 }
-go_on_alone();
+send_again();
+go_on();
 
-# Its answer: an exit status and two outputs; nothing if it does not answer for us.
-sub ask_hub {
-    local $SIG{PIPE} = 'IGNORE';
+# A connection to the hub of this account; nothing if there is none.
+sub connected {
     my ($state) = $record =~ m{(.*)/installed/}s or return;
     socket my $hub, 1, 1, 0 or return;    # AF_UNIX, SOCK_STREAM
     binmode $hub;
     wait_at_most($hub, 0, 20_000) or return;
     connect $hub, pack 'S Z*', 1, reachable($state) or return;
     my (undef, $user) = unpack 'i I', getsockopt $hub, 1, 17;    # SOL_SOCKET, SO_PEERCRED
-    return if $user != $<;
+    return $user == $< ? $hub : undef;
+}
+
+# Its answer: an exit status and two outputs; nothing if it does not answer for us.
+sub ask_hub {
+    local $SIG{PIPE} = 'IGNORE';
     my $version = join ' ', (stat "$package/dispatching/starting.py")[1, 7, 9];
     my $said = join "\0", $version, @ARGV[4 .. $#ARGV], '', map {"$_=$ENV{$_}"} keys %ENV;
     put($hub, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
@@ -64,7 +70,8 @@ sub put {
     return 1;
 }
 
-sub go_on_alone {
+# Have on stdin what was read from it.
+sub send_again {
     pipe my $read, my $write or die "pipe: $!";
     defined(my $writer = fork) or die "fork: $!";
     if (!$writer) {
@@ -74,5 +81,9 @@ sub go_on_alone {
         exit;
     }
     open STDIN, '<&', $read or die "stdin: $!";
-    exec {$ARGV[0]} @ARGV, '--hub', 'none' or die "$ARGV[0]: $!";
+}
+
+# Become the interpreter; the status of one that cannot be started is that of the shell.
+sub go_on {
+    exec {$ARGV[0]} @ARGV, '--hub', 'none' or exit 127;
 }

@@ -20,7 +20,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hosts.test_answers import DOES, NotUnderstood
-from support import alive, array_hook, folder_hook, project_hooks, tenterhook, until, user_hooks, write_config
+from support import (
+    alive,
+    array_hook,
+    change_launcher,
+    folder_hook,
+    project_hooks,
+    tenterhook,
+    until,
+    user_hooks,
+    write_config,
+)
 from tenterhook import bridge, cli
 from tenterhook.hosts import HOSTS
 from tenterhook.installing import lines
@@ -361,12 +371,13 @@ def test_a_record_that_cannot_be_believed_gives_what_was_chosen(
 def test_an_interpreter_that_is_gone_gives_what_was_chosen(home: Path, project: Path, answering: str) -> None:
     folder_hook(user_hooks(home), "guard", "exit 0", metadata={"on_failure": "block"})  # which chooses closed
     install("claude-code")
-    gone = line("claude-code", "PreToolUse").replace(sys.executable, "/nonexistent/python")
+    change_launcher(home, (f"python={sys.executable}", "python=/nonexistent/python"))
+    gone = line("claude-code", "PreToolUse")
     if answering == "hub":  # it needs none
         until(lambda: call(gone, payload("claude-code", project)).returncode == 0)
         return
     assert call(gone, payload("claude-code", project)).returncode == 2
-    start = line("claude-code", "SessionStart").replace(sys.executable, "/nonexistent/python")
+    start = line("claude-code", "SessionStart")
     assert call(start, payload("claude-code", project)).returncode == 1  # closed where a call can be refused
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +16,8 @@ import pytest
 from dispatching import test_serving
 from dispatching.test_dispatch import GUARD, answered, call, install, line, payload, serving
 from dispatching.test_serving import PERL, ask, needs_perl, socket_of
-from support import folder_hook, until, user_hooks
+from support import change_launcher, folder_hook, until, user_hooks
 from tenterhook import cli
-from tenterhook.installing import lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,14 +34,16 @@ def guarded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_line_begins_no_python_where_a_hub_is(home: Path, project: Path) -> None:
-    written = line("claude-code", "PreToolUse").replace(sys.executable, "/bin/false", 1)
+    change_launcher(home, (f"python={sys.executable}", "python=/bin/false"))
+    written = line("claude-code", "PreToolUse")
     with serving() as server:  # on a busy machine it is not waited for
         until(lambda: f"by {server.pid}" in call(written, payload("claude-code", project)).stdout)
     assert call(written, payload("claude-code", project)).returncode == 1
 
 
 def test_without_perl_the_line_does_as_ever(home: Path, project: Path, tmp_path: Path) -> None:
-    written = line("claude-code", "PreToolUse").replace(lines.PERL, str(tmp_path / "perl"))
+    change_launcher(home, ("/usr/bin/perl", str(tmp_path / "perl")))
+    written = line("claude-code", "PreToolUse")
     with serving() as server:
         until(lambda: f"by {server.pid}" in call(written, payload("claude-code", project)).stdout)
 
@@ -113,33 +115,39 @@ def test_what_was_sent_reaches_python_whole_and_the_hub_is_asked_once(home: Path
     assert (before, asked) == (0, 1)
 
 
-def test_doctor_sees_that_it_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_sees_that_it_does_not_start(home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with serving():
         cli.run(["doctor", "claude-code"])
-        assert "the bridge answers" in capfd.readouterr().out
+        assert "the launcher answers" in capfd.readouterr().out
         broken = tmp_path / "bridge.pl"
-        broken.write_text("die 'of old age'")
-        monkeypatch.setattr(lines, "ASKING", (*lines.ASKING[:-1], str(broken)))
+        broken.write_text("print STDERR 'of old age'; exit 70")
+        change_launcher(home, ('-f "${bridge%.py}.pl"', f"-f {broken}"))
         assert cli.run(["doctor", "claude-code"]) == 1
-        assert "the bridge fails: of old age" in capfd.readouterr().out
+        assert "the launcher fails: of old ageTenterhook could not answer" in capfd.readouterr().out
 
 
 def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
     home: Path, project: Path, tmp_path: Path
 ) -> None:
-    with socket.socket(socket.AF_UNIX) as gone:
-        os.chdir(socket_of(home).parent)
-        gone.bind("hub.sock")
+    hub = socket.socket(socket.AF_UNIX)
+    os.chdir(socket_of(home).parent)
+    hub.bind("hub.sock")
+    hub.listen()
+
+    def hang_up() -> None:
+        hub.accept()[0].close()
+
+    Thread(target=hang_up).start()
     reader = tmp_path / "python"  # has gone on without reading, and left stdin open
     reader.write_text(f"#!/bin/sh\nexec 3<&0\nsleep 60 <&3 >/dev/null 2>&1 &\necho $! >{tmp_path}/pid\n")
     reader.chmod(0o755)
-    written = line("claude-code", "PreToolUse").replace(sys.executable, str(reader), 1)
+    change_launcher(home, (f"python={sys.executable}", f"python={reader}"))
+    written = line("claude-code", "PreToolUse")
     try:
         ended = call(written, payload("claude-code", project, "x" * 1_000_000), timeout=20)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     finally:
+        hub.close()
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 

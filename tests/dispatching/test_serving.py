@@ -30,14 +30,13 @@ from dispatching.test_dispatch import (
 )
 from support import folder_hook, until, user_hooks
 from tenterhook.hosts import HOSTS
-from tenterhook.installing import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-needs_perl = pytest.mark.skipif(not os.access(lines.PERL, os.X_OK), reason="there is no Perl")
+needs_perl = pytest.mark.skipif(not os.access("/usr/bin/perl", os.X_OK), reason="there is no Perl")
 PYTHON = (sys.executable, "-I", "-S", BRIDGE)
-PERL = (*lines.ASKING, *PYTHON)
+PERL = ("/usr/bin/perl", "-C0", "-f", BRIDGE.removesuffix(".py") + ".pl", *PYTHON)
 _bridge: list[tuple[str, ...]] = [PYTHON]
 
 

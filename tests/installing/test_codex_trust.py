@@ -53,7 +53,7 @@ def expected(hooks: Path, spelling: str | None = None) -> dict[str, str]:
     for event, groups in json.loads(hooks.read_text())["hooks"].items():
         for number, group in enumerate(groups):
             for place, hook in enumerate(group["hooks"]):
-                if "/tenterhook/bridge.py" not in hook["command"]:
+                if "/tenterhook/launcher.sh" not in hook["command"]:
                     continue
                 assert hook.keys() == {"type", "command", "timeout"}
                 command, event_name = json.dumps(hook["command"], ensure_ascii=False), SNAKE[event]

@@ -26,7 +26,7 @@ SETTINGS = {
     "copilot": ".copilot/hooks/tenterhook.json",
 }
 HAND_MADE = {agent: sorted((Path(__file__).parent / "settings" / agent).iterdir()) for agent in SETTINGS}
-BRIDGE = b"bridge.py --host"
+BRIDGE = b"tenterhook/launcher.sh"
 SOMETHING = {"json": b'{\n  "theme": "dark"\n}\n', "toml": b'theme = "dark"\n'}
 
 # What is ours alone, outside of anybody's settings.

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from support import folder_hook, project_hooks, tenterhook, until, user_hooks
-from tenterhook.installing import lines
+from support import change_launcher, end_of_the_agent, folder_hook, project_hooks, tenterhook, until, user_hooks
+from tenterhook.installing import launcher
 
 DATA = Path(__file__).parent.parent / "hosts" / "data"
 SETTINGS = {
@@ -39,14 +39,11 @@ SHELLS = [path for name in ("sh", "bash", "dash", "zsh", "ksh", "busybox") if (p
 FAULTS = (
     "no interpreter",
     "another interpreter",
-    "no bridge",
-    "a folder for a bridge",
     "no record",
     "broken record",
     "another's record",
     "record of another version",
     "record that anybody could write",
-    "no packages",
     "no place for a log",
     "no payload",
     "killed",
@@ -87,7 +84,7 @@ def wired(home: Path, agent: str) -> dict[str, str]:
         for event, groups in json.loads(path.read_text())["hooks"].items():
             hooks = groups if agent == "copilot" else [hook for group in groups for hook in group["hooks"]]
             found += [(event, hook.get("bash") or hook["command"]) for hook in hooks]
-    ours = [(event, line) for event, line in found if "/tenterhook/bridge.py" in line]
+    ours = [(event, line) for event, line in found if "/tenterhook/launcher.sh" in line]
     assert len(dict(ours)) == len(ours)
     return dict(ours)
 
@@ -103,11 +100,6 @@ def fire(agent: str, event: str, line: str, *, shell: str = "/bin/sh", **options
     payload["cwd"] = str(options.setdefault("cwd", os.getcwd()))
     arguments = [shell, "sh", "-c", line] if shell.endswith("busybox") else [shell, "-c", line]
     return subprocess.run(arguments, input=json.dumps(payload), capture_output=True, text=True, timeout=60, **options)
-
-
-def end_of_the_agent(home: Path) -> None:
-    """The lines were run by this process, which is now taken for an agent; what follows is done by a person."""
-    shutil.rmtree(home / ".local/state/tenterhook/guarded")
 
 
 def is_blocked(ended: Any, reason: str = "not with me") -> bool:
@@ -178,7 +170,7 @@ class TestEvents:
         fire("claude-code", "PreToolUse", line)
         time.sleep(1)  # for whoever would wire it
         assert "Stop" not in wired(home, "claude-code")  # it may not run, so it need not be wired
-        end_of_the_agent(home)
+        end_of_the_agent()
         assert tenterhook("trust", "gate", "--yes").returncode == 0
         fire("claude-code", "PreToolUse", line)
         until(lambda: "Stop" in wired(home, "claude-code"), 5)
@@ -212,7 +204,7 @@ class TestEvents:
         install("claude-code")
         folder_hook(project_hooks(project), "strict", "exit 0", metadata={"on_failure": "block"})
         assert tenterhook("trust", "strict", "--yes").returncode == 0
-        assert "this is refused" in wired(home, "claude-code")["PreToolUse"]
+        assert wired(home, "claude-code")["PreToolUse"].endswith("PreToolUse closed || exit 2")
 
     def test_settings_that_were_moved_are_found_again(
         self, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -245,8 +237,8 @@ class TestEvents:
         (group,) = settings["hooks"]["BeforeTool"]
         folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
         fire("gemini", "BeforeTool", group["hooks"][0]["command"])
-        until(lambda: path.read_text().count("bridge.py --host") == 3)
-        end_of_the_agent(home)
+        until(lambda: path.read_text().count("tenterhook/launcher.sh") == 3)
+        end_of_the_agent()
         assert tenterhook("uninstall", "gemini", "--yes").returncode == 0
         assert path.read_bytes() == before
 
@@ -257,7 +249,7 @@ class TestEvents:
         for agent, (_, tool, *_) in NAMES.items():
             ended = fire(agent, tool, before[agent][tool])
             assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", ""), agent
-        end_of_the_agent(home)
+        end_of_the_agent()
         assert install(*SETTINGS).count("nothing changed") == 7
         assert {agent: wired(home, agent) for agent in SETTINGS} == before
 
@@ -309,13 +301,13 @@ class TestWhenNobodyAnswers:
         line = wired(home, "claude-code")["PreToolUse"]
         folder_hook(user_hooks(home), "strict", "exit 0", metadata={"on_failure": "block"})
         fire("claude-code", "PreToolUse", line)
-        until(lambda: "this is refused" in wired(home, "claude-code")["PreToolUse"])
+        until(lambda: wired(home, "claude-code")["PreToolUse"].endswith("PreToolUse closed || exit 2"))
 
     @pytest.mark.parametrize(
         ("fault", "closed"),
         [
             *((fault, False) for fault in FAULTS),
-            *((fault, True) for fault in ("no interpreter", "another interpreter", "no bridge", "no record", "killed")),
+            *((fault, True) for fault in ("no interpreter", "another interpreter", "no record", "killed")),
         ],
     )
     def test_whatever_is_gone_it_says_so_and_does_as_chosen(
@@ -328,14 +320,10 @@ class TestWhenNobodyAnswers:
         record = state / "installed/claude-code.json"
         match fault:
             case "no interpreter":
-                line = line.replace(sys.executable, str(tmp_path / "gone/bin/python"))
+                change_launcher(home, (f"python={sys.executable}", f"python={tmp_path}/gone/bin/python"))
             case "another interpreter":  # which does not know -I and ends with 2, as Python does when it cannot begin
-                line = line.replace(sys.executable, str(executable(tmp_path / "python", "#!/bin/sh\nexit 2\n")))
-            case "no bridge":
-                line = line.replace(lines.BRIDGE, str(tmp_path / "gone/tenterhook/bridge.py"))
-            case "a folder for a bridge":
-                (tmp_path / "tenterhook/bridge.py").mkdir(parents=True)
-                line = line.replace(lines.BRIDGE, str(tmp_path / "tenterhook/bridge.py"))
+                other = executable(tmp_path / "python", "#!/bin/sh\nexit 2\n")
+                change_launcher(home, (f"python={sys.executable}", f"python={other}"))
             case "no record":
                 record.unlink()
             case "broken record":
@@ -346,14 +334,9 @@ class TestWhenNobodyAnswers:
                 record.write_text(record.read_text().replace('"schema": 1', '"schema": 99'))
             case "record that anybody could write":
                 record.chmod(0o666)
-            case "no packages":
-                bridge = tmp_path / "half/tenterhook/bridge.py"
-                bridge.parent.mkdir(parents=True)
-                shutil.copy(lines.BRIDGE, bridge)
-                line = line.replace(lines.BRIDGE, str(bridge))
             case "no place for a log":
-                shutil.rmtree(state)
-                state.write_text("")
+                (state / "installed").rename(tmp_path / "installed")
+                (state / "bridge.log").mkdir()
             case "no payload":
                 line = f"printf 'not json' | ( {line} )"
         ended = fire("claude-code", "PreToolUse", line)
@@ -362,7 +345,7 @@ class TestWhenNobodyAnswers:
         assert ("this is refused" if closed else "hooks did not run") in ended.stderr
         gone = "Install it again" in ended.stderr and "tenterhook install claude-code" in ended.stderr
         assert gone or "tenterhook doctor claude-code" in ended.stderr
-        assert gone == (fault in ("no interpreter", "no bridge"))
+        assert gone == (fault in ("no interpreter", "another interpreter"))
         if fault != "no place for a log":
             (written,) = log(home)
             assert written.split()[1:3] == ["claude-code", "PreToolUse"]
@@ -384,7 +367,7 @@ class TestWhenNobodyAnswers:
         (environment / "bin").mkdir(parents=True)
         python = environment / "bin" / "python3"
         python.symlink_to(os.path.realpath(sys.executable))
-        package = Path(lines.BRIDGE).parent
+        package = Path(launcher.BRIDGE).parent
         shutil.copytree(package, environment / "tenterhook", ignore=shutil.ignore_patterns("__pycache__"))
         search = os.pathsep.join([str(environment), *(path for path in sys.path if path.endswith("-packages"))])
         subprocess.run(
@@ -394,13 +377,12 @@ class TestWhenNobodyAnswers:
             check=True,
         )
         line = wired(home, "claude-code")["PreToolUse"]
-        assert str(python) in line
         assert is_blocked(fire("claude-code", "PreToolUse", line))
         shutil.rmtree(environment)
         ended = fire("claude-code", "PreToolUse", line)
         assert ended.returncode == 2
         assert "Tenterhook is gone (status 127): this is refused" in ended.stderr
-        end_of_the_agent(home)
+        end_of_the_agent()
         install("claude-code")
         assert "SessionStart" in wired(home, "claude-code")
         assert is_blocked(fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"]))
@@ -443,23 +425,9 @@ class TestTheLine:
             tool = NAMES[agent][1]
             assert is_blocked(fire(agent, tool, wired(home, agent)[tool])), agent
         assert log(home) == []
-        end_of_the_agent(home)
+        end_of_the_agent()
         assert tenterhook("uninstall", "--yes").returncode == 0
         assert [agent for agent in SETTINGS if (home / SETTINGS[agent]).exists()] == []
-
-    def test_every_path_in_it_is_absolute(self, home: Path, guard: Path) -> None:
-        install("claude-code")
-        line = wired(home, "claude-code")["PreToolUse"]
-        command = line.partition(";")[0].removeprefix("set -- ").split()
-        record = str(home / ".local/state/tenterhook/installed/claude-code.json")
-        names = ["--host", "claude-code", "--event", "PreToolUse", "--record", record]
-        assert command == [sys.executable, "-I", "-S", lines.BRIDGE, *names]
-        assert f">>{home}/.local/state/tenterhook/bridge.log" in line
-        assert all(path.startswith("/") for path in (sys.executable, lines.BRIDGE, record))
-        if os.access(lines.PERL, os.X_OK):
-            assert f"[ -S {home}/.local/state/tenterhook/hub.sock ]" in line
-            assert f" {' '.join(lines.ASKING)} " in line
-            assert all(word.startswith(("/", "-")) for word in lines.ASKING)
 
     @pytest.mark.parametrize("agent", ["claude-code", "gemini"])  # these let a repository set variables
     def test_a_hostile_project_runs_no_code_and_loses_no_block(

@@ -42,17 +42,28 @@ def environ() -> Mapping[bytes, bytes]:
 
 
 _SHELLS = frozenset((b"sh", b"dash", b"bash", b"zsh", b"ash", b"ksh", b"fish", b"busybox"))
+# What is no agent: it runs the shell of a person who tries the entry by hand, or a schedule.
+_NO_AGENTS = frozenset(
+    (
+        *(b"sshd", b"sshd-session", b"login", b"su", b"sudo", b"init", b"systemd", b"cron", b"crond", b"atd"),
+        *(b"tmux: server", b"screen", b"mosh-server", b"xterm", b"konsole", b"kitty", b"alacritty", b"foot"),
+        *(b"gnome-terminal-", b"wezterm-gui", b"ghostty", b"terminator", b"containerd-shim"),
+    )
+)
 
 
 def agent() -> str | None:
-    """The agent's process as `guarded` names it; None where the system does not tell."""
+    """The agent's process as `guarded` names it; None if a person's shell runs us, or the system does not tell."""
     mine = process = pid()
     try:
         while process > 1:
             with open(f"/proc/{process}/stat", "rb", buffering=0) as file:
                 head, _, tail = file.read().rpartition(b")")
             fields = tail.split()
-            if process != mine and head.partition(b"(")[2] not in _SHELLS:
+            name = head.partition(b"(")[2]
+            if name in _NO_AGENTS or (name in _SHELLS and fields[4] != b"0" and int(fields[3]) == process):
+                return None  # a shell that leads the session of a terminal is a person's
+            if process != mine and name not in _SHELLS:
                 return f"{process}.{fields[19].decode()}"
             process = int(fields[1])
     except (OSError, ValueError, IndexError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from . import callers
 from .values import NamedTuple
@@ -23,6 +24,16 @@ class Process(NamedTuple):
         return f"{self.pid}.{self.started}"
 
 
+class Ancestor(NamedTuple):
+    """A process as its descendants see it."""
+
+    process: Process
+    parent: int
+    name: str = ""
+    session: int = 0  # the process that leads its session; 0 if that is in another namespace
+    terminal: int = 0  # the number of its terminal; 0 if it has none
+
+
 def this() -> Process:
     """This process; a fork is another one."""
     pid = os.getpid()
@@ -30,7 +41,7 @@ def this() -> Process:
     if known is None:
         found = _look_up(pid)
         _THIS.clear()
-        known = _THIS[pid] = found[0] if found else Process(pid, "")
+        known = _THIS[pid] = found.process if found else Process(pid, "")
     return known
 
 
@@ -52,6 +63,11 @@ _OURS = (b"/tenterhook", b"/tenterhook/__main__.py", b"/tenterhook/bridge.py")
 
 def ancestors() -> Iterator[Process]:
     """This process, or the one that it answers for; its parent, and so on."""
+    return (each.process for each in lineage())
+
+
+def lineage() -> Iterator[Ancestor]:
+    """The same, with what is known about each."""
     pid = callers.pid()
     seen: set[int] = set()
     while pid > 0 and pid not in seen:
@@ -59,8 +75,16 @@ def ancestors() -> Iterator[Process]:
         found = _look_up(pid)
         if found is None:
             return
-        process, pid = found
-        yield process
+        yield found
+        pid = found.parent
+
+
+def now() -> int:
+    """The time as the system counts the starts of processes."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if _HAS_BOOT_TIME else 0
+
+
+_HAS_BOOT_TIME = hasattr(time, "CLOCK_BOOTTIME")
 
 
 def parent(pid: int) -> int | None:
@@ -68,25 +92,27 @@ def parent(pid: int) -> int | None:
     if pid == os.getpid():
         return os.getppid()
     found = _look_up(pid)
-    return found[1] if found else None
+    return found.parent if found else None
 
 
-def _look_up(pid: int) -> tuple[Process, int] | None:
-    """A process and its parent's number."""
+def _look_up(pid: int) -> Ancestor | None:
+    """A process that has not ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             # the name in parentheses may hold anything, so count from its end
-            fields = file.read().rpartition(b")")[2].split()
+            head, _, tail = file.read().rpartition(b")")
+        fields = tail.split()
         if fields[0] == b"Z":  # it has ended, and nobody has taken notice yet
             return None
-        return Process(pid, fields[19].decode()), int(fields[1])
+        name = head.partition(b"(")[2].decode("utf-8", "replace")
+        return Ancestor(Process(pid, fields[19].decode()), int(fields[1]), name, int(fields[3]), int(fields[4]))
     except FileNotFoundError:
         return _ask_ps(pid) if not os.path.exists("/proc/self/stat") else None
     except (OSError, IndexError, ValueError):
         return None
 
 
-def _ask_ps(pid: int) -> tuple[Process, int] | None:
+def _ask_ps(pid: int) -> Ancestor | None:
     """The same where there is no /proc."""
     import subprocess
 
@@ -98,7 +124,7 @@ def _ask_ps(pid: int) -> tuple[Process, int] | None:
         env={"LC_ALL": "C", "TZ": "UTC"},
     )
     parent, _, started = asked.stdout.strip().partition(" ")
-    return (Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None
+    return Ancestor(Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None
 
 
 class Outliving:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
+from ..basics import guarded
 from ..basics.shown import visible
 from ..errors import HookError, UnknownEvent
 
@@ -92,6 +93,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; return its exit status. Errors are said in one place and one way."""
     if os.environ.get(COMPLETING, "").endswith("_complete"):
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # what is wrong is for the command to say, not for a key
+    guarded.stay_with_agent()
     try:
         status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False)
         status = status if isinstance(status, int) else 0

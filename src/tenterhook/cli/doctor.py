@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from ..basics.shown import visible
+from ..catalog import roots
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Finding, Level
-from ..installing import records, sources
+from ..installing import changes, in_step, records, sources, wiring
 from ..installing.agents import AGENTS
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json
+from .trust import refuse_below_agent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,11 +31,13 @@ _MARKS = {Level.OK: ("ok", "green"), Level.NOTE: ("note", "yellow"), Level.BAD: 
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--live", is_flag=True, help="Start each agent for real and let it try something harmless but forbidden.")
 @click.option("--timeout", default=120.0, show_default=True, metavar="SECONDS", help="How long each live run may take.")
+@click.option("--fix", is_flag=True, help="Renew the installation first: which Tenterhook answers, and the entries.")
 @json_option
-def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) -> int:
+def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_json: bool) -> int:
     """Say whether your guards would hold in AGENT (default: in every agent that is guarded or found).
 
-    It looks at the agent's settings, at the line in them, at every hook and its trust. With --live the real agent runs
+    It looks at the agent's settings, runs the launcher that they name, and looks at every hook and its trust. With
+    --fix it first renews what `tenterhook install` wrote, with the choices made then. With --live the real agent runs
     headless, with a copy of your settings, against a scripted model on this machine, in each mode that it has, and
     tries what a canary hook of a throw-away project forbids. Your own hooks run there too. Exit status 1 if a guard
     would not hold.
@@ -40,8 +45,11 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     \b
     tenterhook doctor
     tenterhook doctor claude-code --live
+    tenterhook doctor --fix
     """
     named = agents_named(names)
+    if fix:
+        _renew(named)
     catalog = sources.here().catalog
     hooks = checks.hook_findings(catalog_here())  # files of hooks are an agent's own affair: see there
     if not as_json:
@@ -71,6 +79,19 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, as_json: bool) ->
     else:
         click.echo(_summary(looks, broken=broken, unshown=unshown))
     return 1 if broken or unshown else 0
+
+
+def _renew(named: Sequence[Agent]) -> None:
+    """Install again what is installed, as it was chosen then."""
+    refuse_below_agent("doctor --fix")
+    for record in records.all_records():
+        agent = AGENTS.get(record["host"])
+        if agent is None or (named and agent not in named):
+            continue
+        with in_step.settings_where_they_were(agent, record):
+            hooks = sources.for_agent(agent.name, record["root"] or roots.project_root(os.getcwd()), ()).catalog
+            must_close = wiring.must_close(hooks.in_force())
+            changes.apply(changes.plan(agent, record["root"], hooks.expected(), must_close=must_close))
 
 
 class _Look(NamedTuple):

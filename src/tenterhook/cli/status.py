@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -11,14 +12,13 @@ from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
 from ..installing import records, sources
-from ..installing.agents import AGENTS
+from ..installing.agents import AGENTS, Agent
 from .printing import short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..catalog.contents import Catalog
-    from ..installing.agents import Agent
     from ..installing.sources import InForce
 
 
@@ -40,7 +40,8 @@ def print_status() -> int:
     found = sources.here()
     catalog = found.catalog
     waiting = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
-    states = [_state(agent, catalog) for agent in AGENTS.values() if agent.is_present()]
+    with ThreadPoolExecutor() as pool:  # each waits for a process
+        states = list(pool.map(lambda agent: _state(agent, catalog), filter(Agent.is_present, AGENTS.values())))
     _print_hooks(found, waiting)
     click.echo(click.style("agents", bold=True) + ("" if states else "  none found"))
     for state in states:
@@ -72,7 +73,7 @@ def _print_hooks(found: InForce, waiting: int) -> None:
 
 
 def _state(agent: Agent, catalog: Catalog) -> _State:
-    """Look at an agent's settings; nothing is started."""
+    """Look at an agent's settings, and run the launcher that they name."""
     try:
         record = checks.guarded(agent)
         project = None if record or not agent.project_file else catalog.root

@@ -111,13 +111,10 @@ def _need_records(catalog: Catalog) -> None:
 
 
 def refuse_below_agent(command: str) -> None:
-    """Refuse what would let more run if an agent that we guard asks for it."""
-    agent = guarded.ancestor()
-    if agent is not None:
-        raise HookError(
-            f"'tenterhook {command}' was called from an agent that Tenterhook guards (process {agent.pid})",
-            "run it yourself, in a terminal outside the agent",
-        )
+    """Refuse what would weaken the protection if an agent that we guard asks for it."""
+    refusal = guarded.refusal()
+    if refusal is not None:
+        raise HookError(f"'tenterhook {command}' {refusal.why}", refusal.remedy)
 
 
 def need_terminal(command: str, *, yes: bool, also: str = "") -> None:

@@ -36,7 +36,8 @@ def answer(
     if found is None:
         from ..catalog import roots
 
-        _mark_agent()
+        if payload.get("session_id") or payload.get("sessionId") or payload.get("parentAgentId"):
+            _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
     catalog = (
@@ -147,6 +148,8 @@ def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
 
 def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     """What a person should hear when a session begins: guards that are not in force."""
+    from ..installing import launcher
+
     projects = [hook for hook in catalog.hooks if hook.layer == "project"]
     untrusted = [standing for hook in projects if not (standing := catalog.trust.standing(hook)).runs]
     hints = [standing.hint for standing in untrusted if standing.hint]
@@ -155,6 +158,8 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     if broken:
         news.append(f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor")
     news += [f"tenterhook: {each}" for each in catalog.disabled()]
+    if instead := launcher.fallback():
+        news.append(f"tenterhook: it is not where it was installed; that of {instead} answers: tenterhook doctor --fix")
     if unwired:
         news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
     return news

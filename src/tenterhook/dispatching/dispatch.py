@@ -133,7 +133,8 @@ def _load(record: dict[str, Any]) -> None:
     """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
     if callers.CURRENT.pid is None:
         callers.steady(os.environb, record.get("steering", {}))
-        sys.path += [path for path in record["path"] if path not in sys.path]
+        if "site" not in sys.modules:  # else the interpreter has looked where its packages are
+            sys.path += [path for path in record["path"] if path not in sys.path]
     else:
         callers.CURRENT.make_ready()
 
@@ -261,7 +262,7 @@ def _session(payload: dict[str, Any]) -> str:
 def _is_known_agent() -> bool:
     """Whether the agent that runs us is marked as guarded."""
     agent = callers.agent()
-    return agent is None or os.path.exists(f"{places.state()}/guarded/{agent}")
+    return agent is None or os.path.exists(f"{places.marks()}/{agent}")
 
 
 def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:

@@ -12,7 +12,7 @@ from ..approvals import presence
 from ..basics import light_json, places
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
-from ..installing import codex_trust, lines, records, wiring
+from ..installing import codex_trust, launcher, lines, records, wiring
 from ..journal import health
 from . import switches
 from .findings import Finding, Level, bad, note, ok
@@ -38,7 +38,7 @@ def agent_findings(
 ) -> list[Finding]:
     """What there is to say about one agent. `project` is the root of an installation for that project alone.
 
-    `quickly`: a look at its settings alone; nothing is started.
+    `quickly`: without what went wrong lately.
     """
     settings = agent.settings(project)
     remedy = f"tenterhook install {agent.name}" + (" --project" if project else "")
@@ -59,8 +59,8 @@ def agent_findings(
         found += _codex(agent, settings, remedy)
     found += switches.findings(agent, settings, catalog.root)
     found += _configs(record, catalog)
+    found += _answers(agent, record, project)
     if not quickly:
-        found += _answers(agent, record, remedy)
         found += _recent(agent)
     return found
 
@@ -129,43 +129,44 @@ def _lines(
         if native not in agent.events:
             yield note(f"an entry of ours for {native}, an event that we do not know", remedy)
             continue
-        line = agent.line(native, records.file(agent, project), closed=record["closed"])
+        choice = {"closed": record["closed"], "everywhere": record.get("everywhere", False)}
+        line = agent.line(native, records.installation(agent, project), **choice)
         if len(groups) > 1:
             yield note(f"{native} leads to us {len(groups)} times", remedy)
         if any(lines.command_of(group) != line for group in groups):
-            yield note(f"the line for {native} is not the one this version writes", remedy)
+            if "launcher" not in record:
+                yield note(f"the entry for {native} is of an older version; a session's start renews it", remedy)
+            else:
+                yield bad(f"the command for {native} was changed: it may not lead to us", remedy)
         elif any(group != agent.entry(native, line, agent.seconds(native)) for group in groups):
             yield bad(f"the entry for {native} was changed: a matcher or a timeout may keep it from running", remedy)
 
 
-def _answers(agent: Agent, record: dict[str, Any], remedy: str) -> Iterator[Finding]:
-    """Whether what the line starts can start, and how long that takes."""
-    command = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
-    if os.path.exists(lines.hub_socket()) and os.access(lines.PERL, os.X_OK):
-        command[:0] = lines.ASKING
+def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Iterator[Finding]:
+    """Whether what the entries start can answer, and how long that takes."""
+    remedy = f"tenterhook doctor {agent.name} --fix"
+    installation = records.installation(agent, project)
+    if "launcher" in record:
+        command = ["/bin/sh", launcher.path(), installation, next(iter(record["events"])), "check"]
+    else:  # of version 0.1
+        command = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
+        command += ["--record", records.file(agent, project)]
     begun = time.monotonic()
     try:
         asked = subprocess.run(
-            [
-                *command,
-                "--record",
-                os.path.join(record["state"], "installed", os.path.basename(records.file(agent, record["root"]))),
-            ],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=False,
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield bad(f"the bridge does not start: {error}", f"install Tenterhook again, then: {remedy}")
+        yield bad(f"the launcher does not start: {error}", remedy)
         return
     took = (time.monotonic() - begun) * 1000
-    if asked.returncode == 0:
-        yield ok(f"the bridge answers ({took:.0f} ms with everything loaded)")
-    else:
+    if asked.returncode:
         said = asked.stderr.strip().splitlines()
-        yield bad(f"the bridge fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
+        yield bad(f"the launcher fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
+        return
+    yield ok(f"the launcher answers ({took:.0f} ms with everything loaded)")
+    if instead := launcher.fallback():
+        yield note(f"Tenterhook is not where it was installed; that of {instead} answers", remedy)
 
 
 def _codex(agent: Agent, settings: str, remedy: str) -> Iterator[Finding]:

@@ -30,7 +30,6 @@ class Agent(NamedTuple):
     entry: Callable[[str, str, int], dict[str, Any]]  # event, line, seconds
     toml: bool = False
     beside: Mapping[str, Any] = {}  # what the file needs next to `hooks`
-    refusals: Mapping[str, str] = {}  # said on stdout where stderr is not read, by our name of the event
     open_status: int = 1  # an exit status that is visible and blocks nothing
     shorter: Mapping[str, int] = {}  # events with a timeout of their own, in seconds
     also_read: tuple[str, ...] = ()  # more files of its directory in which it finds hooks
@@ -59,17 +58,14 @@ class Agent(NamedTuple):
             )
         return os.path.join(root, self.project_file)
 
-    def line(self, native: str, record: str, *, closed: bool) -> str:
-        """The line for one event, by the agent's name for it."""
+    def line(self, native: str, installation: str, *, closed: bool, everywhere: bool = False) -> str:
+        """The command for one event, by the agent's name for it; `installation` is the name of the record."""
         ours = self.events[native]
-        return lines.line(
-            self.name,
-            native,
-            record,
-            closed=wiring.closes(ours, closed),
-            open_status=self.open_status,
-            refusal=self.refusals.get(ours),
-        )
+        if wiring.closes(ours, closed):
+            return lines.command(installation, native, lines.EVERYWHERE if everywhere else lines.CLOSED)
+        if ours == "pre-session":
+            return lines.first_command(installation, native, self.open_status)
+        return lines.command(installation, native, lines.OPEN)
 
     def seconds(self, event: str) -> int:
         """How long the agent waits for the line."""
@@ -204,10 +200,6 @@ AGENTS = {
             ".github/hooks/tenterhook.json",
             _bash,
             beside={"version": 1},
-            refusals={
-                "pre-tool-call": r"{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"$m\"}",
-                "permission-request": r"{\"behavior\": \"deny\", \"message\": \"$m\"}",
-            },
             open_status=0,
         ),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..basics import places
 from ..basics.locks import Lock
 from ..errors import HookError
-from . import codex_trust, edits, lines, records, wiring
+from . import codex_trust, edits, launcher, lines, records, wiring
 from .agents import AGENTS
 from .shown_diff import diff
 
@@ -65,22 +65,26 @@ def plan(
     forget_configs: bool = False,
     also: Iterable[str] = (),
     must_close: bool = False,
+    by_person: bool = True,
 ) -> Plan:
     """What installing now would change. Events that were wired for other projects stay wired; `also` are more.
 
     `closed`: as it was chosen before, unless it is chosen now; a guard that is to block when it fails, and is in force,
-    decides it (`must_close`).
+    decides it (`must_close`). Which Tenterhook is started, and where things are, only a person's command decides.
     """
     hooks = list(hooks)
     before = records.read(records.file(agent, root)) or {}
     events = {**wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
+    everywhere = bool(before.get("everywhere")) if closed is None else closed
     closed = must_close or (bool(before.get("closed")) if closed is None else closed)
     known = () if forget_configs else before.get("configs", ())
     configs = list({places.file_identity(config): config for config in (*known, *configs)}.values())
-    record = records.made(agent, root, events, closed=closed, configs=configs)
-    wanted = {native: agent.line(native, records.file(agent, root), closed=closed) for native in events}
+    chosen: dict[str, Any] = {"closed": closed, "everywhere": everywhere, "configs": configs, "by_person": by_person}
+    record = records.made(agent, root, events, before, **chosen)
+    name = records.installation(agent, root)
+    wanted = {native: agent.line(native, name, closed=closed, everywhere=everywhere) for native in events}
     path = agent.settings(root)
     text = _read(path)
     edited = _refusing(path, lambda: agent.with_entries(text or b"", wanted, _created(before, path)))
@@ -133,9 +137,14 @@ def apply(change: Plan, *, removal: bool = False) -> None:
     places.make_private(records.directory())
     with Lock(os.path.join(records.directory(), "lock")):
         check(change)
-        ours = {file["path"] for record in records.all_records() for file in record["files"]}
+        known = records.all_records()
+        ours = {file["path"] for record in known for file in record["files"]}
         if not removal:
-            # First: a line that finds no record does not answer.
+            # First: an entry without a launcher, and a launcher without a record, do not answer.
+            others = [
+                each for record in (change.record, *known) for each in (record["python"], *record.get("others", ()))
+            ]
+            launcher.renew(change.record["python"], change.record["bridge"], others)
             records.write(path, change.record)
         for file in change.files:
             if file.changes:
@@ -144,6 +153,8 @@ def apply(change: Plan, *, removal: bool = False) -> None:
                 _write(file)
         if removal:
             _remove(path)
+            if not records.all_records():
+                launcher.remove()
 
 
 def check(change: Plan) -> None:
@@ -154,9 +165,13 @@ def check(change: Plan) -> None:
 
 
 def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
-    """Wire events that have come to have hooks since `record` was written. What is in the way is written down."""
+    """Wire events that have come to have hooks since `record` was written, and renew what an older version wrote.
+
+    What is in the way is written down.
+    """
     try:
-        wanted = plan(AGENTS[record["host"]], record["root"], (), must_close=closed, also=absent)
+        agent = AGENTS[record["host"]]
+        wanted = plan(agent, record["root"], (), must_close=closed, also=absent, by_person=False)
         if wanted.changes:
             apply(wanted)
     except (HookError, OSError) as error:  # doctor shows it

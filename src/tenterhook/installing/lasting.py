@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 
-from .lines import BRIDGE
+from .launcher import BRIDGE
 
 _PASSING = (
     *("/uv/archive-v", "/uv/environments-v", "/uv/builds-v"),

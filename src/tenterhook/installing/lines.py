@@ -1,72 +1,47 @@
-"""The line that `install` writes into an agent's settings, and how it is known again."""
+"""The entries that `install` writes into an agent's settings: the command in them, and how it is known again."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
 from ..formats.own_entries import is_own_command
+from . import launcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What a shell does when Tenterhook is gone, was killed or crashed. The interpreter's own exit status 2 is no block, so
-# a block comes as 10. Every agent was seen to run hooks in `sh` or `bash`, whatever the person's own shell is.
-_SCRIPT = (
-    "{command}; s=$?; case $s in 0) exit 0;; 10) exit 2;; esac; "
-    '{{ echo "$(PATH=/usr/bin:/bin date +%s) {host} {event} $s" >>{log}; }} 2>/dev/null; '
-    'm="Tenterhook could not answer (status $s): {consequence}. Look into it with: tenterhook doctor {host}"; '
-    "[ -x {python} ] && [ -r {bridge} ] || "
-    'm="Tenterhook is gone (status $s): {consequence}. Install it again, then: tenterhook install {host}; '
-    'or take the lines with tenterhook/bridge.py out of the settings"; {end}'
+# What happens where nobody answers. CLOSED is for the sake of a guard that asks for it: where this account never had
+# Tenterhook, as in a container that shares the agent's settings, there is none. EVERYWHERE is a person's choice.
+OPEN, CLOSED, EVERYWHERE = "open", "closed", "closed-everywhere"
+_COMMANDS = {
+    OPEN: 't={path}; [ ! -f "$t" ] || /bin/sh "$t" {words} open',
+    CLOSED: 't={path}; [ ! -d "${{t%/*}}" ] || /bin/sh "$t" {words} closed || exit 2',
+    EVERYWHERE: "/bin/sh {path} {words} closed-everywhere || exit 2",
+}
+# At the beginning of a session, so that it is said once.
+_FIRST = (
+    't={path}; [ -f "$t" ] || {{ echo Tenterhook is not installed here >&2; exit {status}; }}; '
+    '/bin/sh "$t" {words} open'
 )
-# While a hub is there, Perl asks it: that begins in a quarter of the time. Variables must not tell it to do more.
-_QUICKER = (
-    "set -- {command}; if [ -S {socket} ] && [ -x {perl} ] && [ -r {script} ]; "
-    'then PERL5OPT= PERLIO= PERL_BADLANG=0 {asking} "$@"; else "$@"; fi'
-)
-BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
-PERL = "/usr/bin/perl"
-ASKING = (PERL, "-C0", "-f", os.path.join(places.PACKAGE, "bridge.pl"))
 
 
-def line(host: str, event: str, record: str, *, closed: bool, open_status: int, refusal: str | None = None) -> str:
-    """One command for a POSIX shell, with absolute paths only.
-
-    `refusal` is what an agent must be told on stdout that does not read stderr; `$m` in it is the reason.
-    """
-    consequence = "this is refused" if closed else "hooks did not run"
-    end = f'echo "$m" >&2; exit {2 if closed else open_status}'
-    if closed and refusal is not None:
-        end = f'echo "{refusal}"; exit 0'
-    started = (sys.executable, "-I", "-S", BRIDGE, "--host", host, "--event", event, "--record", record)
-    command = " ".join(map(shlex.quote, started))
-    if sys.platform == "linux" and os.access(PERL, os.X_OK):
-        words = [shlex.quote(word) for word in ASKING]
-        named = {"socket": shlex.quote(hub_socket()), "perl": PERL, "script": words[-1], "asking": " ".join(words)}
-        command = _QUICKER.format(command=command, **named)
-    return _SCRIPT.format(
-        command=command,
-        python=shlex.quote(sys.executable),
-        bridge=shlex.quote(BRIDGE),
-        host=host,
-        event=event,
-        log=shlex.quote(log()),
-        consequence=consequence,
-        end=end,
-    )
+def command(installation: str, event: str, mode: str) -> str:
+    """The command for one event; agents run it with a POSIX shell. `installation`: the name of its record."""
+    words = f"{shlex.quote(installation)} {event}"
+    return _COMMANDS[mode].format(path=shlex.quote(launcher.path()), words=words)
 
 
-def hub_socket() -> str:
-    """Where a hub listens for events."""
-    return os.path.join(places.state(), "hub.sock")
+def first_command(installation: str, event: str, open_status: int) -> str:
+    """The command for the event with which a session begins."""
+    words = f"{shlex.quote(installation)} {event}"
+    return _FIRST.format(path=shlex.quote(launcher.path()), words=words, status=open_status)
 
 
 def log() -> str:
-    """Where the line writes down that nobody answered."""
+    """Where the launcher writes down that nobody answered."""
     return os.path.join(places.state(), "bridge.log")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..basics import places
 from ..basics.callers import is_steering
-from .lines import BRIDGE
+from . import launcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,8 +27,12 @@ def directory() -> str:
 
 def file(agent: Agent, root: str | None) -> str:
     """The record of one agent: the person's, or that of a project."""
-    name = agent.name if root is None else f"{agent.name}@{places.file_name(root)}"
-    return os.path.join(directory(), name + ".json")
+    return os.path.join(directory(), installation(agent, root) + ".json")
+
+
+def installation(agent: Agent, root: str | None) -> str:
+    """What the launcher is told: the agent, and the project if it is installed in that alone."""
+    return agent.name if root is None else f"{agent.name}@{places.file_name(root)}"
 
 
 def read(path: str) -> dict[str, Any] | None:
@@ -50,18 +54,36 @@ def all_records() -> list[dict[str, Any]]:
     return [record for record in found if record is not None]
 
 
+# What a person's own command wrote down; an agent's process, whose environment is another's, does not change it.
+_PERSONAL = (
+    *("python", "bridge", "others", "path", "home", "config", "state", "cache"),
+    *("agent_home", "environment", "steering"),
+)
+
+
 def made(
-    agent: Agent, root: str | None, events: Mapping[str, str], *, closed: bool, configs: Sequence[str]
+    agent: Agent,
+    root: str | None,
+    events: Mapping[str, str],
+    before: Mapping[str, Any],
+    *,
+    closed: bool,
+    everywhere: bool,
+    configs: Sequence[str],
+    by_person: bool,
 ) -> dict[str, Any]:
     """A new record; which files were changed is added when they are."""
+    kept = {} if by_person else {name: before[name] for name in _PERSONAL if name in before}
     return {
         "schema": 1,
         "version": __version__,
+        "launcher": launcher.VERSION,
         "host": agent.name,
         "root": root,
         "settings": agent.settings(root),
         "python": sys.executable,
-        "bridge": BRIDGE,
+        "bridge": launcher.BRIDGE,
+        "others": launcher.others([before["python"]] if "python" in before else []),
         "path": module_path(),
         "home": places.home(),
         "config": places.config_home(),
@@ -74,9 +96,11 @@ def made(
         },
         "configs": list(configs),
         "closed": closed,
+        "everywhere": everywhere,
         "timeouts": {event: agent.seconds(event) for event in events},
         "events": dict(events),
         "files": [],
+        **kept,
     }
 
 
@@ -88,7 +112,7 @@ def _environment(agent: Agent) -> dict[str, str]:
 
 def module_path() -> list[str]:
     """Where the interpreter finds what we need, started without its own idea of that."""
-    package = os.path.dirname(os.path.dirname(BRIDGE))
+    package = os.path.dirname(places.PACKAGE)
     return list(dict.fromkeys([package, *(entry for entry in sys.path if entry.endswith("-packages"))]))
 
 

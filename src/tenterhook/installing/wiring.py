@@ -91,15 +91,19 @@ def keep_in_step(
 ) -> list[str]:
     """Have what is missing wired, by a process that the agent does not wait for; return what was missing.
 
-    `closed`: whether a guard is in force that would rather block than be absent.
+    What an older version wrote is renewed too. `closed`: whether a guard is in force that would rather block than be
+    absent.
     """
+    from . import launcher
+
     hooks = list(hooks)
     absent = missing(record, events, hooks)
-    if not absent and (record["closed"] or not closed):
+    is_current = record.get("launcher") == launcher.VERSION and os.path.exists(launcher.path())
+    if not absent and is_current and (record["closed"] or not closed):
         return []
     import subprocess
 
-    code = _SYNC.format(path=record["path"], record=dict(record), absent=absent, closed=closed)
+    code = _SYNC.format(path=sys.path, record=dict(record), absent=absent, closed=closed)
     environment = {
         **record.get("environment", {}),
         "HOME": record["home"],
