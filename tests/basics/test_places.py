@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from support import folder_hook, tenterhook, user_hooks
 from tenterhook.basics import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(params=[0o000, 0o002, 0o077], ids="{:03o}".format)
@@ -41,6 +42,43 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a").chmod(0o770)
     places.make_private(str(tmp_path / "a"))
     assert mode(tmp_path / "a") == 0o770
+
+
+@pytest.mark.promise("another account")
+@pytest.mark.parametrize("kind", ["state", "cache"])
+def test_our_own_directories_are_private(home: Path, umask: int, kind: str) -> None:
+    """Other accounts cannot look into Tenterhook's state directory: records, journal, tokens, sessions. A directory
+    that an earlier version made readable is closed when something is next written there."""
+    own = Path(getattr(places, kind)())
+    assert home in own.parents
+    places.make_private(str(own / "hooks" / "mine"))
+    assert mode(own) == 0o700
+    own.chmod(0o755)
+    places.make_private(str(own / "hooks" / "mine"))
+    assert mode(own) == 0o700
+    places.make_private(str(own))
+    assert mode(own.parent) == 0o755 & ~umask
+
+
+@pytest.mark.promise("another account")
+def test_a_command_closes_the_state_directory_of_an_earlier_version(home: Path, project: Path) -> None:
+    """A state directory that other accounts can read is closed by the next event or command that writes to it."""
+    state = home / ".local" / "state" / "tenterhook"
+    state.mkdir(parents=True)
+    state.chmod(0o755)
+    folder_hook(user_hooks(home), "mine", "exit 0")
+    assert tenterhook("trigger", "pre-tool-call", "--tool", "Shell").returncode == 0
+    assert mode(state) == 0o700
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make directories for another account")
+def test_a_directory_of_another_account_is_left_as_it_is(home: Path) -> None:
+    state = Path(places.state())
+    state.mkdir(parents=True)
+    state.chmod(0o755)
+    os.chown(state, 12345, 12345)
+    places.make_private(str(state / "hooks"))
+    assert mode(state) == 0o755
 
 
 def test_a_relative_path_and_one_with_a_slash_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

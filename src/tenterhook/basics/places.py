@@ -102,8 +102,23 @@ def _escaped(char: str) -> str:
 
 
 def make_private(directory: str) -> None:
-    """Make a directory for this account alone, and what is missing above it."""
+    """Make a directory for this account alone, and what is missing above it; our own directory around it is private."""
+    for own in (state(), cache()):
+        if f"{directory}/".startswith(f"{own}/"):
+            _keep_private(own)
     make_directories(directory, 0o700)
+
+
+def _keep_private(own: str) -> None:
+    """Make one of our own directories, or take away what earlier versions let other accounts do there."""
+    try:
+        found = os.stat(own)
+    except FileNotFoundError:
+        make_directories(own, 0o700)
+        return
+    is_open = found.st_mode & 0o077 and found.st_mode & 0o170000 == 0o040000
+    if is_open and found.st_uid == os.getuid():
+        os.chmod(own, 0o700)
 
 
 def make_directories(directory: str, mode: int = 0o755) -> None:
