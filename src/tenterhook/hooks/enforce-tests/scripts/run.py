@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ IS_TEST = re.compile(
 )
 MOST_FILES = 50_000
 LONGEST_OUTPUT = 4000
+LARGEST_READ = 16 * 1024 * 1024
 
 
 def main() -> int:
@@ -50,15 +52,22 @@ def main() -> int:
 
 def changed_files(directory: str) -> list[str]:
     """Files changed since the last commit, or since the session began; paths below the directory."""
-    status = git(directory, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--", ".")
     began = session_began()
-    if status is None:
+    repository = repository_around(directory)
+    status = None
+    if repository is not None:
+        # what has changed in a submodule is not asked: for that, git obeys the submodule's settings
+        options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+        status = repository.git(directory, "status", *options, "--", ".")
+    if repository is None or status is None:
         return [path for path, found in files(directory) if began and found.st_mtime > began]
     paths = [entry[3:] for entry in status.split("\0") if entry[3:]]
-    if began:
-        committed = git(directory, "log", f"--since={int(began)}", "--name-only", "--format=", "-z", "--", ".")
+    if began and repository.head:
+        options = (f"--since={int(began)}", "--name-only", "--format=", "-z", "--no-renames", "--ignore-submodules=all")
+        committed = repository.git(directory, "log", *options, "--", ".")
         paths += [path for path in (committed or "").split("\0") if path.strip()]
-    return list(dict.fromkeys(paths))
+    below = os.path.relpath(os.path.realpath(directory), repository.root)
+    return [os.path.relpath(path, below) for path in dict.fromkeys(paths)]
 
 
 def session_began() -> float | None:
@@ -70,17 +79,125 @@ def session_began() -> float | None:
         return None
 
 
-def git(directory: str, *arguments: str) -> str | None:
-    """What git prints, or None outside a repository. The repository's settings start no programs here."""
-    quiet = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+class Repository:
+    """A repository whose files, index and commits git may read, and none of its settings.
+
+    Settings can name programs: filters, monitors, hooks, drivers, helpers, other settings to read. So git is not shown
+    them. It is given an empty repository of ours, which borrows index and objects.
+    """
+
+    def __init__(self, root: str, private: str) -> None:
+        self.root, self.private = root, private
+        self.common = os.path.join(private, read_text(f"{private}/commondir").strip())  # another one in a worktree
+        self.head = self._commit(read_text(f"{private}/HEAD"))  # empty if nothing was committed yet
+
+    def git(self, directory: str, *arguments: str) -> str | None:
+        """What git prints in a directory, or None if it fails."""
+        program = git_program(self.root)
+        if program is None:
+            return None
+        with tempfile.TemporaryDirectory() as own:
+            self._describe(own)
+            environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+            environment |= {
+                "GIT_DIR": own,
+                "GIT_WORK_TREE": self.root,
+                "GIT_INDEX_FILE": os.path.join(self.private, "index"),
+                "GIT_OBJECT_DIRECTORY": os.path.join(self.common, "objects"),
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_ATTR_NOSYSTEM": "1",
+                "GIT_OPTIONAL_LOCKS": "0",
+                "GIT_NO_LAZY_FETCH": "1",
+                "GIT_ALLOW_PROTOCOL": "none",
+            }
+            command = [program, "--no-pager", *arguments]
+            try:
+                ended = subprocess.run(
+                    command,
+                    cwd=directory,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=20,
+                    check=False,
+                )
+            except (OSError, subprocess.TimeoutExpired):
+                return None
+        return ended.stdout.decode("utf-8", "replace") if ended.returncode == 0 else None
+
+    def _describe(self, own: str) -> None:
+        """Write what git must know of a repository beside its index and objects."""
+        for name in ("objects", "refs", "info"):
+            os.mkdir(os.path.join(own, name))
+        is_sha256 = len(self.head) == 64
+        written = {
+            "HEAD": self.head or "ref: refs/heads/main",
+            "config": "[core]\nrepositoryformatversion = 1\nbare = false\n"
+            + ("[extensions]\nobjectformat = sha256\n" if is_sha256 else ""),
+            "shallow": read_text(os.path.join(self.common, "shallow")),  # commits whose parents are not there
+            "info/exclude": read_text(os.path.join(self.common, "info", "exclude")),
+        }
+        for name, text in written.items():
+            if text:
+                with open(os.path.join(own, name), "w", encoding="utf-8", errors="surrogateescape") as file:
+                    file.write(text)
+
+    def _commit(self, said: str, most: int = 5) -> str:
+        """The commit that a file such as HEAD names, directly or by the name of a branch."""
+        said = said.strip()
+        if not said.startswith("ref: "):
+            return said if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", said) else ""
+        name = said.removeprefix("ref: ").strip()
+        if not name.startswith("refs/") or ".." in name or not most:
+            return ""
+        found = read_text(os.path.join(self.common, name)) or read_text(os.path.join(self.private, name))
+        if found:
+            return self._commit(found, most - 1)
+        packed = re.search(rf"^([0-9a-f]+) {re.escape(name)}$", read_text(f"{self.common}/packed-refs"), re.MULTILINE)
+        return packed[1] if packed else ""
+
+
+def repository_around(directory: str) -> Repository | None:
+    """The repository that a directory is in. A directory that merely looks like a bare repository is none."""
+    root = os.path.realpath(directory)
+    while not os.path.lexists(os.path.join(root, ".git")):
+        if root == os.path.dirname(root):
+            return None
+        root = os.path.dirname(root)
+    private = os.path.join(root, ".git")
+    if not os.path.isdir(private):
+        pointer = read_text(private).strip()
+        if not pointer.startswith("gitdir: "):
+            return None
+        private = os.path.join(root, pointer.removeprefix("gitdir: "))
+    found = Repository(root, private)
+    # without HEAD it is none, and where branches are kept in another form we cannot tell what was committed
+    is_known = os.path.exists(f"{private}/HEAD") and not os.path.exists(f"{found.common}/reftable")
+    return found if is_known else None
+
+
+def git_program(root: str) -> str | None:
+    """Git as it is installed: never a program that lies in the project."""
+    for place in os.get_exec_path():
+        program = os.path.join(place, "git")
+        is_projects = os.path.realpath(program).startswith(root.rstrip("/") + "/") or place.startswith(root + "/")
+        if os.path.isabs(place) and not is_projects and os.access(program, os.X_OK) and os.path.isfile(program):
+            return program
+    return None
+
+
+def read_text(path: str) -> str:
+    """The text of a file; empty if it is none that can be read."""
     try:
-        ended = subprocess.run(
-            ["git", *quiet, *arguments], cwd=directory, env=environment, capture_output=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return ended.stdout.decode("utf-8", "replace") if ended.returncode == 0 else None
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe is not waited for
+    except OSError:
+        return ""
+    try:
+        with open(descriptor, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(LARGEST_READ) if stat.S_ISREG(os.fstat(descriptor).st_mode) else ""
+    except OSError:
+        return ""
 
 
 def files(directory: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -162,7 +279,8 @@ def run_command(command: str, directory: str, seconds: float) -> tuple[int | Non
 
 def state_of(directory: str, changed: list[str]) -> list[Any]:
     """What the changed files are like now, so that the same state is not tested twice."""
-    head = (git(directory, "rev-parse", "HEAD") or "").strip()
+    repository = repository_around(directory)
+    head = repository.head if repository is not None else ""
     found = []
     for path in sorted(changed):
         try:
