@@ -163,15 +163,182 @@ def test_a_folder_that_is_a_link_is_never_trusted(guard: Path, project: Path, tm
         Trust(str(project)).grant(str(guard))
 
 
-def test_worktrees_share_the_trust_of_their_repository(guard: Path, project: Path, tmp_path: Path) -> None:
-    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    subprocess.run([*git, "init", "-q"], check=True)
-    subprocess.run([*git, "add", "-A"], check=True)
-    subprocess.run([*git, "commit", "-qm", "x"], check=True)
-    subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "tree")], check=True, capture_output=True)
+def git(*arguments: str | Path, where: Path | None = None) -> None:
+    own = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"]
+    subprocess.run(["git", *own, *map(str, arguments)], cwd=where, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(guard: Path, project: Path) -> Path:
+    """The project as a repository with everything committed and its hook trusted."""
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "x")
     Trust(str(project)).grant(str(guard))
-    tree = Engine.load(project=tmp_path / "tree")
-    assert tree.decide(shell_call(work_dir=tmp_path / "tree")).decision == "deny"
+    return project
+
+
+def decision_in(place: Path) -> str:
+    return Engine.load(project=place).decide(shell_call(work_dir=place)).decision
+
+
+@pytest.mark.parametrize("kind", ["absolute", "relative", "moved", "bare"])
+def test_worktrees_share_the_trust_of_their_repository(repository: Path, tmp_path: Path, kind: str) -> None:
+    tree, source = tmp_path / "tree", repository
+    if kind == "bare":
+        source = tmp_path / "bare.git"
+        git("clone", "-q", "--bare", repository, source)
+    git("worktree", "add", "-q", tree, "-b", "tree", where=source)
+    private = source / "worktrees" / "tree" if kind == "bare" else source / ".git" / "worktrees" / "tree"
+    if kind == "relative":  # as git writes it with worktree.useRelativePaths
+        (tree / ".git").write_text(f"gitdir: {os.path.relpath(private, tree)}\n")
+        (private / "gitdir").write_text(f"{os.path.relpath(tree / '.git', private)}\n")
+    elif kind == "moved":
+        git("worktree", "move", tree, tmp_path / "moved", where=source)
+        tree = tmp_path / "moved"
+    elif kind == "bare":
+        other = tmp_path / "other"
+        git("worktree", "add", "-q", other, "-b", "other", where=source)
+        Trust(str(other)).grant(str(project_hooks(other) / "guard"))
+    assert decision_in(tree) == "deny"
+    shutil.copytree(tree, tmp_path / "copy")  # not listed
+    assert decision_in(tmp_path / "copy") == "none"
+
+
+def _claim_directory(archive: Path, repository: Path) -> None:
+    """A private directory of its own that points back to the archive, and to another repository."""
+    (archive / "fake").mkdir()
+    (archive / ".git").write_text("gitdir: fake\n")
+    (archive / "fake" / "gitdir").write_text(f"{archive}/.git\n")
+    (archive / "fake" / "commondir").write_text(f"{repository}/.git\n")
+    (archive / "fake" / "HEAD").write_text("ref: refs/heads/master\n")
+
+
+def _claim_named_worktrees(archive: Path, repository: Path) -> None:
+    private = archive / "fake" / "worktrees" / "tree"
+    private.mkdir(parents=True)
+    (archive / ".git").write_text("gitdir: fake/worktrees/tree\n")
+    (private / "gitdir").write_text("../../../.git\n")
+    (private / "commondir").write_text(f"{repository}/.git\n")
+
+
+def _claim_repository(archive: Path, repository: Path) -> None:
+    (archive / ".git").write_text(f"gitdir: {repository}/.git\n")
+
+
+def _claim_worktree(archive: Path, repository: Path) -> None:
+    (archive / ".git").write_text(f"gitdir: {repository}/.git/worktrees/tree\n")
+
+
+def _link_directory(archive: Path, repository: Path) -> None:
+    (archive / ".git").symlink_to(repository / ".git")
+
+
+def _link_worktree(archive: Path, repository: Path) -> None:
+    (archive / ".git").symlink_to(repository.parent / "tree" / ".git")
+
+
+def _link_private(archive: Path, repository: Path) -> None:
+    (archive / "fake").symlink_to(repository / ".git" / "worktrees" / "tree")
+    (archive / ".git").write_text("gitdir: fake\n")
+
+
+@pytest.mark.promise("a hostile repository")
+@pytest.mark.parametrize(
+    "claim",
+    [
+        *(_claim_directory, _claim_named_worktrees, _claim_repository, _claim_worktree),
+        *(_link_directory, _link_worktree, _link_private),
+    ],
+)
+def test_an_archive_that_claims_to_belong_to_a_trusted_repository_is_not_trusted(
+    repository: Path, tmp_path: Path, claim: Callable[[Path, Path], None]
+) -> None:
+    """A directory shares the trust of a repository only if that repository lists it as its worktree, whatever its own
+    `.git` says."""
+    git("worktree", "add", "-q", tmp_path / "tree")
+    archive = tmp_path / "archive"
+    shutil.copytree(repository / ".agents", archive / ".agents")
+    claim(archive, repository)
+    assert decision_in(archive) == "none"
+    assert Trust(str(archive)).of(str(project_hooks(archive) / "guard")).state is State.UNTRUSTED
+
+
+def test_a_submodule_has_trust_of_its_own(repository: Path, tmp_path: Path) -> None:
+    parent = tmp_path / "parent"
+    git("init", "-q", parent)
+    git("submodule", "add", "-q", repository, "sub", where=parent)
+    submodule = parent / "sub"
+    assert (submodule / ".git").is_file()
+    assert decision_in(submodule) == "none"
+    Trust(str(submodule)).grant(str(project_hooks(submodule) / "guard"))
+    assert decision_in(submodule) == "deny"
+    shutil.copytree(submodule, parent / "copy")
+    assert decision_in(parent / "copy") == "none"
+
+
+def _clone_anew(repository: Path, aside: Path) -> None:
+    repository.rename(aside)
+    git("clone", "-q", aside, repository)
+
+
+def _unpack(repository: Path, aside: Path) -> None:
+    """Another repository with whatever an archive can say of the first."""
+    repository.rename(aside)
+    git("init", "-q", repository)
+    (repository / ".git" / "tenterhook-id").symlink_to(aside / ".git" / "tenterhook-id")
+
+
+def _unpack_hard_link(repository: Path, aside: Path) -> None:
+    repository.rename(aside)
+    git("init", "-q", repository)
+    (repository / ".git" / "tenterhook-id").hardlink_to(aside / ".git" / "tenterhook-id")
+
+
+def _unpack_without_git(repository: Path, aside: Path) -> None:
+    repository.rename(aside)
+    repository.mkdir()
+
+
+@pytest.mark.promise("a hostile repository")
+@pytest.mark.parametrize("replace", [_clone_anew, _unpack, _unpack_hard_link, _unpack_without_git])
+def test_trust_in_code_ends_with_the_repository(
+    repository: Path, tmp_path: Path, replace: Callable[[Path, Path], None]
+) -> None:
+    """Trust in a project's code (`trust --code`) holds for that repository and its worktrees; another one at the same
+    path does not inherit it."""
+    git("worktree", "add", "-q", tmp_path / "tree")
+    os.chdir(repository)
+    assert tenterhook("trust", "--code", "--yes").returncode == 0
+    assert Trust(str(repository)).trusts_code()
+    assert Trust(str(tmp_path / "tree")).trusts_code()
+    git("commit", "--allow-empty", "-qm", "y")
+    git("gc", "-q")
+    assert Trust(str(repository)).trusts_code()
+    replace(repository, tmp_path / "aside")
+    assert not Trust(str(repository)).trusts_code()
+
+
+def test_trust_in_the_code_of_a_submodule_ends_with_it(repository: Path, tmp_path: Path) -> None:
+    parent = tmp_path / "parent"
+    git("init", "-q", parent)
+    git("submodule", "add", "-q", repository, "sub", where=parent)
+    Trust(str(parent / "sub")).grant_code()
+    assert Trust(str(parent / "sub")).trusts_code()
+    assert not Trust(str(parent)).trusts_code()
+    shutil.copytree(parent, tmp_path / "copy")
+    shutil.rmtree(parent)
+    (tmp_path / "copy").rename(parent)
+    assert not Trust(str(parent / "sub")).trusts_code()
+
+
+def test_an_id_that_came_with_a_repository_does_not_count(repository: Path) -> None:
+    brought = repository / ".git" / "tenterhook-id"
+    brought.write_text("1234")
+    Trust(str(repository)).grant_code()
+    assert brought.read_text() != "1234"
+    brought.write_text("1234")
+    assert not Trust(str(repository)).trusts_code()
 
 
 def test_without_git_trust_is_bound_to_the_path(guard: Path, project: Path, tmp_path: Path) -> None:

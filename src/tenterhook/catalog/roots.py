@@ -33,12 +33,9 @@ def repository_can_reach(path: str, root: str) -> bool:
 
 
 def identity(root: str) -> str:
-    """What trust is bound to: the git common directory, so that worktrees share it, else the path itself."""
-    dot_git = os.path.join(root, ".git")
-    if os.path.isdir(dot_git) and not os.path.islink(dot_git):
-        return "git:" + os.path.realpath(dot_git)
-    common = _common_directory(dot_git)
-    return f"git:{common}" if common else "path:" + os.path.realpath(root)
+    """What trust is bound to: the git directory, which a repository and its worktrees share, else the path itself."""
+    directory = _git_directory(root)
+    return f"git:{directory}" if directory else "path:" + os.path.realpath(root)
 
 
 def identity_files(root: str) -> list[str]:
@@ -48,19 +45,72 @@ def identity_files(root: str) -> list[str]:
     return [dot_git, *(os.path.join(private, name) for name in ("gitdir", "commondir") if private)]
 
 
-def _common_directory(dot_git: str) -> str | None:
-    """Follow a worktree's `.git` file, but only if the repository it names points back.
+def repository_id(root: str) -> str | None:
+    """What tells this repository from another one at the same path; None if it was never given an id.
 
-    Otherwise anyone could write a file that claims to belong to a trusted repository.
+    A git directory keeps a random id that no clone and no archive can bring along. Where `.git` is a link, or a file
+    as in a submodule, that file itself counts, by the time the kernel keeps of it. Without git, the path is all.
     """
+    directory = _git_directory(root)
+    if directory is not None:
+        return _read_id(os.path.join(directory, _ID_FILE))
+    try:
+        found = os.lstat(os.path.join(root, ".git"))
+    except OSError:
+        return "no repository"
+    return f"{found.st_ino} {found.st_ctime_ns}"
+
+
+def renew_repository_id(root: str) -> str | None:
+    """Give a repository a new id: one that is there already may have come with an archive."""
+    directory = _git_directory(root)
+    if directory is not None:
+        places.replace_file(os.path.join(directory, _ID_FILE), os.urandom(16).hex().encode())
+    return repository_id(root)
+
+
+_ID_FILE = "tenterhook-id"
+
+
+def _read_id(file: str) -> str | None:
+    """The id in a file; None if it is a link of either kind, which could lead to the id of another repository."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        if found.st_mode & 0o170000 != 0o100000 or found.st_nlink != 1:
+            return None
+        return os.read(descriptor, 64).decode("ascii", "replace") or None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _git_directory(root: str) -> str | None:
+    """The git directory of a repository, also for a worktree that this repository lists.
+
+    It lists a worktree in `worktrees/NAME/gitdir`, where only its owner can write. Git itself believes any `.git` file
+    and the `commondir` of the directory it names, both of which an archive can bring along.
+    """
+    dot_git = os.path.join(os.path.realpath(root), ".git")
+    if os.path.islink(dot_git):  # it could lead to a worktree of another repository
+        return None
+    if os.path.isdir(dot_git):
+        return dot_git
     private = _pointer(dot_git, "gitdir: ")
     if private is None:
         return None
-    back = _pointer(os.path.join(private, "gitdir"), "")
-    common = _pointer(os.path.join(private, "commondir"), "")
-    if back is None or common is None or os.path.realpath(back) != os.path.realpath(dot_git):
-        return None
-    return common
+    worktrees = os.path.dirname(private)
+    common = os.path.dirname(worktrees)
+    is_listed = (
+        os.path.basename(worktrees) == "worktrees"
+        and _pointer(os.path.join(private, "commondir"), "") == common
+        and _pointer(os.path.join(private, "gitdir"), "") == dot_git
+    )
+    return common if is_listed else None
 
 
 def _pointer(file: str, prefix: str) -> str | None:

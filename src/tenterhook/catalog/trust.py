@@ -164,11 +164,16 @@ class Trust:
         self._change(lambda records: records.update({self.key(path): record}))
 
     def grant_code(self) -> None:
-        """Let hooks of one's own run the project's code: its tests, the tools it brings along."""
-        self._change(lambda records: records.update({CODE: {"when": int(time.time())}}))
+        """Let hooks of one's own run the code of this repository: its tests, the tools it brings along."""
+        record = {"repository": roots.renew_repository_id(self.root), "when": int(time.time())}
+        self._change(lambda records: records.update({CODE: record}))
 
     def trusts_code(self) -> bool:
-        return self.everything or CODE in self._of_project()
+        """Whether they may; another repository at the same path is another project."""
+        if self.everything:
+            return True
+        trusted = (self._of_project().get(CODE) or {}).get("repository")
+        return trusted is not None and trusted == roots.repository_id(self.root)
 
     def revoke(self, path: str) -> bool:
         """Forget the trust in a folder or file, by its path or its key; False if there was none."""
