@@ -315,7 +315,7 @@ def test_what_a_question_shows_is_escaped(play: Play) -> None:
     trick = "echo safe \x1b[2K\x1b[1A\x9b8m \u202egnp.exe\u2069 \x07\r"
     with play.terminal([shell(trick)], [tool("WriteFile", file_path="a\x1b[2Kb", content=trick)], "Done.") as terminal:
         terminal.say("go")
-        for shown in ("echo safe \\x1b[2K\\x1b[1A\\x9b8m \\u202egnp.exe\\u2069 \\x07\\r", "a\\x1b[2Kb"):
+        for shown in ("echo safe \\x1b[2K\\x1b[1A\\u009b8m \\u202egnp.exe\\u2069 \\x07\\r", "a\\x1b[2Kb"):
             terminal.child.expect(OPEN)
             raw = str(terminal.child.before)
             assert shown in raw

@@ -297,11 +297,11 @@ def test_the_hooks_are_read_as_they_are() -> None:
 def test_the_diff_shows_added_lines_and_nothing_else() -> None:
     before = b'{\n  "a": 1\n}'
     after = json_text.with_entries(before, {"Stop": [1]}, is_ours).text
-    shown = diff(before, after, "settings.json")
+    shown = diff(before, after, "settings.json (now)", "settings.json (then)")
     assert [line for line in shown.split("\n") if line.startswith(("-", "\\"))] == [
         "--- settings.json (now)",
         '-  "a": 1',
         "\\ No newline at end of file",
     ]
-    assert diff(before, before, "settings.json") == ""
-    assert diff(b"a", b"a\n", "x").count("\\ No newline at end of file\n") == 1
+    assert diff(before, before, "now", "then") == ""
+    assert diff(b"a", b"a\n", "now", "then").count("\\ No newline at end of file\n") == 1

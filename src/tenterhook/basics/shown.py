@@ -33,6 +33,18 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def text_of(data: bytes) -> str:
+    """The text of a file, without loss: a byte that is not UTF-8 becomes a character that `visible` writes out."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, with their newlines. Nothing else ends a line: form feeds and U+2028 are characters."""
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
 def with_stderr(said: str, stderr: str) -> str:
     """Why a hook failed, and below it the last lines of what it wrote to stderr. Not made visible yet."""
     lines = stderr.rstrip().splitlines()
@@ -76,4 +88,7 @@ def _columns_of(char: str) -> int:
 
 
 def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode()
+    number = ord(char)
+    if 0xDC80 <= number <= 0xDCFF:  # a byte, see text_of
+        return f"\\x{number - 0xDC00:02x}"
+    return f"\\u{number:04x}" if 0x80 <= number <= 0xFF else char.encode("unicode_escape").decode()

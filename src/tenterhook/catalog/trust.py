@@ -132,17 +132,20 @@ class Trust:
                 said.append((name, "changed" if old[name][1] != new[name][1] else "mode changed"))
         return said
 
-    def trusted_text(self, path: str, name: str) -> str | None:
-        """The text of a file as it was when it was trusted, if it was kept."""
+    def trusted_entry(self, path: str, name: str) -> fingerprints.Entry | None:
+        """A file's mode and digest as they were when it was trusted."""
+        from . import fingerprints
+
         record = self._of_project().get(self.key(path)) or {}
-        for known, _, digest in record.get("entries", ()):
-            if known == name:
-                try:
-                    with open(os.path.join(self._objects, digest), encoding="utf-8") as file:
-                        return file.read()
-                except (OSError, UnicodeDecodeError):
-                    return None
-        return None
+        return next((fingerprints.Entry(*entry) for entry in record.get("entries", ()) if entry[0] == name), None)
+
+    def trusted_content(self, entry: fingerprints.Entry) -> bytes | None:
+        """A file's content when it was trusted, if it was kept."""
+        try:
+            with open(os.path.join(self._objects, entry.digest), "rb") as file:
+                return file.read()
+        except OSError:  # a link, a directory, or too large
+            return None
 
     def grant(self, path: str, *, replaces: bool = False, seen: fingerprints.Fingerprint | None = None) -> None:
         """Trust exactly the bytes that were seen; raises `Untrustable` if they are no longer those."""

@@ -62,20 +62,21 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _details(hook: Hook, found: InForce) -> dict[str, Any]:
-    script, text = _script(hook)
+    script, text = _script(hook, "backslashreplace")
     body = folder_format.body(hook.folder) if hook.folder else None
     shown = hook_as_json(hook, found, _why_left_out(hook, found.catalog))
     return {**shown, "body": body, "script": script, "script_text": text}
 
 
-def _script(hook: Hook) -> tuple[str | None, str | None]:
+def _script(hook: Hook, not_utf8: str) -> tuple[str | None, str | None]:
+    """The entry point and its text, all of it; `not_utf8` is how bytes are decoded that are not UTF-8."""
     if hook.folder is None:
         return None, None
     script, _ = entry_points.entry_point(hook.folder)
     if script is None:
         return None, None
-    with open(script, encoding="utf-8", errors="replace") as file:
-        return script, file.read(256 * 1024)
+    with open(script, encoding="utf-8", errors=not_utf8, newline="") as file:
+        return script, file.read()
 
 
 def _why_left_out(hook: Hook, catalog: Catalog) -> str | None:
@@ -101,12 +102,12 @@ def _print_hook(hook: Hook, found: InForce) -> None:
     for key, value in facts.items():
         click.echo(f"  {key:<11}{value}")
     if hook.command is not None:
-        click.echo(f"\n{visible(hook.command).rstrip()}")
+        click.echo("\n" + visible(hook.command).rstrip("\n"))
     if hook.folder is not None:
         click.echo(f"\n{visible(folder_format.body(hook.folder))}")
-        script, text = _script(hook)
+        script, text = _script(hook, "surrogateescape")  # for `visible`
         if script is not None and text is not None:
-            click.echo(f"\n{click.style(short_path(script), bold=True)}\n{visible(text).rstrip()}")
+            click.echo(f"\n{click.style(short_path(script), bold=True)}\n" + visible(text).rstrip("\n"))
     click.echo()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import hashlib
 import os
 import shlex
 import sys
@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..basics import guarded
-from ..basics.shown import one_line, visible
+from ..basics.shown import lines_of, one_line, text_of, visible
 from ..catalog import fingerprints, settings
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
+from ..installing.shown_diff import NO_NEWLINE, diff
 from .loading import catalog_here, offered
 from .printing import print_problems, short_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..catalog.contents import Catalog
 
-_LONGEST_SHOWN = 200  # lines of one file
+_WRITTEN_OUT = "characters that cannot be seen, or bytes that are not UTF-8, are written out: \\x0c, \\u2028, \\xff"
+_PAGE = 200  # rows that are shown at once on a terminal
+_LONGEST_ROW = 2000  # characters
+_LARGEST_SHOWN = 1024 * 1024  # bytes of one file
 
 
 class Candidate(NamedTuple):
@@ -95,7 +101,7 @@ def _trust_code(catalog: Catalog, *, yes: bool) -> int:
     """Trust what the project itself brings to be run. Nothing is shown: it is all of its code, whatever it becomes."""
     _need_records(catalog)
     click.echo(
-        f"hooks of yours such as enforce-tests may then run the code of {visible(catalog.root)}, as it is at the time"
+        f"hooks of yours such as enforce-tests may then run the code of {one_line(catalog.root)}, as it is at the time"
     )
     if not yes and not click.confirm("Trust it?", default=False):
         return 1
@@ -167,10 +173,13 @@ def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -
     click.echo(click.style(one_line(each.name), bold=True) + f"  {short_path(each.path)}")
     try:
         seen = fingerprint_of(each.path)
+        _refuse_large(each, catalog, seen)
+        if not _print_pages(_shown(each, catalog, seen), is_asked=not yes):
+            click.echo("  not trusted: not all of it was shown", err=True)
+            return False
     except fingerprints.Untrustable as error:
         click.echo(f"  cannot be trusted: {visible(error.message)}\n  {visible(error.remedy)}", err=True)
         return False
-    _show(each, catalog, seen)
     click.echo("  What it calls outside its folder is not covered by this.")
     if os.path.isdir(each.path):
         click.echo(f"  Any change in the folder revokes the trust: {OWN_FILES}.")
@@ -179,10 +188,10 @@ def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -
     replaces = False
     if _has_namesake(each, catalog):
         replaces = replace or (
-            not yes and click.confirm(f"  Let it replace your own hook '{visible(each.name)}'?", default=False)
+            not yes and click.confirm(f"  Let it replace your own hook '{one_line(each.name)}'?", default=False)
         )
         both = "Your own hook of that name stays in force; both run."
-        click.echo(f"  It replaces your own hook '{visible(each.name)}'." if replaces else f"  {both}")
+        click.echo(f"  It replaces your own hook '{one_line(each.name)}'." if replaces else f"  {both}")
     catalog.trust.grant(each.path, replaces=replaces, seen=seen)
     click.echo("  trusted")
     return True
@@ -194,39 +203,104 @@ def _has_namesake(each: Candidate, catalog: Catalog) -> bool:
     return any(hook.layer == "user" and hook.name == each.name for hook in hooks)
 
 
-def _show(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:
-    """The files as they are, or what has changed since they were trusted."""
-    changes = dict(catalog.trust.changes(each.path, seen))
-    known = catalog.trust.knows(each.path)
-    base = os.path.dirname(each.path) if os.path.basename(each.path) == settings.FILE else each.path
-    for entry in seen.entries:
-        if entry.path.endswith("/") or (known and entry.path not in changes):
-            continue
-        state = f" ({changes[entry.path]})" if known else ""
-        executable = " executable" if entry.mode & 0o111 else ""
-        click.echo(click.style(f"  --- {one_line(entry.path)}{executable}{state}", dim=True))
-        old = catalog.trust.trusted_text(each.path, entry.path) if known else None
-        _show_text(os.path.join(base, entry.path), old)
-    for path, what in changes.items():
-        if known and what == "removed":
-            click.echo(click.style(f"  --- {one_line(path)} (removed)", dim=True))
+def _pending(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> list[fingerprints.Entry]:
+    """The files that are not as they were trusted; all of them if nothing was."""
+    changed = {name for name, _ in catalog.trust.changes(each.path, seen)}
+    return [entry for entry in seen.entries if entry.path in changed]
 
 
-def _show_text(file: str, old: str | None) -> None:
-    if os.path.islink(file):
-        click.echo(f"  | a link to {one_line(os.readlink(file))}")
+def _base(each: Candidate) -> str:
+    return os.path.dirname(each.path) if os.path.basename(each.path) == settings.FILE else each.path
+
+
+def _refuse_large(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:
+    """Raise `Untrustable` for what nobody would read to its end: nothing is trusted that was not shown."""
+    for entry in _pending(each, catalog, seen):
+        file = os.path.join(_base(each), entry.path)
+        if os.path.lexists(file) and os.lstat(file).st_size > _LARGEST_SHOWN and not entry.path.endswith("/"):
+            message = f"{file} is too large to be shown: more than {_LARGEST_SHOWN >> 20} MiB"
+            raise fingerprints.Untrustable(message, "keep data outside a hook's folder")
+
+
+def _shown(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> Iterator[str]:
+    """The files as they are, or what has changed since they were trusted, row by row."""
+    trust = catalog.trust
+    is_known = trust.knows(each.path)
+    for entry in _pending(each, catalog, seen):
+        old = trust.trusted_entry(each.path, entry.path)
+        is_directory, is_changed = entry.path.endswith("/"), old is None or old.digest != entry.digest
+        about = [*_mode(entry, old), *(["added" if old is None else "changed"] if is_known and is_changed else [])]
+        if is_directory and not about and any(_is_below(other, entry) for other in seen.entries):
+            continue  # its files are shown
+        executable = " executable" if entry.mode & 0o111 and not is_directory else ""
+        said = f" ({', '.join(about)})" if about else ""
+        yield click.style(f"  --- {one_line(entry.path)}{executable}{said}", dim=True)
+        if is_changed and not is_directory:
+            content = None if old is None else trust.trusted_content(old)
+            yield from _content(os.path.join(_base(each), entry.path), entry, content)
+    for path, what in trust.changes(each.path, seen):
+        if is_known and what == "removed":
+            yield click.style(f"  --- {one_line(path)} (removed)", dim=True)
+
+
+def _mode(entry: fingerprints.Entry, old: fingerprints.Entry | None) -> list[str]:
+    """What is to be said of a file's mode: that it has changed, or that it is unusual."""
+    if _is_link(entry):
+        return []
+    if old is not None and old.mode != entry.mode and not _is_link(old):
+        return [f"mode {entry.mode:o}, was {old.mode:o}"]
+    return [] if entry.mode in _USUAL_MODES else [f"mode {entry.mode:o}"]
+
+
+_USUAL_MODES = (0o600, 0o640, 0o644, 0o660, 0o664, 0o700, 0o750, 0o755, 0o770, 0o775)
+
+
+def _is_below(entry: fingerprints.Entry, directory: fingerprints.Entry) -> bool:
+    return entry is not directory and entry.path.startswith(directory.path)
+
+
+def _is_link(entry: fingerprints.Entry) -> bool:
+    return entry.digest.startswith("link:")
+
+
+def _content(file: str, entry: fingerprints.Entry, old: bytes | None) -> Iterator[str]:
+    """One file's text, or how it differs from what it was."""
+    if _is_link(entry):
+        data = os.fsencode(os.readlink(file))
+        _must_be(data, entry, file)
+        yield f"  a link to {one_line(os.fsdecode(data))}"
         return
     with open(file, "rb") as stream:
-        data = stream.read(1024 * 1024)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        click.echo(f"  | {len(data)} bytes, not text")
-        return
-    lines = text.splitlines()
-    if old is not None:
-        lines = list(difflib.unified_diff(old.splitlines(), lines, "trusted", "now", lineterm="", n=2))
-    for line in lines[:_LONGEST_SHOWN]:
-        click.echo(f"  | {visible(line)}")
-    if len(lines) > _LONGEST_SHOWN:
-        click.echo(f"  | … {len(lines) - _LONGEST_SHOWN} more lines in {short_path(file)}")
+        data = stream.read()
+    _must_be(data, entry, file)
+    text = text_of(data) if old is None else diff(old, data, "trusted", "now", context=2)
+    is_written_out = False
+    for line in lines_of(text):
+        plain = line.removesuffix("\n")
+        mark, shown = "|", visible(plain)
+        if shown != plain:  # then a backslash of the file's own is not to be taken for one of ours
+            mark, shown, is_written_out = "!", visible(plain.replace("\\", "\\\\")), True
+        for start in range(0, len(shown) or 1, _LONGEST_ROW):
+            yield f"  {mark if start == 0 else '>'} {shown[start : start + _LONGEST_ROW]}"
+    if not data:
+        yield "  (it is empty)"
+    elif old is None and not data.endswith(b"\n"):
+        yield f"  {NO_NEWLINE}"
+    if is_written_out:
+        yield f"  (!: {_WRITTEN_OUT})"
+
+
+def _must_be(data: bytes, entry: fingerprints.Entry, file: str) -> None:
+    """Raise `Untrustable` if this is not what will be trusted."""
+    if hashlib.sha256(data).hexdigest() != entry.digest.removeprefix("link:"):
+        raise fingerprints.Untrustable(f"{file} changed while it was being shown", "look at it again")
+
+
+def _print_pages(rows: Iterator[str], *, is_asked: bool) -> bool:
+    """Print everything, on a terminal a page at a time; False if the person does not want to see all of it."""
+    is_paged = is_asked and sys.stdout.isatty()
+    for number, row in enumerate(rows):
+        if is_paged and number and number % _PAGE == 0 and not click.confirm("  There is more. Go on?", default=True):
+            return False
+        click.echo(row)
+    return True

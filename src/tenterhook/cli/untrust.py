@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from ..basics.shown import visible
+from ..basics.shown import one_line
 from ..errors import HookError
 from .loading import catalog_here, offered
 from .trust import need_terminal, refuse_below_agent, typed
@@ -38,9 +38,9 @@ def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:
     wanted = keys if everything else [key for name in names for key in _keys(name, keys)]
     need_terminal("untrust", yes=yes)
     for key in wanted:
-        if yes or click.confirm(f"Untrust {visible(key)}?", default=True):
+        if yes or click.confirm(f"Untrust {one_line(key)}?", default=True):
             trust.revoke(key)
-            click.echo(f"untrusted {visible(key)}")
+            click.echo(f"untrusted {one_line(key)}")
     if not wanted:
         click.echo("nothing was trusted here")
     return 0

@@ -117,8 +117,8 @@ def _name_problems(name: str, folder: str, file: str, front: front_matter.FrontM
 
 def body(folder: str) -> str:
     """The Markdown below the front matter."""
-    with open(os.path.join(folder, "HOOK.md"), encoding="utf-8-sig", errors="replace") as file:
-        text = file.read()
+    with open(os.path.join(folder, "HOOK.md"), encoding="utf-8-sig", errors="replace", newline="") as file:
+        text = file.read().replace("\r\n", "\n")
     _, _, rest = text.partition("---\n")
     _, _, rest = rest.partition("\n---\n")
     return rest.strip("\n")

@@ -38,7 +38,7 @@ class FileChange(NamedTuple):
         return self.before != self.after
 
     def shown(self) -> str:
-        return diff(self.before or b"", self.after or b"", self.path)
+        return diff(self.before or b"", self.after or b"", f"{self.path} (now)", f"{self.path} (then)")
 
 
 class Plan(NamedTuple):
