@@ -54,6 +54,9 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     Any later change to a hook's folder takes its trust away. What the scripts call outside their folder is not
     covered: look at that too.
 
+    Characters that cannot be seen are written out, in lines that begin with "!". A file of more than 1 MiB is refused.
+    The project's own code (--code) is trusted for this repository, not for another one at the same path.
+
     \b
     tenterhook trust                 # look at each and decide
     tenterhook trust format --yes    # trust one without being asked
