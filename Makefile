@@ -44,7 +44,7 @@ check: $(INSTALLED)
 docs: $(DOCS_INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
-# docs/formats.md, commands.md and problems.md anew, from what they describe.
+# docs/formats.md, commands.md, problems.md and the tables of security.md anew, from what they describe.
 reference: $(INSTALLED)
 	$(BIN)/python -m tools.reference
 

@@ -151,9 +151,10 @@ def test_a_failed_pre_tool_call_hook_is_no_consent(project: Path, script: str) -
     assert person.commands == ["ls"]
 
 
+@pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("consent", ["rule", "session", "mode"])
 def test_ask_is_satisfied_by_nothing_but_an_answer(project: Path, consent: str) -> None:
-    """ask forces it (not satisfied by allow rules, session approvals or an auto-approve mode)"""
+    """Where a hook asks, no rule, earlier approval or mode answers in place of a person."""
     asks = f"test -e forced && {said('ask', permissionDecisionReason='are you sure?')}; exit 0"
     engine, person = engine_of(project, array_hook(asks)), Person()
     gate = Gate(
@@ -197,9 +198,10 @@ def test_otherwise_the_mode_decides(project: Path, mode: str, asked_about: list[
     assert {permits[name].by for name in asked_about} <= {"nobody"}
 
 
+@pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("mode", ["ask", "yolo"])
 def test_approve_never_overrides_a_deny_rule(project: Path, mode: str) -> None:
-    """Approve never overrides a deny rule."""
+    """A hook's approval never overrides a deny rule."""
     engine, person = engine_of(project, array_hook(said("approve")), asking(said("approve"))), Person(YES)
     rules = [Rule("approve"), Rule("deny", tool="^Shell$", pattern="^ls", reason="the rule says no")]
     gate = Gate(engine.adecide, mode=mode, rules=rules, surfaces=[person])
@@ -571,6 +573,7 @@ def test_an_approval_for_the_session_is_as_narrow_as_the_narrowest(project: Path
     assert [permit(gate, shell(project)).by for _ in range(2)] == ["hook", "hook"]
 
 
+@pytest.mark.promise("a model that tries")
 def test_an_input_changed_since_is_a_new_question(project: Path) -> None:
     """An approval is bound to the exact tool and input; a changed input is a new question."""
     changes = 'test -e change && echo \'{"modified_input": {"command": "rm b"}}\'; exit 0'

@@ -42,7 +42,9 @@ def test_a_key_that_is_there_twice_refuses_the_hook(home: Path, project: Path) -
     assert (problem.code, problem.line, problem.key) == ("bad-yaml", 4, "trigger")
 
 
+@pytest.mark.promise("a hostile repository")
 def test_an_untrusted_folder_is_not_even_looked_through(guard: Path, project: Path) -> None:
+    """The files of an untrusted hook are not even read."""
     made = folder_hook(project_hooks(project), "theirs")
     with (made / "huge").open("wb") as file:
         file.truncate(1 << 40)  # a terabyte, of nothing
@@ -62,7 +64,9 @@ def test_a_trusted_folder_that_grows_without_end_takes_no_verdict_with_it(guard:
         Trust(str(project)).grant(str(made))
 
 
+@pytest.mark.promise("a model that tries")
 def test_an_input_that_is_changed_and_changed_back_does_not_slip_past_a_guard(project: Path) -> None:
+    """What hooks change in a call is put to the guards again before it runs."""
     change = """echo '{"modified_input": {"command": "%s"}}'"""
     hooks = table_hook(change % "ls", matcher={"pattern": "rm"})
     hooks += table_hook("exit 2", matcher={"pattern": "rm -rf"})
@@ -101,7 +105,9 @@ def test_a_long_text_and_an_expression_with_many_ways_do_not_freeze_anyone(proje
     subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
 
 
+@pytest.mark.promise("a careless model")
 def test_a_disk_that_cannot_be_written_loses_no_block(project: Path, home: Path) -> None:
+    """A full or read-only disk loses no block."""
     state = home / ".local" / "state"
     state.parent.mkdir(parents=True)
     state.write_text("a file where a directory should be")

@@ -47,13 +47,17 @@ def end_group(pid: int) -> None:
 # ---- reproduced
 
 
+@pytest.mark.promise("a careless model")
 @pytest.mark.parametrize("nonsense", ['{"hookSpecificOutput": null}', "[]"])
 def test_a_block_is_not_lost_when_a_sibling_prints_nonsense(project: Path, nonsense: str) -> None:
+    """A hook's block is not lost to a sibling that crashes or prints nonsense."""
     assert fire(project, array_hook(f"echo '{nonsense}'") + array_hook("exit 2")).denied
     assert fire(project, array_hook("exit 2") + array_hook(f"echo '{nonsense}'")).denied
 
 
+@pytest.mark.promise("a careless model")
 def test_a_background_child_that_holds_stdout_does_not_turn_a_block_into_an_allow(project: Path) -> None:
+    """A block counts although a child of the hook holds its pipes open."""
     verdict = fire(project, array_hook("echo $$ > group; sleep 6 & exit 2", timeout=3))
     end_group(pid_in(project / "group"))
     assert verdict.denied
@@ -67,12 +71,14 @@ def test_a_background_child_that_holds_stdout_costs_no_time(project: Path) -> No
     assert verdict.runs[0].duration_ms < SOON
 
 
+@pytest.mark.promise("a careless model")
 @pytest.mark.parametrize(
     "line",
     ["sleep 30 & echo $! > child; wait; true", "trap '' TERM; sleep 30 & echo $! > child; wait; wait", "yes"],
     ids=["sleeps", "ignores SIGTERM", "endless output"],
 )
 def test_a_timeout_is_a_timeout_and_nothing_is_left(project: Path, line: str) -> None:
+    """A hook that hangs is ended at its timeout, with all its children; the agent goes on."""
     (run,) = fire(project, array_hook(f"echo $$ > leader; {line}", timeout=1)).runs
     assert run.outcome == Outcome.TIMED_OUT
     assert run.duration_ms < SOON
@@ -93,7 +99,9 @@ def test_death_by_sigkill_is_failed_and_reported(project: Path) -> None:
     assert (run.outcome, run.why, run.exit_code) == (Outcome.FAILED, "signal 9", None)
 
 
+@pytest.mark.promise("a hostile repository")
 def test_a_runaway_matcher_does_not_freeze_the_agent_and_the_hook_runs(project: Path) -> None:
+    """A matcher that would take exponential time is cut off, and its hook runs."""
     begun = time.monotonic()
     verdict = fire(project, array_hook("exit 2", matcher="(a+)+$"), shell_call(tool_name="a" * 26 + "!"))
     assert time.monotonic() - begun < 5
@@ -154,10 +162,12 @@ def test_an_invalid_hook_is_not_skipped_in_silence(home: Path, project: Path) ->
 # ---- reported by users
 
 
+@pytest.mark.promise("a careless model")
 @pytest.mark.parametrize(
     "malformed", ["echo allow", "echo '{'", """echo '{"decision": "sure"}'""", "exit 1", "sleep 60"]
 )
 def test_no_malformed_answer_approves_anything(project: Path, malformed: str) -> None:
+    """No malformed answer of a hook approves anything."""
     hook = array_hook(malformed, event="PermissionRequest", timeout=1)
     verdict = fire(project, hook, Event("PermissionRequest", tool_name="Shell", tool_input={}, id="1"))
     assert verdict.decision == "none"  # the person is asked
@@ -177,7 +187,9 @@ def test_hooks_for_other_events_answer_no_approval(project: Path) -> None:
     assert (verdict.decision, verdict.runs) == ("none", ())
 
 
+@pytest.mark.promise("a careless model")
 def test_a_guard_that_could_not_be_launched_is_seen_each_time(home: Path, project: Path) -> None:
+    """A guard that could not be started is reported each time."""
     folder_hook(user_hooks(home), "guard", "#!/opt/gone/python\n")
     engine = Engine.load()
     for _ in range(3):
@@ -200,7 +212,9 @@ def test_what_a_guard_with_a_missing_tool_complains_about_is_kept(project: Path)
     assert "nosuchjq" in run.stderr
 
 
+@pytest.mark.promise("a careless model")
 def test_failing_closed_is_a_choice(project: Path) -> None:
+    """A guard that fails closed refuses when it crashes, times out or answers nonsense."""
     assert not fire(project, array_hook("nosuchcommand")).denied
     assert fire(project, array_hook("nosuchcommand", fail_mode="closed")).denied
 
@@ -231,7 +245,9 @@ def test_a_stop_hook_that_always_blocks_does_not_loop_and_is_told(project: Path)
     assert (project / "told").exists()
 
 
+@pytest.mark.promise("a hostile repository")
 def test_a_cloned_repositorys_hooks_do_not_run_and_that_is_said(project: Path) -> None:
+    """Hooks of a cloned repository do not run until you trust them, and that is said."""
     folder_hook(project_hooks(project), "evil", "touch ran")
     (run,) = Engine.load(project).decide(shell_call()).runs
     assert (run.outcome, run.why) == (Outcome.NOT_RUN, "untrusted")

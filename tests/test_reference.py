@@ -9,7 +9,7 @@ import pytest
 from tenterhook.errors import CODES
 from tenterhook.events import EVENTS
 from tools import reference
-from tools.reference import commands, words
+from tools.reference import commands, promises, words
 from tools.reference.remedies import REMEDIES
 
 PAGES = reference.pages()
@@ -42,3 +42,12 @@ def test_every_command_is_on_the_page() -> None:
     text = commands.page()
     assert all(f"\n## tenterhook {name}\n" in text for name in _COMMANDS)
     assert "\n#### tenterhook hub token add\n" in text
+
+
+def test_every_promise_names_its_opponent_and_says_what_is_promised() -> None:
+    found = promises.promises()
+    assert len(found) > 10
+    assert {promise.opponent for promise in found} <= set(promises.OPPONENTS)
+    assert [promise for promise in found if not promise.text] == []
+    page = promises.PAGE.read_text()
+    assert all(f"<!-- promises: {opponent} -->" in page for opponent in promises.OPPONENTS)

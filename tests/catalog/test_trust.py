@@ -44,6 +44,7 @@ def _append(path: Path) -> None:
     path.write_text(path.read_text() + "# x\n")
 
 
+@pytest.mark.promise("a hostile repository")
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -59,6 +60,7 @@ def _append(path: Path) -> None:
 def test_any_change_takes_the_trust_away(
     guard: Path, project: Path, change: Callable[[Path], object], named: str
 ) -> None:
+    """Any change to a file, mode or link of a trusted hook takes its trust away."""
     (guard / "notes.txt").write_text("notes")
     Trust(str(project)).grant(str(guard))
     engine = Engine.load()
@@ -136,7 +138,9 @@ def test_an_edit_that_restores_size_and_mtime_is_found(guard: Path, project: Pat
     assert engine.decide(shell_call()).runs[0].why == "untrusted"
 
 
+@pytest.mark.promise("a hostile repository")
 def test_a_link_that_leads_out_of_the_folder_is_never_trusted(guard: Path, project: Path) -> None:
+    """A hook folder with a link that leads out of it is never trusted."""
     (project / "outside.sh").write_text("exit 0\n")
     (guard / "scripts" / "lib.sh").symlink_to("../../../../outside.sh")
     with pytest.raises(fingerprints.Untrustable, match="leads out"):
@@ -378,15 +382,19 @@ def test_the_variable_must_equal_the_root(guard: Path, project: Path, monkeypatc
     assert decision() == "deny"
 
 
+@pytest.mark.promise("a hostile repository")
 def test_records_that_a_repository_can_reach_count_for_nothing(
     guard: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Trust records that a repository can reach count for nothing."""
     monkeypatch.setenv("XDG_STATE_HOME", str(project / "state"))
     Trust(str(project)).grant(str(guard))
     assert decision() == "none"
 
 
+@pytest.mark.promise("another account")
 def test_records_that_another_account_can_write_count_for_nothing(guard: Path, project: Path, home: Path) -> None:
+    """Trust records that another account could write count for nothing."""
     Trust(str(project)).grant(str(guard))
     assert decision() == "deny"
     (home / ".local" / "state" / "tenterhook" / "trust.json").chmod(0o666)

@@ -202,8 +202,10 @@ def test_a_hub_of_another_version_or_another_home_does_not_answer(
         assert not answered_by(server)
 
 
+@pytest.mark.promise("another account")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
 def test_what_another_account_listens_with_is_not_believed(home: Path, project: Path, tmp_path: Path) -> None:
+    """An answer from a socket of another account is not believed."""
     folder_hook(user_hooks(home), "guard", GUARD)
     install("claude-code")
     lies = textwrap.dedent(
@@ -252,7 +254,9 @@ connection, _ = listener.accept(); connection.recv(100000); connection.sendall({
             odd.kill()
 
 
+@pytest.mark.promise("another account")
 def test_others_cannot_reach_the_socket_and_strangers_are_not_served(home: Path, project: Path) -> None:
+    """The daemon serves processes of your account alone."""
     folder_hook(user_hooks(home), "guard", GUARD)
     install("claude-code")
     with serving():

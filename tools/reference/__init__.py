@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.reference import commands, formats, problems
+from tools.reference import commands, formats, problems, promises
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMAND = "make reference"
@@ -12,6 +12,6 @@ _MARK = f"<!-- Generated: change what it is made from, then `{COMMAND}`. -->\n\n
 
 
 def pages() -> dict[Path, str]:
-    """Every generated page with its text."""
+    """Every page that is generated, whole or in part, with its text."""
     made = {"formats.md": formats.page(), "commands.md": commands.page(), "problems.md": problems.page()}
-    return {DOCS / name: _MARK + text for name, text in made.items()}
+    return {**{DOCS / name: _MARK + text for name, text in made.items()}, promises.PAGE: promises.page()}
