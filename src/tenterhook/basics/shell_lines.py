@@ -9,7 +9,7 @@ from .values import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tree_sitter import Language, Node
 
@@ -78,13 +78,13 @@ def _behind_env(arguments: str) -> list[str]:
     return words
 
 
-def refusal(shell: str, *arguments: str) -> str | None:
+def refusal(shell: str, *arguments: str, env: Mapping[bytes, bytes] | None = None) -> str | None:
     """What a shell says of a script or line (`-c`) that it cannot parse; None if it can, or if it cannot be asked."""
     import subprocess
 
     try:
         asked = subprocess.run(
-            [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=5
+            [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=5, env=env
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None

@@ -10,8 +10,8 @@ from ..basics.values import NamedTuple, remembered
 from ..events import AGENTS
 from ..formats import entry_points, payloads
 from ..model import WITH_ONE_MATCHER, Event, Hook
-from ..runs.running import GRACE, Command, Ended
-from . import circles
+from ..runs.running import GRACE, Command
+from . import circles, not_begun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,6 +176,8 @@ def prepare(
             line, notes = filled.line, filled.notes
             env = {**env, **{name.encode(): value.encode() for name, value in filled.variables.items()}}
         argv = ("/bin/sh", "-c", line)
+        if why := not_begun.missing_script(line, written.event.work_dir, env):
+            return Prepared(None, why, notes)
     return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, GRACE, python), None, notes)
 
 
@@ -234,55 +236,3 @@ def _on_path(name: str, path: str) -> str | None:
         if os.path.isfile(program) and os.access(program, os.X_OK):
             return program
     return None
-
-
-def never_began(hook: Hook, event: Event, ended: Ended) -> str | None:
-    """Why an exit with 2 was not the hook's word: the shell or an interpreter could not even begin.
-
-    `sh` exits with 2 on a line it cannot parse; `python`, `perl` and `sh` do on a script that is not there. Neither is
-    a block, unless the line itself says `exit`.
-    """
-    if ended.exit_code != 2 or not ended.stderr:
-        return None
-    said = ended.stderr.decode("utf-8", "replace").strip()
-    if hook.folder is not None:
-        script, _ = entry_points.entry_point(hook.folder)
-        if script is None or not any(f"{script}: " in line and "yntax error" in line for line in said.splitlines()):
-            return None
-        return "the shell refuses the script" if _script_is_broken(script) else None
-    if any(word in said for word in _REFUSALS) and not _parses(hook.command or ""):
-        return "the shell refuses the command"
-    if "open" not in said:
-        return None
-    import re
-
-    complaint = re.fullmatch(_NO_SCRIPT, said)
-    if complaint is None or hook.command is None or re.search(r"\bexit\b", hook.command):
-        return None
-    script = os.path.join(event.work_dir, complaint[1] or complaint[2] or complaint[3])
-    named = os.path.basename(script) in hook.command and re.search(_RUNNER, hook.command)
-    return None if os.path.exists(script) or not named else f"cannot start: no such script: {script}"
-
-
-_REFUSALS = ("yntax error", "nterminated", "unexpected EOF")
-_RUNNER = r"(?:^|[\s/;&|(])(?:python|perl|sh|dash|ash)[\d.]*\s"
-_NO_SCRIPT = (
-    r"[^\n]*can't open file '([^\n]+)': \[Errno 2\][^\n]*"  # python
-    r"|[^\n]*cannot open ([^\n]+): No such file"  # sh
-    r"|Can't open perl script \"([^\n]+)\":[^\n]*"
-)
-
-
-@remembered(maxsize=1024)
-def _parses(line: str) -> bool:
-    """Whether `sh -n` takes a shell line."""
-    from ..basics import shell_lines
-
-    return shell_lines.refusal("/bin/sh", "-c", line) is None
-
-
-def _script_is_broken(script: str) -> bool:
-    from ..basics import shell_lines
-
-    shell = shell_lines.shell_of(script)
-    return shell is not None and shell_lines.refusal(shell, script) is not None

@@ -9,7 +9,7 @@ from ..deciding import judging, matching, verdicts
 from ..events import AGENTS
 from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
 from ..runs import running
-from . import circles, commands
+from . import circles, commands, not_begun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Turn:
         before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
         payloads = commands.Payloads(self.event)
         runs: list[Run | None] = [None] * len(hooks)
-        begun: list[tuple[int, Hook, tuple[str, ...]]] = []
+        begun: list[tuple[int, Hook, running.Command, tuple[str, ...]]] = []
 
         def prepared() -> Iterator[running.Command]:
             for number, hook in enumerate(_joined(hooks)):
@@ -198,15 +198,15 @@ class Turn:
                     continue
                 if self.debug is not None:
                     self._say(f"Input: {command.payload.decode('utf-8', 'replace')}")
-                begun.append((number, hook, notes))
+                begun.append((number, hook, command, notes))
                 yield command if command.timeout <= left else command._replace(timeout=left)
             if self._meanwhile is not None:
                 meanwhile, self._meanwhile = self._meanwhile, None
                 meanwhile()
 
         def take(place: int, ended: running.Ended) -> bool:
-            number, hook, notes = begun[place]
-            run = runs[number] = self._ran(hook, notes, ended, since)
+            number, hook, command, notes = begun[place]
+            run = runs[number] = self._ran(hook, command, notes, ended, since)
             return is_permission and self._denies(run)  # any denial wins, at once
 
         is_permission = self.event.canonical == "permission-request"
@@ -218,11 +218,13 @@ class Turn:
             self._collect(before, runs)
         return runs
 
-    def _ran(self, hook: Hook, notes: tuple[str, ...], ended: running.Ended, since: float) -> Run:
+    def _ran(
+        self, hook: Hook, command: running.Command, notes: tuple[str, ...], ended: running.Ended, since: float
+    ) -> Run:
         """`since` is a time of `time.time` at which it had not begun."""
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
-        if code == 2 and (never_began := commands.never_began(hook, self.event, ended)):
-            failure, why = Failure.CANNOT_START, never_began
+        if code == 2 and failure is None and (refused := not_begun.refused_by_shell(command.argv, command.env, since)):
+            failure, why = Failure.CANNOT_START, refused
         elif code == 1 and judging.meant_to_block(hook, stderr):
             notes = (*notes, "it exited with 1: only exit 2 blocks")
         if dropped_stdout:
