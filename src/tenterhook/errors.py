@@ -80,6 +80,11 @@ CODES: dict[str, tuple[str, str]] = {
     "script-syntax": (ERROR, "the command or script has a syntax error: it will fail each time"),
     "cannot-start": (ERROR, "the script, or the program that runs it, is not there: it will fail each time"),
     "cannot-be-trusted": (ERROR, "a project's hook that `tenterhook trust` refuses: it never runs"),
+    "fail-closed-missing": (ERROR, "a hook that blocks when it fails can no longer be loaded; its event is refused"),
+    "fail-closed-unknown": (
+        ERROR,
+        "which hooks were to block when they fail cannot be read; one that is gone blocks nothing",
+    ),
     "permission-syntax": (ERROR, "a tool expression in another program's permission syntax matches no tool"),
     "ignored-key": (WARNING, "the format has no such key; it does nothing"),
     "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),

@@ -175,6 +175,7 @@ class Hook(NamedTuple):
     fail_closed: bool = False
     never_matches: bool = False  # an array matcher that is no expression
     replaced_by: str | None = None  # a project's folder that stands for it while it is trusted
+    missing: str | None = None  # why it cannot be loaded any more; then it is as it was, and fails
 
     @property
     def spec(self) -> EventSpec:

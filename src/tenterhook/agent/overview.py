@@ -65,6 +65,8 @@ def _matcher(hook: Hook) -> str:
 
 
 def _state(hook: Hook, engine: Engine) -> str:
+    if hook.missing is not None:
+        return "cannot be loaded"
     if hook.is_shadow:
         return "shadow"
     if hook.layer != "project" or engine.catalog is None:

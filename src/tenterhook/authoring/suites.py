@@ -56,7 +56,7 @@ def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -
     hooks: list[tuple[Hook, Trust]] = []
     broken: list[Problem] = []
     if not names:
-        hooks = [(hook, catalog.trust) for hook in catalog.hooks]
+        hooks = [(hook, catalog.trust) for hook in catalog.hooks if not hook.missing]
         broken = [problem for problem in _broken(catalog) if cases.files_in(_cases_of(problem))]
     for name in names:
         if "/" in name:
@@ -64,7 +64,7 @@ def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -
             hooks += one.hooks
             broken += one.problems
             continue
-        every = catalog.all_hooks()
+        every = [hook for hook in catalog.all_hooks() if not hook.missing]
         found = [hook for hook in every if name in (hook.name, os.path.basename(hook.folder or ""))]
         trouble = [problem for problem in _broken(catalog) if os.path.basename(os.path.dirname(problem.file)) == name]
         if not found and not trouble:

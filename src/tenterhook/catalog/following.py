@@ -109,7 +109,7 @@ class Followed:
         observed = Observed(self._root, self._configs, layers.MANAGED)
         observed.look_at_all()  # before anything is read
         memory = Memory(observed, self._known)
-        catalog = loading.load(self._root, self._configs, trust=trust, observed=observed, memory=memory)
+        catalog = loading.load(self._root, self._configs, trust=trust, observed=observed, memory=memory, keep=True)
         self._observed, self._known = observed, memory.known
         return catalog
 

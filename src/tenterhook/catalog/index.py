@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Index = dict[str, Any]
 
-_MADE_BY = (10, __version__, sys.hexversion)
+_MADE_BY = (11, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
@@ -137,7 +137,7 @@ def read_and_keep(
     observed = observing.Observed(root, configs, managed)
     observed.look_at_all()  # before anything is read
     memory = remembering.Memory(observed, recalled(root, configs, here))
-    found = loading.load(root, configs, trust=trust, managed=managed, observed=observed, memory=memory)
+    found = loading.load(root, configs, trust=trust, managed=managed, observed=observed, memory=memory, keep=True)
     if observed.is_settled():
         try:
             made, read = _made(found, configs, observed), memory.as_bytes()

@@ -21,17 +21,18 @@ class Layer(NamedTuple):
 def layers(root: str, managed: str = MANAGED) -> list[Layer]:
     """Managed, user (`agents`, then `kimi`), project, in order of definition; a directory with two names once."""
     found: dict[str, Layer] = {}
-    for layer in _all(root, managed):
+    for layer in every(root, managed):
         found.setdefault(os.path.realpath(layer.directory), layer)
     return list(found.values())
 
 
 def directories(root: str, managed: str = MANAGED) -> list[str]:
     """Every name under which a layer is looked for."""
-    return [layer.directory for layer in _all(root, managed)]
+    return [layer.directory for layer in every(root, managed)]
 
 
-def _all(root: str, managed: str) -> list[Layer]:
+def every(root: str, managed: str = MANAGED) -> list[Layer]:
+    """The same, each under every name."""
     config = places.config_home()
     # What the environment moves to where a repository can write is the project's; the account's own ~/.config never is.
     # Nor is what `install` wrote down: the person chose it.

@@ -26,6 +26,8 @@ _LONGEST_BODY = 4000  # characters, about 1,000 tokens
 
 def lint(hook: Hook) -> Iterator[Problem]:
     """Everything worth a warning about one hook that loading did not say already."""
+    if hook.missing is not None:
+        return
     yield from _expressions(hook)
     if hook.layer == "project" and hook.folder is not None:
         yield from _trust(hook, hook.folder)

@@ -9,14 +9,14 @@ from ..basics import places
 from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
-from . import ownership, settings
+from . import fail_closed, ownership, settings
 from .contents import Catalog, LeftOut
-from .layers import MANAGED, Layer, layers
+from .layers import MANAGED, Layer, every, layers
 from .trust import Trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ..model import Hook
@@ -35,10 +35,12 @@ def load(
     managed: str = MANAGED,
     observed: Observed | None = None,
     memory: Memory | None = None,
+    keep: bool = False,
 ) -> Catalog:
     """Read every layer and every named file. Never raises for what is in them.
 
-    `observed` is looked at already, or as far as it comes to that; `memory` knows what need not be read again.
+    `observed` is looked at already, or as far as it comes to that; `memory` knows what need not be read again. With
+    `keep`, hooks that block when they fail are kept in mind: should one not be found later, its event is refused.
     """
     trust = trust or Trust(root)
     look = observed.look if observed else entry_points.look
@@ -48,10 +50,12 @@ def load(
     problems: list[Problem] = []
     governing: list[settings.Settings] = []
     taken: set[str] = set()
+    refused_layers: set[str] = set()
     for layer in found:
         refusal = _refuse(layer)
         if refusal:
             problems.append(refusal)
+            refused_layers.add(layer.directory)
             continue
         rules, trouble = _settings(layer, trust)
         problems += trouble
@@ -59,11 +63,18 @@ def load(
         read, trouble = _read_layer(layer, rules, governing, look, read_folder, taken)
         hooks += read
         problems += trouble
-    in_force, left_out = _choose(hooks, governing)
+    files = _each_once(configs)
+    scope = fail_closed.Scope(every(root, managed), files)
+    kept, trouble_of_kept = fail_closed.read()
+    folders = [each for each in kept if each.hook.folder is not None]
+    hooks = _still_closed(hooks, folders, problems)
+    lost, away = _missing(fail_closed.missing(folders, scope, hooks, problems), refused_layers)
+    in_force, left_out = _choose([*lost, *hooks], governing)
+    left_out += away
     problems += names_twice(hooks)
-    problems += [problem for rules in governing for problem in _ungoverned(rules, hooks)]
+    problems += [problem for rules in governing for problem in _ungoverned(rules, [*hooks, *lost])]
     refused: list[str] = []
-    for config in _each_once(configs):
+    for config in files:
         other = ownership.writable_by_others(config)
         if other:
             problems.append(_writable(config, other))
@@ -74,11 +85,41 @@ def load(
         problems += file.problems
         if any(problem.severity == "error" for problem in file.problems) and not file.hooks:
             refused.append(config)
+    named = [each for each in kept if each.hook.folder is None]
+    in_force += [each.hook for each in fail_closed.missing(named, scope, in_force, problems)]
     problems += names_twice([hook for hook in in_force if hook.format == "table"])
+    problems += [fail_closed.problem(hook, problems) for hook in in_force if hook.missing]
+    if trouble_of_kept is not None:
+        problems.append(trouble_of_kept)
+    elif keep and not fail_closed.keep(kept, scope, in_force, left_out) and observed:
+        observed.doubt()
     debug = any(rules.debug for rules in governing)
     if observed:
         observed.report(problems)
     return Catalog(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused))
+
+
+def _missing(lost: Iterable[fail_closed.Kept], refused_layers: Container[str]) -> tuple[list[Hook], list[LeftOut]]:
+    """Hooks that should have been loaded; and those of them that are disabled, by settings that cannot be read."""
+    now = time.time()
+    hooks, away = [], []
+    for hook, until in lost:
+        if until is not None and until > now and layer_of(hook) in refused_layers:
+            away.append(LeftOut(hook, f"disabled until {_clock(until, now)}", until))
+        else:
+            hooks.append(hook)
+    return hooks, away
+
+
+def _still_closed(hooks: Sequence[Hook], kept: Iterable[fail_closed.Kept], problems: Iterable[Problem]) -> list[Hook]:
+    """Hooks, of which those still block when they fail that a `hooks.toml` made do so which cannot be read now."""
+    if not any(os.path.basename(each.file) == settings.FILE and each.code in _UNREAD for each in problems):
+        return list(hooks)
+    closed = {(hook.folder, hook.event) for hook, _ in kept}
+    return [hook._replace(fail_closed=True) if (hook.folder, hook.event) in closed else hook for hook in hooks]
+
+
+_UNREAD = ("unreadable", "not-text", "bad-toml", "bad-hooks-section", "writable-by-others")
 
 
 def _each_once(files: Iterable[str]) -> list[str]:

@@ -25,6 +25,9 @@ def look(directory: str, name: str) -> Iterator[Problem]:
         return
     if name.startswith("."):
         return
+    if unreadable := _unreadable(folder):
+        yield unreadable
+        return
     wrong = misspelt(folder)
     if wrong:
         yield wrong
@@ -35,6 +38,17 @@ def look(directory: str, name: str) -> Iterator[Problem]:
         if found:
             yield _too_deep(directory, parent, sorted(found))
             return
+
+
+def _unreadable(folder: str) -> Problem | None:
+    """Why it cannot be seen whether there is a hook in a folder."""
+    if os.path.islink(folder) and not os.path.exists(folder):
+        message = f"a link that leads nowhere: {os.readlink(folder)}"
+        return Problem("unreadable", folder, None, None, message, "fix the link, or remove it")
+    if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+        message, remedy = "cannot read this folder: Permission denied", "make it readable, or move it elsewhere"
+        return Problem("unreadable", folder, None, None, message, remedy)
+    return None
 
 
 def misspelt(folder: str) -> Problem | None:

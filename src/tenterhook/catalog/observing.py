@@ -7,7 +7,7 @@ import time
 
 from ..basics import places, private_files
 from ..formats import entry_points
-from . import layers, roots, settings
+from . import fail_closed, layers, roots, settings
 from .index import place
 
 TYPE_CHECKING = False
@@ -29,10 +29,11 @@ class Observed:
         self.looks: dict[str, Look | None] = {}
         self._others: dict[str, tuple[int, ...] | None] = {}  # entries that are no hooks
         self._reported: frozenset[str] = frozenset()
+        self._is_doubtful = False
         self._root, self._configs = root, configs
         self._directories = layers.directories(root, managed)
         self._ways: list[tuple[str, Any]] | None = None
-        paths = [os.path.join(places.state(), "trust.json"), *configs, *self._directories]
+        paths = [os.path.join(places.state(), "trust.json"), fail_closed.path(), *configs, *self._directories]
         paths += [os.path.join(directory, settings.FILE) for directory in self._directories]
         # what trust in a project's settings is bound to; a repository's own directory changes with every commit
         paths += [path for path in roots.identity_files(root) if not os.path.isdir(path)]
@@ -97,9 +98,16 @@ class Observed:
             self._ways = [(path, place(path)) for path in dict.fromkeys(paths)]
         return self._ways
 
+    def doubt(self) -> None:
+        """Have it looked at again at the next event."""
+        self._is_doubtful = True
+
     def is_settled(self) -> bool:
         """Whether the last change was long enough ago: a second one in one tick would look like the first."""
-        return self.at - max((known[1] for _, known in self.files() if known), default=0) > CLOCK_TICK
+        return (
+            not self._is_doubtful
+            and self.at - max((known[1] for _, known in self.files() if known), default=0) > CLOCK_TICK
+        )
 
 
 def parents(path: str) -> list[str]:

@@ -108,6 +108,8 @@ def mode(hook: Hook) -> str:
 def trust_text(hook: Hook, catalog: Catalog) -> str:
     if hook.replaced_by and catalog.trust.replaces(hook.replaced_by):
         return "replaced by the project's hook of that name"
+    if hook.missing is not None:
+        return "cannot be loaded: it refuses"
     if hook.folder is not None and entry_points.entry_point(hook.folder)[0] is None:
         return "no script: it will fail"
     return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
@@ -118,7 +120,8 @@ def hook_as_json(hook: Hook, found: InForce, left_out: str | None = None) -> dic
     trust = found.catalog.trust
     standing = trust.standing(hook)
     replaced = hook.replaced_by is not None and trust.replaces(hook.replaced_by)
-    runs = left_out is None and standing.runs and not replaced
+    runs = left_out is None and standing.runs and not replaced and not hook.missing
+    why_not = left_out or hook.missing or standing.why
     return {
         "name": hook.name,
         "event": hook.event,
@@ -138,5 +141,5 @@ def hook_as_json(hook: Hook, found: InForce, left_out: str | None = None) -> dic
         "trust": str(standing.state),
         "in_force": runs,
         "in_force_in": list(found.places(hook)) if runs else [],
-        "why_not": left_out or standing.why or ("replaced by the project's hook of that name" if replaced else None),
+        "why_not": why_not or ("replaced by the project's hook of that name" if replaced else None),
     }

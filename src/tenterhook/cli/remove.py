@@ -9,9 +9,9 @@ import click
 
 from ..authoring import folders
 from ..basics.shown import one_line
-from ..catalog import misplaced
+from ..catalog import fail_closed, misplaced
 from ..errors import HookError
-from ..installing import hooks_toml
+from ..installing import hooks_toml, sources
 from .loading import catalog_here, json_option, offered
 from .own_hooks import governed, own_settings, place, wired
 from .printing import print_json, print_problems, short_path
@@ -29,6 +29,7 @@ class Removable(NamedTuple):
     name: str
     layer: str
     folder: str
+    is_gone: bool = False  # it was loaded as one that blocks when it fails, and is not there any more
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -44,6 +45,9 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     """Delete a hook: its whole folder, of your own hooks or of this project's. It shows what it deletes.
 
+    A hook that blocks when it fails and can no longer be loaded refuses its event: it is given up in this way, too, be
+    it gone, broken, or of a file.
+
     To switch a hook off and keep it: tenterhook disable NAME. It needs a terminal or --yes, and does not work from
     within a guarded agent.
 
@@ -56,24 +60,32 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     refuse_below_agent("remove")
     need_terminal("remove", yes=yes)
     link = os.readlink(chosen.folder) if os.path.islink(chosen.folder) else None
-    files = [] if link else _files(chosen.folder)
+    files = [] if link or chosen.is_gone else _files(chosen.folder)
     if not as_json or not yes:
         _show(chosen, files, link, err=as_json)
-    if not yes and not click.confirm("Delete it for good?", default=False, err=as_json):
+    question = "Give it up?" if chosen.is_gone else "Delete it for good?"
+    if not yes and not click.confirm(question, default=False, err=as_json):
         return 1
-    folders.delete(chosen.folder)
+    left = None if chosen.is_gone else _delete(chosen)
+    for name_of_it in {chosen.name, name}:  # when it is gone: what loads it now would keep it in mind again
+        fail_closed.forget(name_of_it)
     enabled = _forget(chosen.name, catalog)
     after = catalog_here()
     lines = wired(after)
     if as_json:
-        removed = {**chosen._asdict(), "link_to": link, "files": files}
+        removed = {**chosen._asdict(), "link_to": link, "files": files, "left": left}
         print_json({"schema": 1, "removed": removed, "changed": enabled, "wired": lines})
         return 0
-    click.echo(f"removed {short_path(chosen.folder)}")
+    if chosen.is_gone or left:
+        click.echo(f"given up: {one_line(chosen.name)}; it no longer refuses anything")
+    else:
+        click.echo(f"removed {short_path(chosen.folder)}")
+    if left:
+        click.echo(f"  {short_path(chosen.folder)} is still there: {left}", err=True)
     for file in enabled:
         click.echo(f"  and what disabled it in {short_path(file)}")
     for hook in after.hooks:
-        if hook.name == chosen.name:
+        if hook.name == chosen.name and not hook.missing:
             click.echo(f"  still in force by that name: {place(hook)}")
     print_problems((each for each in after.problems if each.code == "ungoverned" and each.key == chosen.name), err=True)
     for line in lines:
@@ -86,18 +98,44 @@ def _removable(catalog: Catalog) -> list[Removable]:
     names = {hook.folder: hook.name for hook in catalog.all_hooks()}
     found = []
     for layer in catalog.layers:
-        if layer.name == "managed" or not os.path.isdir(layer.directory):
+        if layer.name == "managed":
             continue
-        for base in sorted(os.listdir(layer.directory), key=os.fsencode):
+        try:
+            bases = sorted(os.listdir(layer.directory), key=os.fsencode)
+        except OSError:  # none, or none that can be seen
+            continue
+        for base in bases:
             folder = f"{layer.directory}/{base}"
-            if os.path.lexists(f"{folder}/HOOK.md") or misplaced.misspelt(folder) is not None:
+            is_meant = folder in names or os.path.lexists(f"{folder}/HOOK.md")
+            if is_meant or misplaced.misspelt(folder) is not None:
                 found.append(Removable(names.get(folder, base), layer.name, folder))
     return found
+
+
+def _missing(name: str) -> list[Removable]:
+    """A hook that is kept in mind, and that nothing loads now: gone, or of a file that cannot be used."""
+    loaded = {hook.source for hook in sources.here().catalog.hooks if not hook.missing}
+    kept = [each.hook for each in fail_closed.read()[0] if each.hook.name == name]
+    found = [hook for hook in kept if hook.source not in loaded and hook.layer != "managed"]
+    return [Removable(name, "user", hook.folder or hook.source, is_gone=True) for hook in found[:1]]
+
+
+def _delete(chosen: Removable) -> str | None:
+    """Delete a folder; why it is still there, if what is in it could not be loaded anyway."""
+    try:
+        folders.delete(chosen.folder)
+    except OSError as error:
+        if not any(each.hook.name == chosen.name for each in fail_closed.read()[0]):
+            raise
+        return error.strerror
+    return None
 
 
 def _chosen(name: str, for_user: bool | None, catalog: Catalog) -> Removable:
     """The one folder that is meant; raises if there is none, or more than one."""
     every = [each for each in _removable(catalog) if name in (each.name, os.path.basename(each.folder))]
+    if not any(each.layer == "user" for each in every):
+        every += _missing(name)
     found = [each for each in every if for_user is None or (each.layer == "user") == for_user]
     if not found:
         if every:
@@ -130,6 +168,8 @@ def _show(chosen: Removable, files: list[str], link: str | None, *, err: bool) -
     click.echo(f"{click.style(one_line(chosen.name), bold=True)}  {short_path(chosen.folder)}", err=err)
     if link is not None:
         click.echo(f"  a link to {one_line(link)}, which stays", err=err)
+    if chosen.is_gone:
+        click.echo("  cannot be loaded; nothing is deleted, it is given up: it no longer refuses anything", err=err)
     for file in files[:_MOST_SHOWN]:
         click.echo(f"  {one_line(file)}", err=err)
     if len(files) > _MOST_SHOWN:

@@ -63,14 +63,14 @@ def show(name: str, configs: tuple[str, ...], as_json: bool) -> None:
 
 def _details(hook: Hook, found: InForce) -> dict[str, Any]:
     script, text = _script(hook, "backslashreplace")
-    body = folder_format.body(hook.folder) if hook.folder else None
+    body = folder_format.body(hook.folder) if hook.folder and not hook.missing else None
     shown = hook_as_json(hook, found, _why_left_out(hook, found.catalog))
     return {**shown, "body": body, "script": script, "script_text": text}
 
 
 def _script(hook: Hook, not_utf8: str) -> tuple[str | None, str | None]:
     """The entry point and its text, all of it; `not_utf8` is how bytes are decoded that are not UTF-8."""
-    if hook.folder is None:
+    if hook.folder is None or hook.missing:
         return None, None
     script, _ = entry_points.entry_point(hook.folder)
     if script is None:
@@ -103,7 +103,9 @@ def _print_hook(hook: Hook, found: InForce) -> None:
         click.echo(f"  {key:<11}{value}")
     if hook.command is not None:
         click.echo("\n" + visible(hook.command).rstrip("\n"))
-    if hook.folder is not None:
+    if hook.missing:
+        click.echo(f"\n{visible(hook.missing)}")
+    elif hook.folder is not None:
         click.echo(f"\n{visible(folder_format.body(hook.folder))}")
         script, text = _script(hook, "surrogateescape")  # for `visible`
         if script is not None and text is not None:

@@ -55,7 +55,8 @@ def print_status() -> int:
 
 def _print_hooks(found: InForce, waiting: int) -> None:
     catalog = found.catalog
-    running = len(catalog.hooks) - waiting
+    missing = [hook for hook in catalog.hooks if hook.missing]
+    running = len(catalog.hooks) - waiting - len(missing)
     folders = any(hook.layer != "config" for hook in catalog.hooks)
     nowhere = "; no agent calls them yet" if folders and not any(records.all_records()) else ""
     click.echo(f"{click.style('hooks', bold=True)}   {running} in force in {short_path(catalog.root)}{nowhere}")
@@ -64,6 +65,8 @@ def _print_hooks(found: InForce, waiting: int) -> None:
             click.echo(f"        {count} of them from {short_path(source.file)}: {source}")
     if waiting:
         click.echo(f"        {waiting} of this project not trusted")
+    for hook in missing:
+        click.echo(f"        {one_line(hook.name)} {visible(hook.missing or '')}")
     for each in catalog.left_out:
         click.echo(f"        {one_line(each.hook.name)} is not: {why_text(each)}")
     problems = found.problems()

@@ -40,6 +40,7 @@ def answer(
             _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
+    has_changed = found is None
     catalog = (
         index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
     )
@@ -67,6 +68,8 @@ def answer(
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
         _hand_over(spoken, received.event.session_id, record)
+    elif has_changed:  # a hook that is no longer in force is not missed without a word
+        verdict = verdict._replace(messages=(*verdict.messages, *_broken(catalog)))
     answered = spoken.write_verdict(received, verdict)
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
         _note(record["host"], received, verdict, answered, unwired)
@@ -154,15 +157,19 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     untrusted = [standing for hook in projects if not (standing := catalog.trust.standing(hook)).runs]
     hints = [standing.hint for standing in untrusted if standing.hint]
     news = [untrusted_line(len(untrusted), hints)] if untrusted else []
-    broken = sum(problem.severity == ERROR for problem in catalog.problems)
-    if broken:
-        news.append(f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor")
+    news += _broken(catalog)
+    news += [f"tenterhook: {hook.name} {hook.missing}" for hook in catalog.hooks if hook.missing]
     news += [f"tenterhook: {each}" for each in catalog.disabled()]
     if instead := launcher.fallback():
         news.append(f"tenterhook: it is not where it was installed; that of {instead} answers: tenterhook doctor --fix")
     if unwired:
         news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
     return news
+
+
+def _broken(catalog: Catalog) -> list[str]:
+    broken = sum(problem.severity == ERROR for problem in catalog.problems)
+    return [f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor"] if broken else []
 
 
 def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:

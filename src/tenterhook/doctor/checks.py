@@ -82,7 +82,7 @@ def _configs(record: dict[str, Any], catalog: Catalog) -> Iterator[Finding]:
             why = next((each.message for each in catalog.problems if each.file == config), "it cannot be used")
             remedy = f"fix it, or forget it: tenterhook install {record['host']} --no-config"
             yield bad(f"hooks of {config} do not run: {why}", remedy)
-    count = sum(hook.layer == "config" for hook in wiring.in_force_in(record, catalog.hooks))
+    count = sum(hook.layer == "config" and not hook.missing for hook in wiring.in_force_in(record, catalog.hooks))
     if count:
         yield ok(f"{count} more from {', '.join(record['configs'])}")
 
@@ -275,7 +275,7 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
             found.append(note(f"'{hook.name}' does not run: {standing.why}", standing.remedy))
     for each in catalog.disabled():
         found.append(note(f"'{each.hook.name}' does not run: {each.why}", f"tenterhook enable {each.hook.name}"))
-    running = sum(catalog.trust.standing(hook).runs for hook in catalog.hooks)
+    running = sum(catalog.trust.standing(hook).runs for hook in catalog.hooks if not hook.missing)
     if running:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
     else:

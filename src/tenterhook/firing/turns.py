@@ -151,6 +151,8 @@ class Turn:
 
     def _refused(self, hook: Hook) -> Run | None:
         """A run that does not take place, and why."""
+        if hook.missing is not None:
+            return Run(hook, failure=Failure.CANNOT_START, why=hook.missing)
         if hook.layer == "project":
             standing = self.trust.standing(hook) if self.trust else None
             if standing is None or not standing.runs:

@@ -1,0 +1,229 @@
+"""The hooks that block when they fail, as they were last in force: one that can no longer be loaded refuses its event.
+
+They are kept in a private file of the state directory, written when hooks are loaded for events and have changed. A
+project's hooks are not kept: another branch may not have them, and one that was changed is not trusted anyway.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..basics import light_json, locks, places
+from ..basics.values import NamedTuple
+from ..errors import ERROR, Problem
+from ..events import BY_NAME, Effect
+from ..model import Hook
+from . import ownership
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from typing import Any
+
+    from .contents import LeftOut
+    from .layers import Layer
+
+_TEXTS = ("name", "event", "declared", "format", "layer", "source", "dialect", "description")
+_OPTIONAL = ("folder", "tool", "pattern", "target")
+_NUMBERS = ("priority", "timeout")
+_MOST_OF_FILES = 200  # hooks of named files; the oldest are forgotten first
+_LONGEST_WAIT = 1.0  # seconds for another process to write
+
+
+class Kept(NamedTuple):
+    """A hook that was in force, or is disabled until a time."""
+
+    hook: Hook
+    until: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.hook.source, self.hook.name, self.hook.event
+
+
+class Scope:
+    """What one load looks at: directories of hooks, each with its layer, and named files."""
+
+    def __init__(self, layers: Iterable[Layer], files: Iterable[str]) -> None:
+        self._layers, self._files = {tuple(layer) for layer in layers}, set(files)
+
+    def has(self, hook: Hook) -> bool:
+        if hook.folder is None:
+            return hook.source in self._files
+        return (hook.layer, os.path.dirname(hook.folder)) in self._layers
+
+
+def path() -> str:
+    return f"{places.state()}/fail-closed.json"
+
+
+def read() -> tuple[list[Kept], Problem | None]:
+    """Those that are kept; and why they are not known, if the file cannot be used."""
+    try:
+        descriptor = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return [], None
+    except OSError as error:
+        return [], _unusable(f"cannot read it: {error.strerror}")
+    with open(descriptor, "rb") as file:
+        if ownership.others_can_write(os.fstat(descriptor)):
+            return [], _unusable("another account could have written it")
+        try:
+            document = light_json.loads(file.read().decode())
+            return [_kept(each) for each in document["hooks"]], None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return [], _unusable("it is broken")
+
+
+def _unusable(why: str) -> Problem:
+    message = f"{why}; which hooks were in force is not known, and one that cannot be loaded refuses nothing"
+    return Problem("fail-closed-unknown", path(), None, None, message, f"rm {path()}; it is written anew")
+
+
+def _kept(each: Any) -> Kept:
+    hook = Hook(**{key: each[key] for key in (*_TEXTS, *_OPTIONAL, *_NUMBERS)}, fail_closed=True)
+    is_valid = all(isinstance(each[key], str) for key in _TEXTS)
+    is_valid &= all(isinstance(each[key], (str, type(None))) for key in _OPTIONAL)
+    is_valid &= all(isinstance(each[key], (int, float)) for key in _NUMBERS)
+    if not is_valid or hook.event not in BY_NAME or not isinstance(each["until"], (int, float, type(None))):
+        raise ValueError(each)
+    return Kept(hook, each["until"])
+
+
+def _as_json(kept: Kept) -> dict[str, Any]:
+    return {**{key: getattr(kept.hook, key) for key in (*_TEXTS, *_OPTIONAL, *_NUMBERS)}, "until": kept.until}
+
+
+def is_guard(hook: Hook) -> bool:
+    """Whether a hook refuses its event when it fails, and is one that is kept."""
+    if not hook.fail_closed or hook.layer not in ("managed", "user", "config"):
+        return False
+    is_enforced = not hook.is_shadow and not hook.in_background and not hook.never_matches
+    return is_enforced and hook.spec.effect(hook.format) is Effect.DECIDES
+
+
+def missing(kept: Iterable[Kept], scope: Scope, loaded: Collection[Hook], problems: Sequence[Problem]) -> list[Kept]:
+    """Those of the kept hooks that should have been loaded and were not, each with the reason as `missing`."""
+    found = []
+    for hook, until in kept:
+        if not scope.has(hook) or _is_among(hook, loaded):
+            continue
+        about = _about(hook, problems)
+        if about is None and hook.layer == "managed" and not _is_there(hook):
+            continue  # only root could remove it
+        why = f"cannot be loaded: {_reason(hook, about)}; fix that, or {_way_out(hook)}"
+        found.append(Kept(hook._replace(missing=why), until))
+    return found
+
+
+def problem(hook: Hook, problems: Sequence[Problem]) -> Problem:
+    """What there is to say about a hook that is missing."""
+    about = _about(hook, problems)
+    message = f"'{hook.name}' cannot be loaded and blocks when it fails: {hook.declared} is refused where it applies"
+    remedy = f"{about.remedy if about else 'put it back'}; or {_way_out(hook)}"
+    return Problem("fail-closed-missing", hook.source, None, None, f"{message} ({_reason(hook, about)})", remedy)
+
+
+def _is_among(hook: Hook, loaded: Iterable[Hook]) -> bool:
+    """Whether it was loaded, from where it was or under its name; what an edit made of it is the person's business."""
+    if hook.folder is None:
+        return any(each.source == hook.source for each in loaded)
+    return any(
+        each.folder == hook.folder
+        or (each.layer in ("managed", "user") and (each.name, each.event) == (hook.name, hook.event))
+        for each in loaded
+    )
+
+
+def _about(hook: Hook, problems: Iterable[Problem]) -> Problem | None:
+    """The problem that keeps a hook from being loaded, the closest to it first."""
+    place = hook.folder or hook.source
+    errors = [each for each in problems if each.severity == ERROR or each.code == "no-hooks"]
+    own = [each for each in errors if each.file == place or each.file.startswith(f"{place}/")]
+    around = [each for each in errors if each.file == os.path.dirname(place) and hook.folder is not None]
+    return next(iter((*own, *around)), None)
+
+
+def _reason(hook: Hook, about: Problem | None) -> str:
+    if about is not None:
+        return about.message if about.file in about.message else f"{about.message} ({about.file})"
+    return f"{hook.source} is {'not what it was' if _is_there(hook) else 'gone'}"
+
+
+def _is_there(hook: Hook) -> bool:
+    try:
+        os.lstat(hook.source)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # it cannot be seen
+        return True
+    return True
+
+
+def _way_out(hook: Hook) -> str:
+    if hook.layer == "managed":
+        return f"have root remove {hook.folder}"
+    from shlex import quote
+
+    return f"give the hook up: tenterhook remove {quote(hook.name)}"
+
+
+def keep(known: Iterable[Kept], scope: Scope, hooks: Iterable[Hook], left_out: Iterable[LeftOut]) -> bool:
+    """Keep what is in force now, and what is disabled until a time. False if another process does not stop writing."""
+    found = [Kept(hook) for hook in hooks if is_guard(hook)]
+    found += [Kept(each.hook, each.until) for each in left_out if each.until is not None and is_guard(each.hook)]
+    now = {each.key: each for each in found}
+    before = {each.key: each for each in known if scope.has(each.hook)}
+    if {key: _as_json(each) for key, each in now.items()} == {key: _as_json(each) for key, each in before.items()}:
+        return True
+
+    def changed(latest: list[Kept]) -> list[Kept]:
+        # What was removed meanwhile stays forgotten; what others have added meanwhile stays.
+        kept = [now.get(each.key, each) for each in latest if each.key in now or each.key not in before]
+        keys = {each.key for each in kept}
+        new = [each for key, each in now.items() if key not in keys and each.hook.missing is None]
+        kept += [each for each in new if os.path.lexists(each.hook.source)]
+        of_files = [each for each in kept if each.hook.folder is None and not scope.has(each.hook)]
+        old = {each.key for each in of_files[:-_MOST_OF_FILES]}
+        return [each for each in kept if each.key not in old]
+
+    return _change(changed)
+
+
+def forget(name: str) -> list[Hook]:
+    """Forget the hooks of a name, and return them; those that can be loaded are kept again when they are."""
+    forgotten: list[Hook] = []
+
+    def changed(latest: list[Kept]) -> list[Kept]:
+        forgotten.extend(each.hook for each in latest if each.hook.name == name)
+        return [each for each in latest if each.hook.name != name]
+
+    if any(each.hook.name == name for each in read()[0]):
+        _change(changed)
+    return forgotten
+
+
+def _change(changed: Any) -> bool:
+    """Write the file anew, one process at a time, so that a reader sees the old or the new content."""
+    file = path()
+    try:
+        places.make_private(os.path.dirname(file))
+        lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:  # no place to write
+        return True
+    try:
+        until = time.monotonic() + _LONGEST_WAIT
+        while not locks.taken(lock):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+        latest, trouble = read()
+        if trouble is None:
+            hooks = [_as_json(each) for each in changed(latest)]
+            places.replace_file(file, light_json.dumps({"schema": 1, "hooks": hooks}).encode())
+    except OSError:  # no room, or no locks there
+        pass
+    finally:
+        os.close(lock)
+    return True
