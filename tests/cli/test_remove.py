@@ -45,7 +45,7 @@ def test_it_asks_and_no_is_no(guard: Path) -> None:
 def test_as_data(guard: Path) -> None:
     ended = tenterhook("remove", "guard", "--yes", "--json")
     about = {"name": "guard", "layer": "user", "folder": str(guard), "link_to": None}
-    removed = {**about, "files": ["HOOK.md", "scripts/run.sh"]}
+    removed = {**about, "files": ["HOOK.md", "scripts/run.sh"], "deleted": True}
     assert json.loads(ended.stdout) == {"schema": 1, "removed": removed, "changed": [], "wired": []}
 
 

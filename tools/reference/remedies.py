@@ -66,6 +66,14 @@ REMEDIES = {
     "cannot-start": (
         "fix the path or the `#!` line, or install the interpreter. Behind `env`, more than one word needs `env -S`."
     ),
+    "fail-closed-missing": (
+        "fix what keeps it from being loaded, which the message names; or give it up with `tenterhook remove NAME`, also "
+        "if it is no longer there. Until then its event is refused where its matcher applies."
+    ),
+    "fail-closed-unknown": (
+        "delete the file that is named: it is written anew when hooks are loaded next. Until then a hook that blocks "
+        "when it fails and is gone is not missed."
+    ),
     "cannot-be-trusted": (
         "put the files themselves into the hook's folder: a link in the place of the folder, or one that leads out of "
         "it, can change what runs after somebody looked. Special files, files that cannot be read and large data keep "

@@ -73,7 +73,8 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     after = catalog_here()
     lines = wired(after)
     if as_json:
-        removed = {**chosen._asdict(), "link_to": link, "files": files, "left": left}
+        removed = {"name": chosen.name, "layer": chosen.layer, "folder": chosen.folder, "link_to": link, "files": files}
+        removed["deleted"] = not (chosen.is_gone or left)
         print_json({"schema": 1, "removed": removed, "changed": enabled, "wired": lines})
         return 0
     if chosen.is_gone or left:
