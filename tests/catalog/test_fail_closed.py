@@ -8,13 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from support import array_hook, folder_hook, project_hooks, shell_call, tenterhook, trigger, user_hooks, write_config
 from tenterhook import Engine
-from tenterhook.catalog import fail_closed
+from tenterhook.catalog import fail_closed, index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +113,19 @@ def test_the_way_out_works(guard: Path, broken: str) -> None:
     assert kept() == []
     assert reason() == ""
     assert "fail-closed-missing" not in codes()
+
+
+@breaks
+def test_the_index_knows_that_a_guard_is_missing(guard: Path, project: Path, broken: str) -> None:
+    index.load(str(project))
+    BREAKS[broken](guard)
+    time.sleep(0.1)  # what has just changed is looked at again
+    index.load(str(project))
+    found = index.read(str(project))
+    assert found is not None  # so that the next event need not load anything
+    assert not index.reaches_nothing(found, "pre-tool-call", "Shell", {"command": "ls"})
+    assert index.reaches_nothing(found, "post-tool-call", "Shell", {"command": "ls"})
+    assert [hook.name for hook in index.catalog(found, "pre-tool-call").hooks if hook.missing] == ["guard"]
 
 
 def test_a_guard_that_is_put_right_is_as_before(guard: Path) -> None:

@@ -50,7 +50,13 @@ def test_a_hook_that_repeats_what_it_was_sent_blocks(project: Path, complaint: s
     assert verdict.runs[0].outcome == Outcome.BLOCKED
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     stderr=st.binary(max_size=60) | st.sampled_from(COMPLAINTS).map(str.encode),
     stdout=st.binary(max_size=60) | st.sampled_from(COMPLAINTS).map(str.encode) | st.just(b'{"decision": "allow"}'),

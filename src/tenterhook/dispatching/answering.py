@@ -158,7 +158,6 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
     hints = [standing.hint for standing in untrusted if standing.hint]
     news = [untrusted_line(len(untrusted), hints)] if untrusted else []
     news += _broken(catalog)
-    news += [f"tenterhook: {hook.name} {hook.missing}" for hook in catalog.hooks if hook.missing]
     news += [f"tenterhook: {each}" for each in catalog.disabled()]
     if instead := launcher.fallback():
         news.append(f"tenterhook: it is not where it was installed; that of {instead} answers: tenterhook doctor --fix")
@@ -168,8 +167,13 @@ def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
 
 
 def _broken(catalog: Catalog) -> list[str]:
-    broken = sum(problem.severity == ERROR for problem in catalog.problems)
-    return [f"tenterhook: {broken} of your hooks cannot be used: tenterhook check, tenterhook doctor"] if broken else []
+    """Hooks that cannot be used; those that refuse their event because of that, each with the way out."""
+    errors = [problem for problem in catalog.problems if problem.severity == ERROR]
+    others = [problem for problem in errors if not problem.code.startswith("fail-closed-")]
+    said = [f"{len(others)} of your hooks cannot be used: tenterhook check, tenterhook doctor"] if others else []
+    said += [f"{hook.name} {hook.missing}" for hook in catalog.hooks if hook.missing]
+    said += [f"{each.file}: {each.message}: {each.remedy}" for each in errors if each.code == "fail-closed-unknown"]
+    return [f"tenterhook: {each}" for each in said]
 
 
 def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
