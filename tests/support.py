@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import textwrap
@@ -109,6 +110,13 @@ def change_launcher(home: Path, *changes: tuple[str, str]) -> None:
         assert before in text
         text = text.replace(before, after)
     launcher.write_text(text)
+
+
+def lose_tenterhook(home: Path, python: str = "/gone/bin/python") -> None:
+    """Have the launcher name an interpreter that is no Tenterhook, and no other one."""
+    launcher = home / ".local/state/tenterhook/launcher.sh"
+    text = re.sub(r"(?m)^python=.*", f"python={python}", launcher.read_text())
+    launcher.write_text(re.sub(r"(?m)^for other in .*", 'for other in "$python"; do', text))
 
 
 def until(condition: Callable[[], Any], seconds: float = 20) -> Any:

@@ -83,7 +83,8 @@ sub send_again {
     open STDIN, '<&', $read or die "stdin: $!";
 }
 
-# Become the interpreter; the status of one that cannot be started is that of the shell.
+# Become the interpreter. One that cannot be started has the shell's status, and another may have the event, unless it
+# was read.
 sub go_on {
-    exec {$ARGV[0]} @ARGV, '--hub', 'none' or exit 127;
+    exec {$ARGV[0]} @ARGV, '--hub', 'none' or exit(length $sent ? 70 : 127);
 }

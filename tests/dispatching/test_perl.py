@@ -16,7 +16,7 @@ import pytest
 from dispatching import test_serving
 from dispatching.test_dispatch import GUARD, answered, call, install, line, payload, serving
 from dispatching.test_serving import PERL, ask, needs_perl, socket_of
-from support import change_launcher, folder_hook, until, user_hooks
+from support import change_launcher, folder_hook, lose_tenterhook, until, user_hooks
 from tenterhook import cli
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def guarded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_line_begins_no_python_where_a_hub_is(home: Path, project: Path) -> None:
-    change_launcher(home, (f"python={sys.executable}", "python=/bin/false"))
+    lose_tenterhook(home, "/bin/false")
     written = line("claude-code", "PreToolUse")
     with serving() as server:  # on a busy machine it is not waited for
         until(lambda: f"by {server.pid}" in call(written, payload("claude-code", project)).stdout)

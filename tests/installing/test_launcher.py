@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
-from typing import TYPE_CHECKING
+import sysconfig
+from pathlib import Path
 
 import pytest
 
 from installing.test_wiring import NAMES, SETTINGS, fire, install, is_blocked, log, wired
-from support import change_launcher, end_of_the_agent, folder_hook, tenterhook, until, user_hooks
-from tenterhook.installing import launcher, lines
+from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
+from tenterhook.installing import codex_trust, launcher, lines
 from tenterhook.installing.agents import AGENTS
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 GUARD = "echo 'not with me' >&2; exit 2"
-PYTHON = f"python={sys.executable}"
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +127,7 @@ def test_a_bridge_that_cannot_start_is_not_the_last_word(home: Path, tmp_path: P
 
 def test_a_tool_that_pipx_installed_later_answers_for_an_environment_that_was_deleted(home: Path) -> None:
     install("claude-code")
-    change_launcher(home, (PYTHON, "python=/gone/bin/python"))
+    change_launcher(home, (os.path.dirname(sys.executable), "/gone/bin"))
     line = wired(home, "claude-code")["PreToolUse"]
     assert fire("claude-code", "PreToolUse", line).returncode == 2  # closed, and nothing there
     program = home / ".local/share/pipx/venvs/tenterhook/bin/python"
@@ -149,8 +145,18 @@ def test_no_interpreter_of_another_account_or_a_repository_is_a_candidate(home: 
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
-    found = launcher.others([f"{repository}/.venv/bin/python", f"{shared}/bin/python", "relative/python"])
-    assert all(str(home) in each for each in found)
+    planted = [f"{repository}/.venv/bin/python", f"{shared}/bin/python", "relative/python"]
+    found = launcher.others(planted)
+    assert found
+    assert not set(planted) & set(found)
+
+
+def test_the_interpreter_of_install_counts_wherever_it_is_and_by_its_other_names_too(home: Path) -> None:
+    install("claude-code")
+    record = json.loads((state(home) / "installed/claude-code.json").read_text())
+    directory = os.path.dirname(sys.executable)
+    assert {record["python"], *record["others"]} >= {f"{directory}/python", f"{directory}/python3"}
+    assert f"{home}/.local/share/uv/tools/tenterhook/bin/python" in record["others"]
 
 
 def test_what_an_agents_process_does_rewrites_nothing_that_a_person_chose(home: Path) -> None:
@@ -173,7 +179,7 @@ def test_what_an_agents_process_does_rewrites_nothing_that_a_person_chose(home: 
 
 def test_gone_is_told_with_a_remedy_that_works(home: Path) -> None:
     install("claude-code")
-    change_launcher(home, (PYTHON, "python=/gone/bin/python"))
+    lose_tenterhook(home)
     ended = fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"])
     assert ended.returncode == 2
     assert "Tenterhook is gone" in ended.stderr
@@ -184,16 +190,68 @@ def test_gone_is_told_with_a_remedy_that_works(home: Path) -> None:
     assert is_blocked(fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"]))
 
 
-def test_a_home_on_another_machine_says_that_it_was_never_installed_there_and_is_open(home: Path) -> None:
+MACHINES = {  # where it was installed, and where it is not: an id, and whether it is a container
+    "another computer": (("host", False), ("another", False)),
+    "a container with an id of its own": (("host", False), ("container", True)),
+    "a container with its host's id": (("host", False), ("host", True)),
+    "a container without an id": (("host", False), ("", True)),
+    "a container on a computer without ids": (("", False), ("", True)),
+    "a host, from a container without an id": (("", True), ("host", False)),
+}
+
+
+def on_machine(home: Path, tmp_path: Path, there: tuple[str, bool], here: tuple[str, bool]) -> None:
+    """Have the launcher find this machine, and have been written on that one."""
+    (tmp_path / "machine-id").write_text(f"{here[0]}\n" if here[0] else "")
+    if here[1]:
+        (tmp_path / "dockerenv").touch()
+    written = (state(home) / "launcher.sh").read_text()
+    [before] = [line.partition("  #")[0] for line in written.splitlines() if line.startswith("machine=")]
+    changes = {before: f"machine='{there[0]}{' in a container' if there[1] else ''}'"}
+    changes |= {"/etc/machine-id": f"{tmp_path}/machine-id", "/.dockerenv": f"{tmp_path}/dockerenv"}
+    changes |= {"/run/.containerenv": f"{tmp_path}/containerenv"}
+    change_launcher(home, *changes.items())
+
+
+@pytest.mark.parametrize("case", MACHINES)
+def test_a_home_on_another_machine_says_so_at_the_start_of_a_session_and_is_open(
+    home: Path, tmp_path: Path, case: str
+) -> None:
     install("claude-code")
-    other = [line for line in (state(home) / "launcher.sh").read_text().splitlines() if line.startswith("machine=")]
-    change_launcher(home, (PYTHON, "python=/gone/bin/python"), (other[0], "machine=another"))
-    line = wired(home, "claude-code")["PreToolUse"]
-    ended = fire("claude-code", "PreToolUse", line)
-    assert ended.returncode == 0
-    assert "never installed on this machine: hooks did not run" in ended.stderr
-    everywhere = line.replace(" closed ", " closed-everywhere ")
-    assert fire("claude-code", "PreToolUse", everywhere).returncode == 2
+    lose_tenterhook(home)
+    on_machine(home, tmp_path, *MACHINES[case])
+    entries = wired(home, "claude-code")
+    ended = fire("claude-code", "SessionStart", entries["SessionStart"])
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("Tenterhook was never installed on this machine: hooks did not run. Install it here")
+    ended = fire("claude-code", "PreToolUse", entries["PreToolUse"])
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    end_of_the_agent()
+    install("claude-code", "--closed")
+    lose_tenterhook(home)
+    on_machine(home, tmp_path, *MACHINES[case])
+    ended = fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"])
+    assert ended.returncode == 2
+    assert "was never installed on this machine: this is refused" in ended.stderr
+
+
+@pytest.mark.parametrize("machine", [("host", False), ("", False), ("", True)])
+def test_on_the_machine_where_it_was_installed_it_is_gone(
+    home: Path, tmp_path: Path, machine: tuple[str, bool]
+) -> None:
+    install("claude-code")
+    lose_tenterhook(home)
+    on_machine(home, tmp_path, machine, machine)
+    ended = fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"])
+    assert ended.returncode == 2
+    assert "Tenterhook is gone (status 127): this is refused" in ended.stderr
+
+
+def test_install_writes_down_this_machine_as_the_launcher_finds_it(home: Path) -> None:
+    install("claude-code")
+    lose_tenterhook(home)
+    ended = fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"])
+    assert "Tenterhook is gone" in ended.stderr
 
 
 def test_doctor_and_bare_run_the_launcher_before_they_say_guarded(home: Path) -> None:
@@ -201,7 +259,7 @@ def test_doctor_and_bare_run_the_launcher_before_they_say_guarded(home: Path) ->
     (home / ".claude").mkdir(exist_ok=True)
     assert "Claude Code  guarded" in tenterhook().stdout
     assert "the launcher answers" in doctor("claude-code")
-    change_launcher(home, (PYTHON, "python=/gone/bin/python"))
+    lose_tenterhook(home)
     assert "Claude Code  would not hold" in tenterhook().stdout
     ended = tenterhook("doctor", "claude-code")
     assert ended.returncode == 1
@@ -227,62 +285,75 @@ def test_a_project_that_is_guarded_alone_has_entries_of_its_own(home: Path, proj
 
 # ------------------------------------------------------------------ what version 0.1 wrote
 
-_OLD = (
-    "{python} -I -S {bridge} --host {agent} --event {event} --record {record}; s=$?; "
-    "case $s in 0) exit 0;; 10) exit 2;; esac; echo 'Tenterhook could not answer: this is refused' >&2; exit 2"
-)
+VERSION_0_1 = Path(__file__).parent / "version_0_1"  # what it wrote, with names for the places
 
 
-def install_as_before(home: Path, agent: str) -> None:
-    """The settings and the record that version 0.1 left behind."""
-    install(agent)
-    record = state(home) / f"installed/{agent}.json"
-    known = json.loads(record.read_text())
-    path = home / SETTINGS[agent]
-    text = path.read_bytes()
-    agents = AGENTS[agent]
-    words = {"python": sys.executable, "bridge": launcher.BRIDGE, "agent": agent, "record": record}
-    old = {event: _OLD.format(event=event, **words) for event in known["events"]}
-    path.write_bytes(agents.with_entries(text, old, frozenset()).text)
-    for name in ("launcher", "others", "everywhere"):
-        del known[name]
-    record.write_text(json.dumps(known))
-    (state(home) / "launcher.sh").unlink()
-    if agent == "codex":
-        subprocess.run([sys.executable, "-c", _TRUST, str(path)], check=True)
-
-
-_TRUST = """
-import sys
-from pathlib import Path
-from tenterhook.installing import codex_trust
-hooks = Path(sys.argv[1])
-config = hooks.with_name("config.toml")
-config.write_bytes(codex_trust.with_trust(config.read_bytes(), str(hooks), hooks.read_bytes()))
-"""
+def install_as_before(home: Path) -> None:
+    """The settings and the records that version 0.1 left behind, in all seven agents."""
+    places = {"home": home, "python": sys.executable, "source": Path(launcher.BRIDGE).parent.parent}
+    places["packages"] = sysconfig.get_path("purelib")
+    for file in filter(Path.is_file, VERSION_0_1.rglob("*")):
+        text = file.read_text()
+        for name, place in places.items():
+            text = text.replace(f"@{name}@", str(place))
+        written = home / str(file.relative_to(VERSION_0_1)).replace("dot-", ".", 1)
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(text)
+        written.chmod(0o600)
+    # Codex's hashes are of the commands with the places in them
+    hooks, config = home / SETTINGS["codex"], home / ".codex/config.toml"
+    config.write_bytes(codex_trust.with_trust(config.read_bytes(), str(hooks), hooks.read_bytes()))
 
 
 @pytest.mark.parametrize("agent", SETTINGS)
 def test_an_older_installation_is_upgraded_by_a_sessions_first_event_and_still_guarded(home: Path, agent: str) -> None:
-    install_as_before(home, agent)
+    install_as_before(home)
     (start, tool, *_) = NAMES[agent]
     path = home / SETTINGS[agent]
-    (line,) = (line for event, line in _entries(path, agent).items() if event == start)
-    assert "bridge.py" in line
-    fire(agent, start, line)
-    until(lambda: set(wired(home, agent)) == {start, tool})
-    assert b"bridge.py" not in path.read_bytes()
-    assert is_blocked(fire(agent, tool, wired(home, agent)[tool]))
+    before = _entries(path, agent)
+    assert min(map(len, before.values())) > 1000
+    assert is_blocked(fire(agent, tool, before[tool]))
+    assert fire(agent, start, before[start]).returncode == 0
+    until(lambda: b"bridge.py" not in path.read_bytes())
+    check_upgraded(home, agent)
+    # what is still running has read the old entries
+    assert is_blocked(fire(agent, tool, before[tool]))
+
+
+def check_upgraded(home: Path, agent: str) -> None:
+    """The entries are short and closed, lead to the guard, and are trusted by Codex."""
+    (start, tool, *_) = NAMES[agent]
+    entries = until(lambda: set(wired(home, agent)) == {start, tool} and wired(home, agent))
+    assert max(map(len, entries.values())) - len(launcher.path()) <= 120
+    assert entries[tool].endswith(f"{agent} {tool} closed-everywhere || exit 2")  # no weaker than it was
+    if agent == "codex":
+        config = home / ".codex/config.toml"
+        until(lambda: codex_trust.given(config.read_bytes()) == _wanted_trust(home))
+    assert is_blocked(fire(agent, tool, entries[tool]))
     end_of_the_agent()
     ended = tenterhook("doctor", agent)
-    assert ended.returncode == 0, ended.stdout  # for Codex: its trust fits the new entries
+    assert ended.returncode == 0, ended.stdout
+    assert "older version" not in ended.stdout
 
 
-def test_install_upgrades_an_older_installation(home: Path) -> None:
-    install_as_before(home, "claude-code")
-    install("claude-code")
-    assert b"bridge.py" not in (home / SETTINGS["claude-code"]).read_bytes()
-    assert is_blocked(fire("claude-code", "PreToolUse", wired(home, "claude-code")["PreToolUse"]))
+def _wanted_trust(home: Path) -> dict[str, str]:
+    hooks = home / SETTINGS["codex"]
+    return codex_trust.wanted(str(hooks), hooks.read_bytes())
+
+
+@pytest.mark.parametrize("agent", SETTINGS)
+def test_install_upgrades_an_older_installation(home: Path, agent: str) -> None:
+    install_as_before(home)
+    install(agent)
+    assert b"bridge.py" not in (home / SETTINGS[agent]).read_bytes()
+    check_upgraded(home, agent)
+
+
+def test_what_version_0_1_wrote_is_uninstalled_without_a_trace(home: Path) -> None:
+    install_as_before(home)
+    assert tenterhook("uninstall", "--yes").returncode == 0
+    assert [agent for agent in SETTINGS if (home / SETTINGS[agent]).exists()] == []
+    assert not (home / ".codex/config.toml").exists()
 
 
 def _entries(path: Path, agent: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from support import change_launcher, end_of_the_agent, folder_hook, project_hooks, tenterhook, until, user_hooks
+from support import end_of_the_agent, folder_hook, lose_tenterhook, project_hooks, tenterhook, until, user_hooks
 from tenterhook.installing import launcher
 
 DATA = Path(__file__).parent.parent / "hosts" / "data"
@@ -320,10 +320,10 @@ class TestWhenNobodyAnswers:
         record = state / "installed/claude-code.json"
         match fault:
             case "no interpreter":
-                change_launcher(home, (f"python={sys.executable}", f"python={tmp_path}/gone/bin/python"))
+                lose_tenterhook(home)
             case "another interpreter":  # which does not know -I and ends with 2, as Python does when it cannot begin
                 other = executable(tmp_path / "python", "#!/bin/sh\nexit 2\n")
-                change_launcher(home, (f"python={sys.executable}", f"python={other}"))
+                lose_tenterhook(home, str(other))
             case "no record":
                 record.unlink()
             case "broken record":

@@ -11,7 +11,7 @@ from ..basics.shown import one_line, visible
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
-from ..installing import records, sources
+from ..installing import launcher, records, sources
 from ..installing.agents import AGENTS, Agent
 from .printing import short_path, why_text
 
@@ -47,6 +47,8 @@ def print_status() -> int:
     for state in states:
         word = click.style(state.word, fg=state.colour)
         click.echo(f"        {state.agent.title:<12} {word}{state.more and f'  {state.more}'}")
+    if any(state.word == _GUARDED for state in states) and (instead := launcher.fallback()):
+        click.echo(f"        {visible(instead)} answers, not what was installed: tenterhook doctor --fix")
     if hub := _hub(states):
         click.echo(f"{click.style('hub', bold=True)}     {hub}")
     click.echo(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")

@@ -134,9 +134,22 @@ def _load(record: dict[str, Any]) -> None:
     if callers.CURRENT.pid is None:
         callers.steady(os.environb, record.get("steering", {}))
         if "site" not in sys.modules:  # else the interpreter has looked where its packages are
-            sys.path += [path for path in record["path"] if path not in sys.path]
+            sys.path += [path for path in _module_path(record["path"]) if path not in sys.path]
     else:
         callers.CURRENT.make_ready()
+
+
+def _module_path(recorded: list[str]) -> list[str]:
+    """Where modules are found by this interpreter: its minor version may be another than when that was recorded."""
+    own = f"/lib/python{sys.version_info[0]}.{sys.version_info[1]}/"
+    found: dict[str, None] = {}
+    for path in recorded:
+        head, is_versioned, tail = path.rpartition("/lib/python3.")
+        name = tail.partition("/")[2]
+        if is_versioned and name.endswith("-packages"):
+            found[head + own + name] = None
+        found[path] = None
+    return list(found)
 
 
 def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import NoReturn
 
-BLOCK = 10  # the line's shell makes 2 of it
+BLOCK = 10  # the launcher makes 2 of it
+FAILED = 70  # the launcher says so, and asks no other Tenterhook
 
 
 def start(package: str, kept: "FileIO | None", begun: float) -> "NoReturn":
@@ -29,7 +30,13 @@ def start(package: str, kept: "FileIO | None", begun: float) -> "NoReturn":
     if kept is not None:
         sys.path.append(package[: -len("/tenterhook")])  # behind the standard library
         _find_modules_in(kept)
-    from tenterhook.dispatching.dispatch import main
+    try:
+        from tenterhook.dispatching.dispatch import main
+    except BaseException:
+        if sent is None:
+            raise  # the launcher gives the event to another Tenterhook
+        sys.excepthook(*sys.exc_info())
+        posix._exit(FAILED)
 
     main(sys.argv[1:], block=BLOCK, sent=sent, begun=begun)
 

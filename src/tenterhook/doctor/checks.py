@@ -147,23 +147,28 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
     remedy = f"tenterhook doctor {agent.name} --fix"
     installation = records.installation(agent, project)
     if "launcher" in record:
-        command = ["/bin/sh", launcher.path(), installation, next(iter(record["events"])), "check"]
+        start = ["/bin/sh", launcher.path(), installation, next(iter(record["events"]))]
+        commands = [[*start, "check-alone"]]
+        if os.path.exists(os.path.join(places.state(), "hub.sock")):
+            commands.append([*start, "check"])  # by way of the hub, which may end at any time
     else:  # of version 0.1
-        command = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
-        command += ["--record", records.file(agent, project)]
-    begun = time.monotonic()
-    try:
-        asked = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        yield bad(f"the launcher does not start: {error}", remedy)
-        return
-    took = (time.monotonic() - begun) * 1000
-    if asked.returncode:
-        said = asked.stderr.strip().splitlines()
-        yield bad(f"the launcher fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
-        return
+        old = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
+        commands = [[*old, "--record", records.file(agent, project)]]
+    launcher.forget_fallback()
+    for command in commands:
+        begun = time.monotonic()
+        try:
+            asked = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            yield bad(f"the launcher does not start: {error}", remedy)
+            return
+        took = (time.monotonic() - begun) * 1000
+        if asked.returncode:
+            said = asked.stderr.strip().splitlines()
+            yield bad(f"the launcher fails: {said[-1] if said else f'status {asked.returncode}'}", remedy)
+            return
     yield ok(f"the launcher answers ({took:.0f} ms with everything loaded)")
     if instead := launcher.fallback():
         yield note(f"Tenterhook is not where it was installed; that of {instead} answers", remedy)

@@ -48,6 +48,7 @@ class Plan(NamedTuple):
     root: str | None
     record: dict[str, Any]
     files: tuple[FileChange, ...]
+    by_person: bool = True
 
     @property
     def changes(self) -> bool:
@@ -77,7 +78,8 @@ def plan(
     events = {**wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
-    everywhere = bool(before.get("everywhere")) if closed is None else closed
+    # What version 0.1 closed stays closed everywhere: it may have been a person's choice.
+    everywhere = bool(before.get("everywhere", before.get("closed"))) if closed is None else closed
     closed = must_close or (bool(before.get("closed")) if closed is None else closed)
     known = () if forget_configs else before.get("configs", ())
     configs = list({places.file_identity(config): config for config in (*known, *configs)}.values())
@@ -93,7 +95,7 @@ def plan(
         record["trusted"] = list(codex_trust.wanted(path, edited.text))
         files += _codex_trust(agent, path, edited.text, before)
     record["files"] = [_note(change, before) for change in files]
-    return Plan(agent, root, record, tuple(files))
+    return Plan(agent, root, record, tuple(files), by_person)
 
 
 def plan_removal(agent: Agent, root: str | None) -> Plan:
@@ -141,10 +143,9 @@ def apply(change: Plan, *, removal: bool = False) -> None:
         ours = {file["path"] for record in known for file in record["files"]}
         if not removal:
             # First: an entry without a launcher, and a launcher without a record, do not answer.
-            others = [
-                each for record in (change.record, *known) for each in (record["python"], *record.get("others", ()))
-            ]
-            launcher.renew(change.record["python"], change.record["bridge"], others)
+            now = [change.record, *(each for each in known if _name(each) != _name(change.record))]
+            others = [python for each in now for python in (each["python"], *each.get("others", ()))]
+            launcher.renew(change.record["python"], change.record["bridge"], others, by_person=change.by_person)
             records.write(path, change.record)
         for file in change.files:
             if file.changes:
@@ -155,6 +156,11 @@ def apply(change: Plan, *, removal: bool = False) -> None:
             _remove(path)
             if not records.all_records():
                 launcher.remove()
+
+
+def _name(record: dict[str, Any]) -> tuple[str, str | None]:
+    """What tells one installation from another."""
+    return record["host"], record["root"]
 
 
 def check(change: Plan) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from typing import TYPE_CHECKING
 
 from ..basics import places
@@ -39,6 +40,11 @@ def fallback() -> str | None:
         return None
 
 
+def forget_fallback() -> None:
+    """Have the launcher say again whether the Tenterhook answers that was installed."""
+    _remove(_fallback_file())
+
+
 def _fallback_file() -> str:
     return os.path.join(places.state(), "fallback")
 
@@ -54,24 +60,32 @@ def text(python: str, bridge: str, others: Iterable[str]) -> bytes:
 
 
 def _machine() -> str:
-    """What tells this machine from others, as the launcher reads it."""
+    """What tells this machine from others that may share the home, as the launcher has it.
+
+    Containers have an id of their own, none, or that of their host; several without an id count as one machine.
+    """
     try:
         with open("/etc/machine-id", encoding="ascii", errors="replace") as file:
-            return file.readline().strip()
+            machine = file.readline().strip()
     except OSError:
-        return ""
+        machine = ""
+    is_container = os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv")
+    return f"{machine} in a container" if is_container else machine
 
 
 def others(known: Iterable[str]) -> list[str]:
     """The interpreters to fall back on: known ones, and where pipx and uv have theirs, or would have.
 
-    Only such as this account or root could have put there, and no repository.
+    Only such as this account or root could have put there, and no repository. The interpreter that `install` runs with
+    is a person's choice, wherever it is: its other names are among them, since a new minor version changes its name.
     """
+    own = [os.path.join(os.path.dirname(sys.executable), name) for name in ("python3", "python")]
     tools = [os.path.join(places.home(), each) for each in _TOOLS]
     for variable, rest in (("PIPX_HOME", "venvs/tenterhook"), ("UV_TOOL_DIR", "tenterhook")):
         if directory := os.environ.get(variable):
             tools.append(os.path.join(directory, rest, "bin/python"))
-    return [each for each in dict.fromkeys((*known, *tools)) if _may_be_started(each)]
+    found = [*own, *filter(_may_be_started, (*known, *tools))]
+    return [each for each in dict.fromkeys(found) if each != sys.executable]
 
 
 def _may_be_started(python: str) -> bool:
@@ -84,28 +98,29 @@ def _may_be_started(python: str) -> bool:
     return ownership.writable_by_others(there) is None
 
 
-def renew(python: str, bridge: str, others: Iterable[str]) -> bool:
-    """Write the launcher as it has to be; False if it is so already."""
+def renew(python: str, bridge: str, others: Iterable[str], *, by_person: bool) -> None:
+    """Write the launcher as it has to be. After a person's own command no fallback answers any more."""
     wanted = text(python, bridge, [each for each in dict.fromkeys(others) if each != python])
-    try:
-        os.unlink(_fallback_file())
-    except FileNotFoundError:
-        pass
+    if by_person:
+        forget_fallback()
     try:
         with open(path(), "rb") as file:
             if file.read() == wanted:
-                return False
+                return
     except OSError:
         pass
     places.make_private(places.state())
     places.replace_file(path(), wanted)
-    return True
 
 
 def remove() -> None:
     """Remove it: no agent's settings name it any more."""
-    for file in (path(), _fallback_file()):
-        try:
-            os.unlink(file)
-        except FileNotFoundError:
-            pass
+    _remove(path())
+    forget_fallback()
+
+
+def _remove(file: str) -> None:
+    try:
+        os.unlink(file)
+    except FileNotFoundError:
+        pass

@@ -19,7 +19,9 @@ OPEN, CLOSED, EVERYWHERE = "open", "closed", "closed-everywhere"
 _COMMANDS = {
     OPEN: 't={path}; [ ! -f "$t" ] || /bin/sh "$t" {words} open',
     CLOSED: 't={path}; [ ! -d "${{t%/*}}" ] || /bin/sh "$t" {words} closed || exit 2',
-    EVERYWHERE: "/bin/sh {path} {words} closed-everywhere || exit 2",
+    EVERYWHERE: (
+        't={path}; [ -f "$t" ] || echo tenterhook install >&2; /bin/sh "$t" {words} closed-everywhere || exit 2'
+    ),
 }
 # At the beginning of a session, so that it is said once.
 _FIRST = (
