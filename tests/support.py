@@ -116,7 +116,7 @@ def lose_tenterhook(home: Path, python: str = "/gone/bin/python") -> None:
     """Have the launcher name an interpreter that is no Tenterhook, and no other one."""
     launcher = home / ".local/state/tenterhook/launcher.sh"
     text = re.sub(r"(?m)^python=.*", f"python={python}", launcher.read_text())
-    launcher.write_text(re.sub(r"(?m)^for other in .*", 'for other in "$python"; do', text))
+    launcher.write_text(re.sub(r"(?ms)^for other in .*?; do$", 'for other in "$python"; do', text))
 
 
 def until(condition: Callable[[], Any], seconds: float = 20) -> Any:

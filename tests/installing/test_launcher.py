@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
 
-from installing.test_wiring import NAMES, SETTINGS, fire, install, is_blocked, log, wired
+from installing.test_wiring import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
 from tenterhook.installing import codex_trust, launcher, lines
 from tenterhook.installing.agents import AGENTS
@@ -172,6 +174,186 @@ def test_what_an_agents_process_does_rewrites_nothing_that_a_person_chose(home: 
     changed = {name for name in before if after[name] != before[name]}
     assert changed == {"events", "timeouts", "files"}
     assert "evil" not in (state(home) / "launcher.sh").read_text()
+
+
+# ------------------------------------------------------------------ every shell, any path
+
+SHELLS = {
+    "dash": ["dash"],
+    "bash": ["bash"],
+    "bash as sh": ["bash", "--posix"],
+    "busybox": ["busybox", "sh"],
+    "zsh as sh": ["zsh", "--emulate", "sh"],
+}
+each_shell = pytest.mark.parametrize("shell", SHELLS)
+
+
+def shell_or_skip(name: str) -> list[str]:
+    program, *options = SHELLS[name]
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} here")
+    return [program, *options]
+
+
+def launch(home: Path, shell: list[str], mode: str, event: str = "PreToolUse") -> subprocess.CompletedProcess[str]:
+    """Run the launcher as an entry would, with another shell."""
+    line = shlex.join([*shell, str(state(home) / "launcher.sh"), "claude-code", event, mode])
+    ended: subprocess.CompletedProcess[str] = fire("claude-code", event, line)
+    return ended
+
+
+@each_shell
+def test_every_shell_reads_the_launcher(home: Path, shell: str) -> None:
+    program = shell_or_skip(shell)
+    install("claude-code")
+    ended = subprocess.run([*program, "-n", state(home) / "launcher.sh"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@each_shell
+def test_every_shell_does_the_same(home: Path, tmp_path: Path, shell: str) -> None:
+    program = shell_or_skip(shell)
+    install("claude-code")
+    assert is_blocked(launch(home, program, "closed"))
+    change_launcher(home, (f"bridge={launcher.BRIDGE}", "bridge=/gone/tenterhook/bridge.py"))
+    ended = launch(home, program, "closed")
+    assert is_blocked(ended)
+    assert "is not where it was installed" in ended.stderr
+    assert launch(home, program, "check").returncode == 0
+    lose_tenterhook(home)
+    for mode, status in {"open": 1, "closed": 2, "closed-everywhere": 2, "check": 1}.items():
+        ended = launch(home, program, mode)
+        assert (ended.returncode, ended.stdout) == (status, "")
+        assert ended.stderr.startswith("Tenterhook is gone (status 127): ")
+        assert ended.stderr.count("\n") == 1
+    on_machine(home, tmp_path, *MACHINES["a container with its host's id"])
+    assert launch(home, program, "closed").returncode == 0
+    assert "never installed" in launch(home, program, "open", "SessionStart").stderr
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "kimi-code", "copilot"])
+def test_a_home_with_line_breaks_and_quotes_in_its_path_is_guarded_and_left_without_a_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    home = tmp_path / 'it\'s\n"my" $HOME; \\t für'
+    (tmp_path / "home").rename(home)
+    monkeypatch.setenv("HOME", str(home))
+    tool = NAMES[agent][1]
+    for choice in ((), ("--closed",)):
+        install(agent, *choice)
+        assert is_blocked(fire(agent, tool, wired(home, agent)[tool]))
+        end_of_the_agent()
+        assert tenterhook("doctor", agent).returncode == 0
+    lose_tenterhook(home, shlex.quote(str(home / "no python")))
+    ended = fire(agent, tool, wired(home, agent)[tool])
+    assert is_blocked(ended, "Tenterhook is gone")
+    end_of_the_agent()
+    assert tenterhook("uninstall", "--yes").returncode == 0
+    assert not (home / SETTINGS[agent]).exists()
+
+
+def test_a_disk_that_is_full_changes_no_answer(home: Path) -> None:
+    install("claude-code")
+    (state(home) / "bridge.log").symlink_to("/dev/full")
+    (state(home) / "fallback").symlink_to("/nowhere/at/all")
+    line = wired(home, "claude-code")["PreToolUse"]
+    change_launcher(home, (f"bridge={launcher.BRIDGE}", "bridge=/gone/tenterhook/bridge.py"))
+    assert is_blocked(fire("claude-code", "PreToolUse", line))
+    lose_tenterhook(home)
+    ended = fire("claude-code", "PreToolUse", line)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("Tenterhook is gone")
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_state_directory_that_cannot_be_written_changes_no_answer(home: Path) -> None:
+    install("claude-code")
+    line = wired(home, "claude-code")["PreToolUse"]
+    change_launcher(home, (f"bridge={launcher.BRIDGE}", "bridge=/gone/tenterhook/bridge.py"))
+    state(home).chmod(0o500)
+    try:
+        assert is_blocked(fire("claude-code", "PreToolUse", line))
+    finally:
+        state(home).chmod(0o700)
+
+
+# ------------------------------------------------------------------ one event, one answer
+
+
+def counting_guard(guard: Path, home: Path) -> Path:
+    """Have the guard note each event that it was asked about; returns the file."""
+    noted = home / "noted"
+    (guard / "scripts/run.sh").write_text(f"#!/bin/sh\ngrep -o 'the .* command' >>{noted}; {GUARD}\n")
+    return noted
+
+
+def payload_with(command: str) -> str:
+    payload = json.loads((DATA / "claude-code/PreToolUse.json").read_text())
+    return json.dumps(payload | {"cwd": os.getcwd(), "tool_input": {"command": command}})
+
+
+def begin_with(home: Path, tmp_path: Path, script: str) -> None:
+    """Have the launcher start this script first, and then the Tenterhook that there is."""
+    first = tmp_path / "first"
+    first.write_text(f"#!/bin/sh\n{script}\n")
+    first.chmod(0o755)
+    change_launcher(home, (f"python={sys.executable}", f"python={first}"), ("other in", f"other in {sys.executable}"))
+
+
+def send(home: Path, text: str) -> subprocess.CompletedProcess[str]:
+    line = wired(home, "claude-code")["PreToolUse"]
+    return subprocess.run(["/bin/sh", "-c", line], input=text, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("status", [1, 2, 126, 127])
+def test_an_event_that_was_not_read_reaches_the_next_tenterhook(
+    home: Path, tmp_path: Path, guard: Path, status: int
+) -> None:
+    noted = counting_guard(guard, home)
+    install("claude-code")
+    begin_with(home, tmp_path, f"exit {status}")
+    assert is_blocked(send(home, payload_with("the one and only command")))
+    assert noted.read_text() == "the one and only command\n"
+
+
+@pytest.mark.promise("a careless model")
+@pytest.mark.parametrize("status", [1, 2, 126, 127, 70, 137])
+@pytest.mark.parametrize("length", [10, 3_000_000])
+def test_an_event_that_was_lost_is_refused_where_closed_was_chosen(
+    home: Path, tmp_path: Path, guard: Path, status: int, length: int
+) -> None:
+    """If Tenterhook breaks after it has read a tool call, that call is refused where closed was chosen."""
+    noted = counting_guard(guard, home)
+    install("claude-code")
+    begin_with(home, tmp_path, f"head -c 1048576 >/dev/null; exit {status}")
+    ended = send(home, payload_with("x" * length))
+    assert ended.returncode == 2
+    assert "this is refused" in ended.stderr
+    assert not noted.exists()
+
+
+def test_no_hook_runs_twice_for_an_answer_that_was_lost(home: Path, tmp_path: Path, guard: Path) -> None:
+    noted = counting_guard(guard, home)
+    install("claude-code")
+    begin_with(home, tmp_path, f'{shlex.quote(sys.executable)} "$@" >/dev/null 2>&1; exit 1')
+    ended = send(home, payload_with("the one and only command"))
+    assert ended.returncode == 2
+    assert noted.read_text() == "the one and only command\n"
+
+
+def test_an_event_that_was_read_for_a_hub_is_not_given_to_another(home: Path, tmp_path: Path, guard: Path) -> None:
+    noted = counting_guard(guard, home)
+    install("claude-code")
+    package = tmp_path / "half/tenterhook"
+    shutil.copytree(Path(launcher.BRIDGE).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "dispatching/dispatch.py").write_text("raise ImportError('half of it')\n")
+    change_launcher(home, (f"bridge={launcher.BRIDGE}", f"bridge={package}/bridge.py"), ("/usr/bin/perl", "/no/perl"))
+    assert is_blocked(send(home, payload_with("the first command")))  # nothing was read: another answers
+    (state(home) / "hub.sock").touch()
+    ended = send(home, payload_with("the second command"))
+    assert ended.returncode == 2
+    assert "could not answer (status 70): this is refused" in ended.stderr
+    assert noted.read_text() == "the first command\n"
 
 
 # ------------------------------------------------------------------ gone, or never there
