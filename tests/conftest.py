@@ -23,7 +23,14 @@ SLOW = (
     *("authoring/test_new", "authoring/test_trying", "basics/test_extras_installed", "converting/test_scripts"),
     *("doctor/test_checks",),
     *("hooks/test_protect_hooks", "hub", "inbox", "installing/test_codex_trust", "installing/test_settings_files"),
-    *("installing/test_wiring", "joining", "journal/test_export", "journal/test_kills", "journal/test_verify"),
+    *(
+        "installing/test_reinstalling",
+        "installing/test_wiring",
+        "joining",
+        "journal/test_export",
+        "journal/test_kills",
+        "journal/test_verify",
+    ),
     *("runs/test_warming", "test_docs_hub", "test_site"),
 )
 

@@ -16,6 +16,7 @@ from tenterhook.live.agents import AUTO_APPROVE, LiveAgent
 from tenterhook.live.script import Call, Turn, mentions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tenterhook.live.trial import Trial
@@ -87,10 +88,12 @@ class Guarded(NamedTuple):
         """Let the model make these calls in one answer, then end."""
         return self.run(*self.live.script(mode, *calls), mode=mode, **options)
 
-    def run(self, *turns: Turn, mode: str = AUTO_APPROVE, **options: Any) -> Trial:
-        """One run that ends by itself."""
+    def run(
+        self, *turns: Turn, mode: str = AUTO_APPROVE, variables: Mapping[str, str] | None = None, **options: Any
+    ) -> Trial:
+        """One run that ends by itself. `variables` are of the agent's own process."""
         options = {"home": self.home, "project": self.project, "timeout": HANG, **options}
-        options["extra_env"] = self._own_variables()
+        options["extra_env"] = {**self._own_variables(), **(variables or {})}
         came = trial.run(self.live, self.executable, script=turns, mode=mode, **options)
         assert not came.timed_out, f"it hung: {came.stdout}{came.stderr}"
         return came
