@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import end_of_the_agent
+from support import end_of_the_agent, forget_marks
 from tenterhook.basics import places
 
 if TYPE_CHECKING:
@@ -44,6 +44,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+_FIRST = Path(places.marks(), "first")
+_HAD_FIRST = pytest.StashKey[bool]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_HAD_FIRST] = _FIRST.exists()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Leave the directory of the marks as it was; of several processes the last one does."""
+    if hasattr(session.config, "workerinput") or session.config.stash[_HAD_FIRST] or not _FIRST.exists():
+        return
+    if os.listdir(_FIRST.parent) == [_FIRST.name]:
+        _FIRST.unlink()
+        _FIRST.parent.rmdir()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_marks_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No agent of a test stays marked: homes of whole modules are below this directory, too."""
+    yield
+    forget_marks(tmp_path_factory.getbasetemp())
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty HOME, and none of the caller's settings."""
@@ -55,6 +79,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOME", str(home))
     yield home
     end_of_the_agent()
+    forget_marks(tmp_path)
     places.FIXED.clear()
 
 

@@ -98,8 +98,49 @@ def trigger(*arguments: str | os.PathLike[str], **options: Any) -> dict[str, Any
 
 def end_of_the_agent() -> None:
     """What was run by this process as by an agent is over: what follows is done by a person."""
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         os.unlink(os.path.join(places.marks(), str(processes.this())))
+
+
+def forget_marks(below: Path) -> None:
+    """Remove the marks of all agents that had their home below a directory: nothing in the product moves the marks."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for name in os.listdir(places.marks()):
+            file = os.path.join(places.marks(), name)
+            with suppress(FileNotFoundError, ValueError), open(file) as stream:
+                found = json.loads(stream.read()) if "." in name else {}
+                if str(found.get("home", "")).startswith(f"{below}/"):
+                    os.unlink(file)
+
+
+_AGENT = """
+import json, subprocess, sys
+payload, line, commands = json.load(sys.stdin)
+ended = [subprocess.run(line, shell=True, input=payload, capture_output=True, text=True)]
+for command in commands:
+    line_again = command == "EVENT"
+    ended.append(subprocess.run(
+        line if line_again else command, shell=True, input=payload if line_again else "", capture_output=True, text=True
+    ))
+print(json.dumps([[each.returncode, each.stdout, each.stderr] for each in ended]))
+"""
+
+
+def below_agent(
+    line: str, *commands: str, start: tuple[str, ...] = (), **options: Any
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run shell commands below a process that has sent a payload of Claude Code to an installed line.
+
+    The command `EVENT` is another event of the agent. `start` is what the agent itself is started with.
+    """
+    event = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": os.getcwd()}
+    asked = json.dumps([json.dumps(event), line, commands])
+    told = subprocess.run(
+        [*start, sys.executable, "-c", _AGENT], input=asked, stdout=subprocess.PIPE, text=True, check=True, **options
+    )
+    first, *others = (subprocess.CompletedProcess("", *each) for each in json.loads(told.stdout))
+    assert first.returncode == 0, first.stderr
+    return others
 
 
 def change_launcher(home: Path, *changes: tuple[str, str]) -> None:

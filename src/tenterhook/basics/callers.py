@@ -41,13 +41,19 @@ def environ() -> Mapping[bytes, bytes]:
     return _VARIABLES if CURRENT.environ is None else CURRENT.environ
 
 
-_SHELLS = frozenset((b"sh", b"dash", b"bash", b"zsh", b"ash", b"ksh", b"fish", b"busybox"))
+_SHELLS = frozenset(
+    (
+        *(b"sh", b"dash", b"bash", b"zsh", b"ash", b"ksh", b"mksh", b"yash", b"csh", b"tcsh", b"rbash", b"busybox"),
+        *(b"fish", b"nu", b"pwsh", b"elvish", b"xonsh", b"osh", b"ysh"),
+    )
+)
 # What is no agent: it runs the shell of a person who tries the entry by hand, or a schedule.
 _NO_AGENTS = frozenset(
     (
-        *(b"sshd", b"sshd-session", b"login", b"su", b"sudo", b"init", b"systemd", b"cron", b"crond", b"atd"),
-        *(b"tmux: server", b"screen", b"mosh-server", b"xterm", b"konsole", b"kitty", b"alacritty", b"foot"),
-        *(b"gnome-terminal-", b"wezterm-gui", b"ghostty", b"terminator", b"containerd-shim"),
+        *(b"sshd", b"sshd-session", b"dropbear", b"login", b"su", b"sudo", b"doas", b"runuser", b"cron", b"crond"),
+        *(b"atd", b"tmux: server", b"screen", b"mosh-server", b"xterm", b"konsole", b"kitty", b"alacritty", b"foot"),
+        *(b"gnome-terminal-", b"wezterm-gui", b"ghostty", b"terminator", b"containerd-shim", b"systemd", b"init"),
+        *(b"tini", b"docker-init", b"dumb-init", b"catatonit", b"s6-svscan", b"runit", b"supervisord"),
     )
 )
 
@@ -56,7 +62,7 @@ def agent() -> str | None:
     """The agent's process as `guarded` names it; None if a person's shell runs us, or the system does not tell."""
     mine = process = pid()
     try:
-        while process > 1:
+        while process > 1 or (process == 1 and _is_in_container()):  # an agent may be all that a container runs
             with open(f"/proc/{process}/stat", "rb", buffering=0) as file:
                 head, _, tail = file.read().rpartition(b")")
             fields = tail.split()
@@ -69,6 +75,10 @@ def agent() -> str | None:
     except (OSError, ValueError, IndexError):
         pass
     return None
+
+
+def _is_in_container() -> bool:
+    return os.readlink("/proc/self/ns/pid") != "pid:[4026531836]"  # the kernel's number of the first PID namespace
 
 
 def is_attended() -> bool:

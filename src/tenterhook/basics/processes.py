@@ -39,7 +39,7 @@ def this() -> Process:
     pid = os.getpid()
     known = _THIS.get(pid)
     if known is None:
-        found = _look_up(pid)
+        found = look_up(pid)
         _THIS.clear()
         known = _THIS[pid] = found.process if found else Process(pid, "")
     return known
@@ -72,7 +72,7 @@ def lineage() -> Iterator[Ancestor]:
     seen: set[int] = set()
     while pid > 0 and pid not in seen:
         seen.add(pid)
-        found = _look_up(pid)
+        found = look_up(pid)
         if found is None:
             return
         yield found
@@ -91,11 +91,11 @@ def parent(pid: int) -> int | None:
     """The number of a process's parent; None if it has ended."""
     if pid == os.getpid():
         return os.getppid()
-    found = _look_up(pid)
+    found = look_up(pid)
     return found.parent if found else None
 
 
-def _look_up(pid: int) -> Ancestor | None:
+def look_up(pid: int) -> Ancestor | None:
     """A process that has not ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
