@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from ..converting import targets
 from ..errors import HookError
 from .loading import json_option
 from .printing import print_json, print_problems, short_path
+from .trust import refuse_writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,10 +81,12 @@ def _write(
     from ..converting import documents, placing
 
     if not made.target.is_document:
+        refuse_writing("convert", *(os.path.join(out or ".", hook.name or "") for hook in made.hooks))
         return None, placing.place_folders(made, out or ".", force=force, sources=read), []
     text = documents.text_of(made, toml=made.target.name == "codex" and str(out).endswith(".toml"))
     if out is None or not made.hooks:
         return text, [], []
+    refuse_writing("convert", out)
     written = placing.place_file(text, out, force=force, sources=read)
     return text, [written], placing.misread(written, made.target)
 

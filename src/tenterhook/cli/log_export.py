@@ -18,6 +18,7 @@ from ..events import spec_of
 from ..model import PRECEDENCE
 from .loading import event_names, hook_names, session_ids
 from .log import moment_since, since_option
+from .trust import refuse_writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +84,8 @@ def export(
     if format_ == "jsonl":
         if endpoint:
             raise click.UsageError("--endpoint is where spans are sent: add --format otlp, or leave it out")
+        if out not in (None, "-"):
+            refuse_writing("log export", str(out))
         return _write_lines(wanted, out, follow=follow)
     if out:
         raise click.UsageError("--out is a file for --format jsonl; spans are sent to --endpoint")

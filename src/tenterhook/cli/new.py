@@ -59,7 +59,7 @@ def new(
     tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'push .*--force' --reason 'Ask me first.'
     tenterhook new finish-first --on Stop --lang python --project
     """
-    if not for_project:
+    if not for_project or force:
         refuse_below_agent("new")  # it can put another hook in the place of a guard
     spec = spec_of(event)
     try:

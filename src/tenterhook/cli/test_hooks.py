@@ -16,6 +16,7 @@ from ..errors import HookError
 from ..installing import sources
 from .loading import config_option, hook_names, json_option
 from .printing import print_json, print_problems, short_path
+from .trust import refuse_writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,6 +73,8 @@ def test_hooks(
     if directory is not None and not os.path.isdir(directory):
         raise click.UsageError(f"--cases: no such directory: {directory}")
 
+    if junit_file:
+        refuse_writing("test --junit", junit_file)
     asked = _Asked(names, words, update, configs, directory, trust_project, junit_file, as_json)
     return _again_and_again(asked) if watch else _one_round(asked, lambda _: None)
 
@@ -98,6 +101,7 @@ def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
     printer = _Printer()
     report = results.try_suites(picked, asked.words, None if asked.as_json or asked.update else printer.heard)
     if asked.update:
+        refuse_writing("test --update", *dict.fromkeys(result.case.file for result in report.results))
         report = results.updated(report)
     if asked.junit_file:
         junit.write(report, asked.junit_file)

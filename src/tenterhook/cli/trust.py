@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ..basics import guarded
+from ..basics import guarded, places, protected_places
 from ..basics.shown import lines_of, one_line, text_of, visible
 from ..catalog import fingerprints, settings
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
+from ..installing import records
 from ..installing.shown_diff import NO_NEWLINE, diff
 from .loading import catalog_here, offered
 from .printing import print_problems, short_path
@@ -124,6 +125,37 @@ def refuse_below_agent(command: str) -> None:
     refusal = guarded.refusal()
     if refusal is not None:
         raise HookError(f"'tenterhook {command}' {refusal.why}", refusal.remedy)
+
+
+def refuse_writing(command: str, *paths: str) -> None:
+    """Refuse to write over hooks, settings, state or our program if an agent that we guard asks for it."""
+    refusal = guarded.refusal() if paths else None
+    if refusal is None:
+        return
+    own = _own_places()
+    for path in paths:
+        # the system follows a link before `..`, our own functions may not
+        for spelt in (os.path.join(os.getcwd(), path), os.path.abspath(path)):
+            what = protected_places.protected(spelt, removes=True, more=own)
+            if what is None and os.path.isfile(spelt) and os.stat(spelt).st_nlink > 1:
+                what = "what has another name elsewhere"
+            if what:
+                raise HookError(f"'tenterhook {command}' {refusal.why}: {path} belongs to {what}", refusal.remedy)
+
+
+def _own_places() -> dict[str, str]:
+    """What this installation is made of, wherever variables have put it."""
+    config, program = places.config_home(), "Tenterhook itself"
+    own = {f"{config}/agents/hooks/": "your hooks", f"{config}/kimi/hooks/": "your hooks"}
+    own |= {f"{config}/tenterhook/": "Tenterhook's configuration", f"{places.state()}/": "Tenterhook's state"}
+    own |= {f"{places.cache()}/": "what Tenterhook has compiled", f"{places.PACKAGE}/": program}
+    own |= {os.path.join(os.path.dirname(sys.executable), "tenterhook"): program}
+    own |= {f"{places.home()}/.local/bin/tenterhook": program}
+    if sys.prefix != sys.base_prefix:
+        own[f"{sys.prefix}/"] = program
+    for record in records.all_records():
+        own[str(record["settings"])] = "settings of an agent"
+    return own
 
 
 def need_terminal(command: str, *, yes: bool, also: str = "") -> None:
