@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,6 +84,36 @@ REFUSED = [
     "echo x > ~/.config/tenterhook/config.toml",
     "rsync -a --delete empty/ ~/.config/agents/hooks/",
     "echo .agents/hooks/mine | xargs rm -rf",
+    f"rm -rf /tmp/tenterhook-{os.getuid()}",
+    f"echo x > /run/user/{os.getuid()}/tenterhook/1.2",
+    "rm -rf ~/.Claude/Settings.json",
+    "tenterhook trust --all --yes",
+    "XDG_STATE_HOME=/tmp/x tenterhook uninstall claude-code --yes",
+    "env -i python3 -m tenterhook untrust --all --yes",
+    "python3 -mtenterhook hub --database x.db token add eve",
+    "setsid -f tenterhook trust --all --yes",
+    "nohup tenterhook disable guard --yes &",
+    "(tenterhook remove guard --yes &)",
+    "tenterhook inbox approve last --yes & disown",
+    "setsid sh -c 'sleep 9; .venv/bin/python -m tenterhook trust --all --yes'",
+    "systemd-run --user tenterhook trust --all --yes",
+    "echo tenterhook trust --all --yes | at now",
+    "echo '* * * * * tenterhook trust --all --yes' | crontab -",
+    "daemonize /usr/bin/tenterhook trust --all --yes",
+    "start-stop-daemon --start --exec /usr/bin/tenterhook -- trust --all --yes",
+    "screen -dm tenterhook trust --all --yes",
+    "tmux new -d 'tenterhook trust --all --yes'",
+    "script -qc 'tenterhook trust --all --yes' /dev/null",
+    "unshare -rpf --mount-proc tenterhook trust --all --yes",
+    "bwrap --bind / / --tmpfs /tmp tenterhook trust --all --yes",
+    "ssh localhost tenterhook trust --all --yes",
+    "docker run -v $HOME:/root image tenterhook trust --all --yes",
+    "uvx tenterhook trust --all --yes",
+    "tenterhook convert e.toml --to folder --out ~/.config/agents/hooks --force",
+    "tenterhook convert e.toml --to claude --out=$HOME/.claude/settings.json --force",
+    "cd ~/.config/agents/hooks && tenterhook convert ~/e.toml --to folder --force",
+    "tenterhook log export --out ~/.local/state/tenterhook/trust.json",
+    "tenterhook test --junit .agents/hooks/mine/HOOK.md",
 ]
 ASKED = [
     "./mystery ~/.claude/settings.json",
@@ -117,6 +148,18 @@ FINE = [
     "sed -i s/a/b/ .github/workflows/ci.yml",
     "git hooks --help",
     "cd .agents/hooks && ls",
+    "tenterhook trust --help",
+    "tenterhook install --dry-run",
+    "tenterhook doctor",
+    "nohup tenterhook log --follow &",
+    "tenterhook new draft --on Stop --project",
+    "tenterhook convert .agents/hooks --to claude --out new-settings.json",
+    "tenterhook log export --out week.jsonl",
+    "tenterhook hub --database x.db token list",
+    "pip install tenterhook",
+    "git commit -m 'tenterhook trust'",
+    "grep -rn tenterhook trust",
+    "docker run image tenterhook trust --all --yes",
 ]
 
 

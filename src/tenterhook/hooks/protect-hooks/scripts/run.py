@@ -9,9 +9,12 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # PYTHONSAFEPATH leaves it out
 
-import shell_line  # only now it is found
+import protected_places  # only now it is found
+import shell_line
 import shell_programs
+from protected_places import PROTECTED, names_of
 from shell_effects import effects
+from shell_programs import program
 from shell_syntax import PATTERNS, UNKNOWN, decoded
 from shell_words import pattern_matches
 
@@ -22,35 +25,6 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
 
     from shell_line import Command
 
-# Wherever they are: a home, a project, another project. A path that ends with `/` stands for all that is in it.
-PROTECTED = {
-    ".agents/hooks/": "hooks of a project",
-    "agents/hooks/": "your hooks",  # below ~/.config or /etc
-    ".kimi/hooks/": "hooks of Kimi",
-    ".kimi/config.toml": "settings of Kimi CLI",
-    ".kimi-code/config.toml": "settings of Kimi Code",
-    ".claude/settings.json": "settings of Claude Code",
-    ".claude/settings.local.json": "settings of Claude Code",
-    ".claude/hooks/": "hooks of Claude Code",
-    ".claude.json": "settings of Claude Code",
-    ".codex/config.toml": "settings of Codex",
-    ".codex/hooks.json": "hooks of Codex",
-    ".gemini/settings.json": "settings of Gemini CLI",
-    ".qwen/settings.json": "settings of Qwen Code",
-    ".copilot/config.json": "settings of Copilot CLI",
-    ".copilot/hooks/": "hooks of Copilot CLI",
-    ".github/hooks/": "hooks of Copilot CLI",
-    "site-packages/tenterhook/": "Tenterhook itself",
-    "dist-packages/tenterhook/": "Tenterhook itself",
-}
-# Variables that move an agent's settings elsewhere, each with what is in that directory.
-MOVED = {
-    "CLAUDE_CONFIG_DIR": ("settings.json", "settings.local.json", "hooks/"),
-    "CODEX_HOME": ("config.toml", "hooks.json"),
-    "COPILOT_HOME": ("config.json", "hooks/"),
-    "KIMI_CODE_HOME": ("config.toml",),
-    "KIMI_SHARE_DIR": ("config.toml",),
-}
 SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell")
 EDITORS = ("str_replace_editor",)  # whose `command` may be `view`
 READERS = frozenset(
@@ -136,6 +110,9 @@ def of_shell(line: Any, tool_input: dict[str, Any], directory: str) -> tuple[str
                 return "deny", f"`{command.shown}` would {SAID[effect.kind]} {decoded(effect.path)}, {what}"
         if not command.words:
             continue
+        refused = of_tenterhook(command)
+        if refused:
+            return "deny", refused
         named = next((what for word in command.words[1:] if (what := named_by(command, word))), None)
         near = next((what for word in command.words[1:] if (what := kept_in(command, word))), None)
         if command.name == "ln" and (named or near):
@@ -154,6 +131,49 @@ def of_shell(line: Any, tool_input: dict[str, Any], directory: str) -> tuple[str
     if unreadable and any(name.strip("/") in str(line) for name in (*PROTECTED, "tenterhook")):
         doubtful = doubtful or "the line cannot be read to its end, and it names hooks or their settings"
     return ("ask", doubtful) if doubtful else (None, "")
+
+
+def of_tenterhook(command: Command) -> str | None:
+    """Why a command of ours is refused, however it is started: in the background, as a service, in a namespace."""
+    only_names_it = command.name != "tenterhook" and (command.name == "git" or command.name in READERS)
+    runs = shell_programs.inner(command.words, command.stdin)  # what is looked at by itself
+    if only_names_it or (command.contained and not command.mounts) or any(each.kind != "file" for each in runs):
+        return None
+    for at, word in enumerate(command.words):
+        if not is_ours(word, command.words[at - 1]):
+            continue
+        arguments = command.words[at + 1 :]
+        name, is_refused = protected_places.command_in(arguments)
+        if is_refused:
+            return f"`{command.shown}` would weaken the protection: `tenterhook {name}` is for the person"
+        for path in written(name, arguments):
+            what = protected(resolved(command, path), removes=path != ".")
+            if what:
+                return f"`{command.shown}` would write to {decoded(path)}, {what}"
+    return None
+
+
+def is_ours(word: str, before: str) -> bool:
+    """Whether a word starts our program, or our module after `-m`."""
+    is_module = before == "-m" and word.startswith("tenterhook")
+    return is_module or program(word) == "tenterhook" or word.endswith(("-mtenterhook", "/tenterhook/__main__.py"))
+
+
+def written(name: str, words: list[str]) -> Iterator[str]:
+    """Where one of our commands is told to write."""
+    options = protected_places.WRITING.get(name, ())
+    if name == "convert" and not any(word.startswith("--out") for word in words):
+        yield "."
+    for at, word in enumerate(words):
+        option, _, value = word.partition("=")
+        if option in options and option != "--update":
+            yield value or "".join(words[at + 1 : at + 2])
+
+
+def protected(path: str, removes: bool) -> str | None:
+    """What a path, or a pattern of paths, belongs to that the agent may not change, or None."""
+    is_plain = not any(mark in path for mark in (UNKNOWN, *PATTERNS))
+    return protected_places.protected(path, removes, matches=pattern_matches, is_plain=is_plain)
 
 
 SAID = {"write": "write to", "delete": "delete", "move": "move away", "mode": "change the mode of"}
@@ -197,85 +217,6 @@ def resolved(command: Command, path: str) -> str:
             return ""
         path = mounted[0][1] + path[len(mounted[0][0]) :]
     return shell_programs.resolved(path, command.directory, home)
-
-
-def protected(path: str, removes: bool) -> str | None:
-    """What a path belongs to that the agent may not change, or None.
-
-    What `removes` takes all that is in a directory with it.
-    """
-    if not path:
-        return None
-    for each in dict.fromkeys((os.path.normpath(path), os.path.realpath(path) if UNKNOWN not in path else path)):
-        what = by_place(each, removes) or by_name(each, removes)
-        if what:
-            return what
-    return None
-
-
-def by_place(path: str, removes: bool) -> str | None:
-    """Directories that this machine has exactly once."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
-    config = (os.environ.get("XDG_CONFIG_HOME", ""), home + "/.config")
-    places = {"/etc/agents/": "the machine's hooks", "/etc/claude-code/": "settings of Claude Code"}
-    for directory in config:
-        if directory.startswith("/"):
-            places[directory + "/kimi/hooks/"] = "your hooks"
-            places[directory + "/tenterhook/"] = "Tenterhook's configuration"
-    own = os.environ.get("TENTERHOOK_STATE_DIR", "")
-    for directory in (os.environ.get("XDG_STATE_HOME", ""), home + "/.local/state"):
-        if directory.startswith("/"):
-            places[directory + "/tenterhook/"] = "Tenterhook's state, where trust is kept"
-    if own.startswith("/"):
-        places[os.path.dirname(os.path.dirname(own)) + "/"] = "Tenterhook's state, where trust is kept"
-    for directory in (os.environ.get("XDG_CACHE_HOME", ""), home + "/.cache"):
-        if directory.startswith("/"):
-            places[directory + "/tenterhook/"] = "what Tenterhook has compiled"
-    for variable, names in MOVED.items():
-        directory = os.environ.get(variable, "")
-        if directory.startswith("/"):
-            places.update({os.path.join(directory, name): "settings of an agent" for name in names})
-    parts = names_of(path)
-    for place, what in places.items():
-        known = names_of(place)
-        is_it = matches(parts[: len(known)], known) and (len(parts) == len(known) or place.endswith("/"))
-        around = removes and matches(parts, known[: len(parts)]) and os.path.lexists(place.rstrip("/"))
-        if is_it or around:
-            return what
-    return None
-
-
-def by_name(path: str, removes: bool) -> str | None:
-    """Files and directories that are protected wherever they are."""
-    parts = names_of(path)
-    for name, what in PROTECTED.items():
-        known = names_of(name)
-        for start in range(len(parts)):
-            found = parts[start : start + len(known)]
-            if name == "agents/hooks/" and parts[start - 1 : start] not in (["config"], [".config"], ["etc"]):
-                continue
-            if matches(found, known) and (name.endswith("/") or start + len(known) == len(parts)):
-                return what
-            is_above = removes and matches(found, known[: len(found)]) and start + len(found) == len(parts)
-            if is_above and is_plain(path) and os.path.lexists(os.path.join(path, *known[len(found) :])):
-                return what
-    if removes and is_plain(path):
-        for name, what in PROTECTED.items():
-            if os.path.lexists(os.path.join(path, name.rstrip("/"))):
-                return what
-    return None
-
-
-def is_plain(path: str) -> bool:
-    return not any(mark in path for mark in (UNKNOWN, *PATTERNS))
-
-
-def names_of(path: str) -> list[str]:
-    return [name for name in path.split("/") if name]
-
-
-def matches(parts: list[str], known: list[str]) -> bool:
-    return len(parts) == len(known) and all(map(pattern_matches, parts, known))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+../../../basics/protected_places.py
