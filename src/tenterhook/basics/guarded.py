@@ -100,9 +100,10 @@ def _directories() -> list[str]:
     In a user namespace the account has another number: only the owner of a directory tells whose it is.
     """
     own, user = places.marks(), os.getuid()
-    has_own_number = _uid_map() in (None, [["0", "0", "4294967295"]])
-    known = (f"/tmp/tenterhook-{user}",) if has_own_number else _all_directories()  # noqa: S108
-    return [own, *(each for each in known if each != own and _owner(each) == user)]
+    if _uid_map() not in (None, [["0", "0", "4294967295"]]):
+        return [each for each in _all_directories() if _owner(each) == user]
+    before = f"/tmp/tenterhook-{user}"  # noqa: S108
+    return [own, before] if before != own and _owner(before) == user else [own]
 
 
 def _all_directories() -> Iterator[str]:
