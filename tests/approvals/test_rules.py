@@ -14,7 +14,7 @@ import pytest
 
 from support import tenterhook
 from tenterhook.agent import settings
-from tenterhook.approvals import presence, rules
+from tenterhook.approvals import presence, rule_files, rules
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
 from tenterhook.catalog import ownership
@@ -496,3 +496,11 @@ def test_a_line_that_the_grammar_would_crash_on_is_not_parsed(character: str) ->
     line = f"echo {character} | {{ $( `"
     assert all(shell_lines.parse(f"{line}{character * number}".encode()).has_error for number in range(200))
     assert not shell_lines.parse(b"echo plain").has_error
+
+
+@pytest.mark.parametrize("text", [b"a = ", b"\xff", b"a = " + b"9" * 5000, b"a = " + b"[" * 100_000])
+def test_a_file_of_rules_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "config.toml").write_bytes(text)
+    with pytest.raises(HookError) as refused:
+        rule_files.settings(str(tmp_path / "config.toml"))
+    assert "correct it" in refused.value.remedy

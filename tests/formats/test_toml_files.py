@@ -113,6 +113,7 @@ def test_an_unknown_table_key_is_a_warning(tmp_path: Path) -> None:
         ("hooks = ['a']\n", "bad-hooks-section"),
         ("model = 'x'\n", "no-hooks"),
         ("hooks = [\n", "bad-toml"),
+        (f"a = {'9' * 5000}\n", "bad-toml"),
         ("[[hooks]]\nevent = 'Stop'\ncommand = 'a'\n[hooks.before_tool]\n", "unknown-key"),
     ],
 )

@@ -135,6 +135,8 @@ def test_the_rest_of_its_configuration_is_byte_for_byte_as_it_was(codex: Path, n
 NO_PLACE = {
     "no_value": (b"model =\n", "line 1"),
     "cut_off": (b'a = 1\n\n[x]\nb = "\n', "line 4"),
+    "a_number_that_is_too_long": (b"a = " + b"9" * 5000, "line 1"),
+    "nested_too_deeply": (b"a = " + b"[" * 100_000, "line 1"),
     "not_utf8": (b'a = 1\nb = "\xff"\n', "line 2"),
     "hooks_on_one_line": (b"hooks = { state = {} }\n", "line 1"),
     "hooks_of_a_wrong_type": (b'hooks = "none"\n', "line 1"),

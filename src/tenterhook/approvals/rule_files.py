@@ -34,5 +34,5 @@ def settings(file: str) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise HookError(f"{error.strerror}: {file}", "your rules stand there: make it readable") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise HookError(f"{file}: {error}", "your rules stand there: correct it, or move it away") from None

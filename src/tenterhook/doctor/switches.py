@@ -159,7 +159,7 @@ def _json(file: str) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8-sig") as stream:
             value = commented_json.loads(stream.read())
-    except (OSError, ValueError):  # said elsewhere, where it matters
+    except (OSError, ValueError, RecursionError):  # said elsewhere, where it matters
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -168,5 +168,5 @@ def _toml(file: str) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8-sig") as stream:
             return tomllib.loads(stream.read())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}

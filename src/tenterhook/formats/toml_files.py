@@ -78,7 +78,7 @@ def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
         return Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy)
     except UnicodeDecodeError as error:
         return Problem("not-text", file, None, None, f"not UTF-8: {error.reason}", "save it as UTF-8")
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a syntax error, or a number of thousands of digits
         at = re.search(r"line (\d+)", str(error))
         line = int(at[1]) if at else None
         shown = text.splitlines()[line - 1 : line] if line else []

@@ -101,6 +101,9 @@ def _parsed(config: bytes) -> dict[str, Any]:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else 1
         raise edits.Refused(f"not TOML: {error}", line, "fix it; Codex cannot read it") from None
+    except (ValueError, RecursionError) as error:
+        remedy = "shorten the number or the nesting it speaks of"
+        raise edits.Refused(f"not readable as TOML: {error}", 1, remedy) from None
 
 
 def _line_of(config: bytes, name: str) -> int:
