@@ -265,6 +265,11 @@ def test_folder_and_table_hooks_use_python_expressions_and_are_refused_without(
     assert ("bad-expression" in [problem.code for problem in engine.problems]) is (python is None)
 
 
+def test_an_expression_that_python_warns_of_is_matched_without_a_word(project: Path) -> None:
+    """An agent shows what its hooks write to stderr; warnings are errors in these tests."""
+    assert reached(engine_of(project, "table", tool="[[S]hell").decide(call("Shell")))
+
+
 def test_an_invalid_array_matcher_matches_nothing_and_leaves_the_others_alone(project: Path) -> None:
     config = write_config(project / "hooks.toml", array_hook("exit 1", matcher="(") + array_hook("exit 2"))
     verdict = decide(config)

@@ -121,6 +121,7 @@ def test_what_is_odd_but_legal_loads_with_a_warning(tmp_path: Path, head: str, c
         (b"---\n- a\n- b\n---\n", "bad-yaml"),
         (b"---\nname: !!python/object:os.system x\n---\n", "bad-yaml"),
         (b"---\n\xff\xfe\n---\n", "not-text"),
+        (b'---\nname: "\\."\nsince: 2001-13-45\n---\n', "bad-yaml"),
         (
             b"---\na: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
             b"c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
@@ -129,6 +130,10 @@ def test_what_is_odd_but_legal_loads_with_a_warning(tmp_path: Path, head: str, c
         ),
         (b"---\nname: guard\ndescription: d\ntrigger: before_toll\n---\n", "unknown-event"),
         (b"---\nname: guard\ndescription: d\ntrigger: before_tool\nmatcher:\n  tool: '('\n---\n", "bad-expression"),
+        (
+            b"---\nname: guard\ndescription: d\ntrigger: before_tool\nmatcher: {tool: 'a{%b}'}\n---\n" % (b"9" * 5000),
+            "bad-expression",
+        ),
     ],
 )
 def test_a_broken_file_is_a_problem_and_nothing_else(tmp_path: Path, content: bytes, code: str) -> None:

@@ -94,7 +94,7 @@ def _wrong_text(value: Any) -> str | None:
 def _wrong_expression(expression: str) -> str | None:
     try:
         re.compile(expression)
-    except (re.error, OverflowError, RecursionError) as error:
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
         return f"has an expression that is none: {error}"
     return None
 

@@ -32,10 +32,7 @@ class BadExpression(HookError):
 def search(dialect: str, expression: str) -> Search:
     """A function that finds the expression in a text; raises `BadExpression`."""
     if dialect == PYTHON:
-        try:
-            return re.compile(expression).search
-        except (re.error, OverflowError, RecursionError) as error:
-            raise BadExpression(f"not a Python regular expression: {error}") from None
+        return _compiled(expression).search
     if _PLAIN(expression):  # means the same in every dialect: spare the import
         return re.compile(expression).search
     import regress
@@ -49,6 +46,17 @@ def search(dialect: str, expression: str) -> Search:
             # regress takes no lone surrogates
             return lambda text: find(text if text.isascii() else jsonable.printable(text))
     raise BadExpression(f"not a JavaScript regular expression: {refusal}")
+
+
+def _compiled(expression: str) -> re.Pattern[str]:
+    import warnings
+
+    try:
+        with warnings.catch_warnings():  # of what a later Python may read otherwise: an agent shows what is on stderr
+            warnings.simplefilter("ignore")
+            return re.compile(expression)
+    except (re.error, ValueError, OverflowError, RecursionError) as error:  # ValueError: thousands of digits
+        raise BadExpression(f"not a Python regular expression: {error}") from None
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]*(?:\|[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]+)*\Z").match
@@ -213,8 +221,8 @@ def on_the_spot_in(expression: str, texts: Sequence[str]) -> bool:
 
 def _longest_run(atom: str, text: str) -> int:
     try:
-        run = re.compile(f"(?:{atom})+" if atom else "(?s:.)+")
-    except re.error:
+        run = _compiled(f"(?:{atom})+" if atom else "(?s:.)+")
+    except BadExpression:
         return len(text)
     return max((found.end() - found.start() for found in run.finditer(text)), default=0)
 

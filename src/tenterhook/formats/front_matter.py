@@ -62,16 +62,17 @@ def _parse(file: str, head: list[str]) -> FrontMatter | Problem:
     if oddity:
         return Problem("bad-yaml", file, oddity[1], oddity[2], *oddity[0])
     try:
-        raw = yaml.load(text, loader)  # noqa: S506  # a safe loader, in C where there is one
-    except yaml.YAMLError as error:
-        mended = _keep_backslashes(text)
         try:
-            if mended == text:
-                raise error
-            raw = yaml.load(mended, loader)  # noqa: S506  # the same
-        except yaml.YAMLError:
-            return _bad_yaml(file, error)
-        warnings.append(_kept_backslash(file, head, error))
+            raw = yaml.load(text, loader)  # noqa: S506  # a safe loader, in C where there is one
+        except yaml.YAMLError as error:
+            mended = _keep_backslashes(text)
+            try:
+                if mended == text:
+                    raise error
+                raw = yaml.load(mended, loader)  # noqa: S506  # the same
+            except yaml.YAMLError:
+                return _bad_yaml(file, error)
+            warnings.append(_kept_backslash(file, head, error))
     except (ValueError, RecursionError, TypeError) as error:  # a date that is none, a loop of aliases, an odd key
         return Problem("bad-yaml", file, None, None, f"not valid YAML: {error}", "fix the front matter")
     if _too_much(raw):
