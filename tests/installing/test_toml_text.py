@@ -218,6 +218,8 @@ def test_a_hook_of_ours_that_changed_is_written_in_its_place() -> None:
         (b"\nhooks = 'x'\n", 2, "not an array of tables"),
         (b"\nhooks = [1]\n", 2, "not an array of tables"),
         (b"a = 1\nb = '\xff'\n", 2, "not UTF-8"),
+        (b"\r", 1, "not TOML"),
+        (b"a = 1\n# c\r", 2, "not TOML"),
         (b"a = " + b"[" * 100_000, 1, "TOML"),
     ],
 )

@@ -141,6 +141,8 @@ _HOOKS = ("hooks",)
 
 def _read(body: str, at: tuple[str, ...] = _HOOKS) -> _Document:
     end = "" if not body or body.endswith("\n") else newline_of(body)
+    if body.endswith("\r"):  # with the end that we give its last line it would be one
+        raise Refused("not TOML: a carriage return without a line feed", body.count("\n") + 1, "fix this line")
     return _parsed(body + end, end, at)
 
 
