@@ -543,6 +543,17 @@ def test_a_projects_hooks_run_once_they_are_trusted_and_only_then(home: Path, pr
     assert asked_by_another(command, said) is None
 
 
+def test_a_call_that_names_its_input_twice_is_read_before_it_is_called_idle(home: Path, project: Path) -> None:
+    """Copilot CLI's name of a tool's input has changed: the index looks at the same one as the hooks."""
+    folder_hook(user_hooks(home), "guard", "echo 'not this' >&2; exit 2", matcher={"pattern": "forbidden"})
+    install("copilot")
+    time.sleep(0.1)  # what has just changed is not kept in an index
+    command = line("copilot", "preToolUse")
+    assert does("copilot", "preToolUse", call(command, payload("copilot", project))).block is None
+    twice = {"tool_input": {"command": "ls"}, **payload("copilot", project, "forbidden")}
+    assert does("copilot", "preToolUse", call(command, twice)).block == "not this"
+
+
 def asked_by_another(command: str, said: dict[str, Any], environment: dict[str, str] | None = None) -> Any:
     """The same, run by a process that is not this one."""
     code = "import subprocess, sys; sys.exit(subprocess.run(['sh', '-c', sys.argv[1]]).returncode)"

@@ -178,8 +178,11 @@ def _check(record: dict[str, Any]) -> bool:
 
 def _as_matchers_see_it(payload: dict[str, Any]) -> tuple[Any, Any] | None:
     """A tool's name and input; None where reading the event properly would add to them, or make it another event."""
-    tool = payload.get("tool_name", payload.get("toolName"))
-    tool_input = payload.get("tool_input", payload.get("toolArgs", payload.get("toolInput")))
+    tools = [payload[key] for key in ("tool_name", "toolName") if key in payload]
+    inputs = [payload[key] for key in ("tool_input", "toolArgs", "toolInput") if key in payload]
+    if len(tools) > 1 or len(inputs) > 1:  # which of them counts is the agent's codec's to say
+        return None
+    tool, tool_input = tools[0] if tools else None, inputs[0] if inputs else None
     if tool == "apply_patch" or isinstance(tool_input, str) or "agentId" in payload:
         return None
     return tool, tool_input
