@@ -7,7 +7,9 @@ INSTALLED := .venv/.installed
 DOCS_INSTALLED := .venv/.docs-installed
 WORKERS = $$($(BIN)/python -c 'import os; print(2 * (os.cpu_count() or 1))')
 
-.PHONY: demo test test-slow test-thorough test-hosts agents-table check docs reference bench bench-check conformance \
+SECONDS ?= 60
+
+.PHONY: demo test test-slow test-thorough fuzz test-hosts agents-table check docs reference bench bench-check conformance \
 	conformance-page dist wheel-check picture clean
 
 demo: $(AGENT)
@@ -23,6 +25,10 @@ test-slow: $(INSTALLED)
 # Thousands of racing requests, guessed passwords and generated calls, by hand: it takes half an hour.
 test-thorough: $(INSTALLED)
 	$(BIN)/pytest -m thorough -n 2 -q
+
+# Inputs that nobody thought of, for SECONDS in all; TARGET=payloads for one target. What fails is kept in .cache/fuzz.
+fuzz: $(INSTALLED)
+	@PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(addprefix --target=,$(TARGET))
 
 # Real agents from the package registries, in a cache folder; LATEST=1 for the newest.
 test-hosts: $(INSTALLED)

@@ -1,0 +1,131 @@
+"""Agents' settings: installing and uninstalling gives the bytes there were, or the file is refused as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzz import inputs
+from installing import test_json_text, test_toml_text
+from tenterhook.errors import HookError
+from tenterhook.installing import codex_trust, lines
+from tenterhook.installing.agents import AGENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TESTS = Path(__file__).parents[2] / "installing"
+_FILES = [*_TESTS.glob("data/*"), *(file for file in _TESTS.glob("settings/*/*") if file.is_file())]
+_EVENTS = sorted({f'"{event}"' for agent in AGENTS.values() for event in agent.events})
+_SHARED = [
+    *("\n", "\r\n", "\r", " ", "\t", "\ufeff", "\u2028", "\x0c", "\x85", "\xa0", "\0", "é", '"', "'", "\\", ",", "1"),
+]
+_WORDS = {
+    "json": [
+        *_SHARED,
+        *_EVENTS,
+        *("{", "}", "[", "]", ":", "//", "// c\n", "/*", "*/", "/* c */", '"hooks"', '"hooks":{}'),
+        *('"hooks": {"Stop": []}', '"version": 1,', "{}", "[]", "null", "NaN", "1e999", '"\\"', '"//"', '"/*"'),
+        *("{},", "[],", '"hooks"/**/:'),
+    ],
+    "toml": [
+        *_SHARED,
+        *("[[hooks]]\n", "[hooks]\n", "hooks = []\n", "hooks", "[", "]", "{", "}", "=", "#", "# c\n", '"""', "'''"),
+        *('""', "[hooks.state]\n", "hooks.state = {}\n", "\n[[hooks]]\nevent = 'Stop'\n", "[a]\n", "[[a.b]]\n", "."),
+        *("true", "a = [\n", "]\n", "{a = 1}", "1979-05-27T07:32:00Z", "nan", "a = {b = [", "\\\n", "[hooks.x]\n"),
+        *("[[hooks.x]]\n",),
+    ],
+}
+_GOOD = {
+    kind: [b"", b"\n", *(file.read_bytes() for file in sorted(_FILES) if file.suffix == f".{kind}")] for kind in _WORDS
+}
+_TEXTS = {
+    kind: inputs.changed_bytes(_GOOD[kind], [word.encode() for word in _WORDS[kind]]) | written
+    for kind, written in (("json", test_json_text.texts()), ("toml", test_toml_text.texts()))
+}
+
+
+def _value(kind: str, text: bytes) -> Any:
+    """What the file says to its agent; None if it says nothing that can be read."""
+    try:
+        found = test_json_text.meaning(text) if kind == "json" else tomllib.loads(text.decode("utf-8-sig"))
+    except (ValueError, IndexError, RecursionError):
+        return None
+    return found
+
+
+def _without_ours(value: Any) -> Any:
+    """The value without our entries, and without what is empty because of that."""
+    if not isinstance(value, dict) or "hooks" not in value:
+        return value
+    hooks, rest = value["hooks"], {key: each for key, each in value.items() if key != "hooks"}
+    left: Any = hooks
+    if isinstance(hooks, list):
+        left = [entry for entry in hooks if not lines.is_ours(entry)]
+    elif isinstance(hooks, dict):
+        left = {
+            event: found
+            for event, entries in hooks.items()
+            if (found := [entry for entry in entries if not lines.is_ours(entry)])
+        }
+    return {**rest, "hooks": left} if left else rest
+
+
+@given(data=st.data(), name=st.sampled_from(list(AGENTS)))
+def fuzz(data: st.DataObject, name: str) -> None:
+    """Our entries are there, nothing else changes, and taking them out gives the same bytes."""
+    agent = AGENTS[name]
+    kind = "toml" if agent.toml else "json"
+    before = data.draw(_TEXTS[kind], label="settings")
+    events = data.draw(st.lists(st.sampled_from(sorted(agent.events)), min_size=1, max_size=3, unique=True))
+    steps = [events[:1], events] if data.draw(st.booleans()) else [events]
+    value = _value(kind, before)
+    text, created = before, frozenset[str]()
+    for step in steps:
+        wanted = {event: agent.line(event, agent.name, closed=data.draw(st.booleans())) for event in step}
+        try:
+            edited = agent.with_entries(text, wanted, created)
+        except HookError as error:
+            assert error.message and error.remedy
+            assert step is steps[0], "refused after it was accepted"
+            assert not (isinstance(value, dict) and "hooks" not in value and _is_strict(kind, before)), error
+            return
+        text, created = edited
+        entries = {event: [lines.command_of(each) for each in found] for event, found in agent.entries(text).items()}
+        assert entries == {event: [line] for event, line in wanted.items()}
+        assert agent.with_entries(text, wanted, created) == edited, "the second time changes something"
+        assert _plain(_value(kind, text), agent.beside) == _plain(value, agent.beside), "something else has changed"
+    assert agent.without_entries(text, created) == before
+    if name == "codex":
+        _trust(data.draw(_TEXTS["toml"], label="config.toml"), text)
+
+
+def _plain(value: Any, beside: Mapping[str, Any]) -> str:
+    """All that is not ours, in its order; as text, in which one NaN is like another."""
+    rest = _without_ours(value or {})
+    return json.dumps({key: each for key, each in rest.items() if key not in beside}, default=repr)
+
+
+def _is_strict(kind: str, text: bytes) -> bool:
+    """Whether a program that is strict reads the file, too."""
+    return kind == "toml" or not re.search(r"NaN|Infinity|[^\S \t\r\n]", text.decode())
+
+
+def _trust(config: bytes, settings: bytes) -> None:
+    """What Codex is told to trust can be taken back."""
+    path = "/home/me/.codex/hooks.json"
+    try:
+        trusting = codex_trust.with_trust(config, path, settings)
+    except HookError as error:
+        assert error.message and error.remedy
+        return
+    wanted = codex_trust.wanted(path, settings)
+    assert wanted.items() <= codex_trust.given(trusting).items()
+    assert codex_trust.with_trust(trusting, path, settings) == trusting
+    assert codex_trust.without(trusting, wanted) == config
