@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from dispatching.test_dispatch import (
     HANG,
     SERVE,
     STOP,
+    answered,
     each_host,
     install,
     payload,
@@ -272,6 +274,30 @@ def test_others_cannot_reach_the_socket_and_strangers_are_not_served(home: Path,
                 connection.settimeout(HANG)
                 assert connection.recv(100).strip(b".") == b""
         assert b"not this" in ask("claude-code", payload("claude-code", project, "forbidden")).stdout
+
+
+@pytest.mark.slow
+def test_a_request_that_trickles_in_is_given_up_and_does_not_keep_others_waiting(home: Path, project: Path) -> None:
+    """Each byte used to give the next one another five seconds, and each such client took a thread for good."""
+    folder_hook(user_hooks(home), "guard", GUARD)
+    install("claude-code")
+    with serving() as server, ExitStack() as stack:
+        clients = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(64)]
+        place = os.open(socket_of(home).parent, os.O_RDONLY)
+        for client in clients:
+            client.connect(f"/proc/self/fd/{place}/hub.sock")
+            client.sendall(b"1000 1000\n")
+        os.close(place)
+        until_then = time.monotonic() + 7
+        while time.monotonic() < until_then:
+            time.sleep(0.5)
+            for client in clients:
+                with suppress(OSError):
+                    client.send(b"x")
+        said = ask("claude-code", payload("claude-code", project, "forbidden")).stdout
+        assert b"not this" in said
+        until(lambda: len(os.listdir(f"/proc/{server.pid}/fd")) < 30)
+        assert answered(home) == 1
 
 
 @pytest.mark.slow

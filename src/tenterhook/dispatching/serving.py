@@ -188,17 +188,22 @@ def _received(connection: socket.socket) -> Request | None:
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     if uid != os.getuid():
         return None
-    connection.settimeout(_PATIENCE)
-    data = connection.recv(1 << 16)
+    until = time.monotonic() + _PATIENCE
+
+    def receive(most: int) -> bytes:
+        connection.settimeout(max(until - time.monotonic(), 0.001))  # for all of it: it may trickle in
+        return connection.recv(most)
+
+    data = receive(1 << 16)
     while b"\n" not in data and len(data) < 64:
-        data += connection.recv(1 << 16) or b"\n"
+        data += receive(1 << 16) or b"\n"
     head, _, rest = data.partition(b"\n")
     said, sent = map(int, head.split())
     if said + sent > _LARGEST:
         return None
     pieces, left = [rest], said + sent - len(rest)
     while left > 0:
-        piece = connection.recv(min(left, 1 << 20))
+        piece = receive(min(left, 1 << 20))
         if not piece:
             return None
         pieces.append(piece)
