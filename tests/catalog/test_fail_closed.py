@@ -33,8 +33,12 @@ BREAKS: dict[str, Callable[[Path], object]] = {
     "it is misspelt": lambda guard: (guard / "HOOK.md").rename(guard / "hook.md"),
     "it is gone": shutil.rmtree,
     "its layer is gone": lambda guard: shutil.rmtree(guard.parents[1]),
-    "its layer is a file": lambda guard: (shutil.rmtree(guard.parent), guard.parent.write_text("")),
-    "it is a link that leads nowhere": lambda guard: (shutil.rmtree(guard), guard.symlink_to("nowhere")),
+    "its layer is a file": lambda guard: (
+        guard.parent.rename(guard.parents[3] / "aside") and guard.parent.write_text("")
+    ),
+    "it is a link that leads nowhere": lambda guard: os.symlink(
+        "nowhere", guard.rename(guard.parents[3] / "aside") and guard
+    ),
     "it is not readable": lambda guard: guard.chmod(0),
     "HOOK.md is not readable": lambda guard: (guard / "HOOK.md").chmod(0),
     "its layer is not readable": lambda guard: guard.parent.chmod(0),

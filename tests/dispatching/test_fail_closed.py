@@ -13,7 +13,7 @@ import pytest
 
 from dispatching.test_dispatch import serving
 from installing.test_wiring import DATA, NAMES, fire, install, is_blocked, wired
-from support import array_hook, end_of_the_agent, folder_hook, tenterhook, until, user_hooks, write_config
+from support import array_hook, end_of_the_agent, folder_hook, tenterhook, user_hooks, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,6 +83,16 @@ def test_a_session_begins_with_the_news(home: Path, project: Path) -> None:
     assert "tenterhook remove guard" in ended.stdout
 
 
+def test_a_broken_hook_that_blocks_nothing_is_said_when_a_session_begins(home: Path, project: Path) -> None:
+    made = folder_hook(user_hooks(home), "open", "exit 0")
+    install("claude-code")
+    assert call(home).stdout == ""
+    made.chmod(0o777)
+    assert not is_blocked(call(home), "")
+    ended = fire("claude-code", "SessionStart", wired(home, "claude-code")["SessionStart"])
+    assert "1 of your hooks cannot be used: tenterhook check" in ended.stdout
+
+
 def test_a_guard_of_a_file_that_install_named_is_one_of_the_persons(home: Path, project: Path, answering: str) -> None:
     file = write_config(home / "guards.toml", array_hook("exit 0", fail_mode="closed"))
     install("claude-code", "--config", str(file))
@@ -103,14 +113,3 @@ def test_every_agent_is_told(home: Path, project: Path, agent: str) -> None:
     assert not is_blocked(fire(agent, tool, line), "")
     shutil.rmtree(guard)
     assert is_blocked(fire(agent, tool, line), "tenterhook remove guard")
-
-
-def test_a_broken_hook_that_blocks_nothing_is_said_at_the_event_that_finds_it(home: Path, project: Path) -> None:
-    made = folder_hook(user_hooks(home), "open", "exit 0")
-    install("claude-code")
-    assert call(home).stdout == ""
-    made.chmod(0o777)
-    ended = call(home)
-    assert not is_blocked(ended, "")
-    assert "cannot be used: tenterhook check" in ended.stdout
-    until(lambda: call(home).stdout == "")  # said once, not at each event

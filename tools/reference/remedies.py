@@ -67,8 +67,8 @@ REMEDIES = {
         "fix the path or the `#!` line, or install the interpreter. Behind `env`, more than one word needs `env -S`."
     ),
     "fail-closed-missing": (
-        "fix what keeps it from being loaded, which the message names; or give it up with `tenterhook remove NAME`, also "
-        "if it is no longer there. Until then its event is refused where its matcher applies."
+        "fix what keeps it from being loaded, which the message names; or give it up with `tenterhook remove NAME`, "
+        "also if it is no longer there. Until then its event is refused where its matcher applies."
     ),
     "fail-closed-unknown": (
         "delete the file that is named: it is written anew when hooks are loaded next. Until then a hook that blocks "

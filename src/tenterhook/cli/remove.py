@@ -73,8 +73,8 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     after = catalog_here()
     lines = wired(after)
     if as_json:
-        removed = {"name": chosen.name, "layer": chosen.layer, "folder": chosen.folder, "link_to": link, "files": files}
-        removed["deleted"] = not (chosen.is_gone or left)
+        removed = {**chosen._asdict(), "link_to": link, "files": files, "deleted": not (chosen.is_gone or left)}
+        del removed["is_gone"]
         print_json({"schema": 1, "removed": removed, "changed": enabled, "wired": lines})
         return 0
     if chosen.is_gone or left:

@@ -40,7 +40,6 @@ def answer(
             _mark_agent()
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
-    has_changed = found is None
     catalog = (
         index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
     )
@@ -68,8 +67,6 @@ def answer(
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
         _hand_over(spoken, received.event.session_id, record)
-    elif has_changed:  # a hook that is no longer in force is not missed without a word
-        verdict = verdict._replace(messages=(*verdict.messages, *_broken(catalog)))
     answered = spoken.write_verdict(received, verdict)
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
         _note(record["host"], received, verdict, answered, unwired)
