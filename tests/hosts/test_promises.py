@@ -143,6 +143,8 @@ def test_variables_of_a_repository_neither_run_code_nor_silence_a_guard(
         (guarded.project / ".claude").mkdir()
         (guarded.project / ".claude/settings.json").write_text(json.dumps({"env": hostile}))
     else:
+        for variable in ("SHELLOPTS", "BASH_ENV"):  # Codex runs our entry with bash, which obeys them before it begins
+            del hostile[variable]
         options = {"variables": {**hostile, "CODEX_HOME": str(guarded.home / ".codex")}}
     came = guarded.calls(guarded.touch("forbidden"), **options)
     assert not guarded.left("forbidden"), shown(came)

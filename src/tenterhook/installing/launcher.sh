@@ -2,7 +2,8 @@
 # Tenterhook's launcher. Coding agents run it at each event:
 #     /bin/sh launcher.sh AGENT EVENT open|closed|closed-everywhere
 # It starts the first Tenterhook of this account that works. `tenterhook install` and `tenterhook doctor --fix` write
-# this file, `tenterhook doctor` runs it with `check` or `check-alone` as the last word, and `tenterhook uninstall` removes it.
+# this file, `tenterhook doctor` runs it (with `check` or `check-alone` as its last word), and `tenterhook uninstall`
+# removes it.
 
 state=@state@
 machine=@machine@  # where `install` ran, as `here` below
