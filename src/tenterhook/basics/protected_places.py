@@ -33,6 +33,8 @@ PROTECTED = {
     ".github/hooks/": "hooks of Copilot CLI",
     "site-packages/tenterhook/": "Tenterhook itself",
     "dist-packages/tenterhook/": "Tenterhook itself",
+    "pipx/venvs/tenterhook/": "Tenterhook itself",  # the launcher falls back on these, there or not
+    "uv/tools/tenterhook/": "Tenterhook itself",
 }
 # Variables that move an agent's settings elsewhere, each with what is in that directory.
 MOVED = {
