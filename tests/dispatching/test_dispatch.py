@@ -23,8 +23,8 @@ from hosts.test_answers import DOES, NotUnderstood
 from support import (
     alive,
     array_hook,
-    change_launcher,
     folder_hook,
+    lose_tenterhook,
     project_hooks,
     tenterhook,
     until,
@@ -371,7 +371,7 @@ def test_a_record_that_cannot_be_believed_gives_what_was_chosen(
 def test_an_interpreter_that_is_gone_gives_what_was_chosen(home: Path, project: Path, answering: str) -> None:
     folder_hook(user_hooks(home), "guard", "exit 0", metadata={"on_failure": "block"})  # which chooses closed
     install("claude-code")
-    change_launcher(home, (f"python={sys.executable}", "python=/nonexistent/python"))
+    lose_tenterhook(home)
     gone = line("claude-code", "PreToolUse")
     if answering == "hub":  # it needs none
         until(lambda: call(gone, payload("claude-code", project)).returncode == 0)

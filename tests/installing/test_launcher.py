@@ -15,6 +15,7 @@ import pytest
 
 from installing.test_wiring import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
+from tenterhook.basics import protected_places
 from tenterhook.installing import codex_trust, launcher, lines
 from tenterhook.installing.agents import AGENTS
 
@@ -159,6 +160,14 @@ def test_the_interpreter_of_install_counts_wherever_it_is_and_by_its_other_names
     directory = os.path.dirname(sys.executable)
     assert {record["python"], *record["others"]} >= {f"{directory}/python", f"{directory}/python3"}
     assert f"{home}/.local/share/uv/tools/tenterhook/bin/python" in record["others"]
+
+
+@pytest.mark.promise("a model that tries")
+def test_the_places_that_the_launcher_falls_back_on_are_protected(home: Path) -> None:
+    """Where the launcher would look for another Tenterhook, protect-hooks and our commands let no agent write."""
+    tools = [each for each in launcher.others([]) if each.startswith(str(home))]
+    assert len(tools) == 3
+    assert [each for each in tools if not protected_places.protected(each, removes=False)] == []
 
 
 def test_what_an_agents_process_does_rewrites_nothing_that_a_person_chose(home: Path) -> None:
