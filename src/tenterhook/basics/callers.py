@@ -1,4 +1,4 @@
-"""Who runs us, and what they hand on: the agent's process, and variables that a repository may have put there.
+"""Who runs us, and what they hand on: the agent's process, and its variables, which a repository may have set.
 
 Mostly that is whoever started this process. A hub answers for others, one at a time in each of its threads.
 
@@ -13,6 +13,7 @@ from _thread import _local
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
+    from typing import Any
 
     from ..runs.running import Cancel
 
@@ -22,13 +23,14 @@ class _Current(_local):
 
     pid: int | None = None
     make_ready: Callable[[], None]  # called before hooks run for them
-    environ: Mapping[bytes, bytes] | None = None
+    given: Mapping[bytes, bytes] | None = None  # their variables
+    environ: Mapping[bytes, bytes] | None = None  # what hooks inherit of them
     cancel: Cancel | None = None  # set when there is no more time for them
 
 
 CURRENT = _Current()
 # The plain dict behind `os.environ`: each event copies it, and through the mapping that takes eighty times as long.
-_VARIABLES: Mapping[bytes, bytes] = getattr(os.environb, "_data", os.environb)
+_VARIABLES: MutableMapping[bytes, bytes] = getattr(os.environb, "_data", os.environb)
 
 
 def pid() -> int:
@@ -38,7 +40,72 @@ def pid() -> int:
 
 def environ() -> Mapping[bytes, bytes]:
     """The variables that hooks inherit."""
-    return _VARIABLES if CURRENT.environ is None else CURRENT.environ
+    if CURRENT.environ is not None:
+        return CURRENT.environ
+    if _AGENT is None:
+        return _VARIABLES
+    if _AGENT.inherited is None:
+        from . import variables
+
+        _AGENT.inherited = variables.inherited(_AGENT.given, _AGENT.record, _working_directory())
+    return _AGENT.inherited
+
+
+def given_path() -> bytes | None:
+    """`PATH` as an agent has given it; None if a person started this process."""
+    if CURRENT.given is not None:
+        return CURRENT.given.get(b"PATH")
+    return _AGENT.given.get(b"PATH") if _AGENT is not None else None
+
+
+def is_agent() -> bool:
+    """Whether an agent runs us, so that a repository may have set variables."""
+    return CURRENT.given is not None or _AGENT is not None
+
+
+class _Agent:
+    """The agent that runs this process: its variables, and what hooks inherit of them once that is asked for."""
+
+    def __init__(self) -> None:
+        self.given = dict(_VARIABLES)
+        self.record: Mapping[str, Any] = {}
+        self.inherited: Mapping[bytes, bytes] | None = None
+
+
+_AGENT: _Agent | None = None
+
+
+# What our own processes take from an agent: how people write, and what time it is.
+_KEPT = frozenset((b"LANG", b"LANGUAGE", b"LOGNAME", b"TZ", b"USER"))
+
+
+def drop_variables() -> None:
+    """Have none of an agent's variables from now on, but for a few that decide nothing."""
+    global _AGENT  # noqa: PLW0603  # it is about the process
+    _AGENT = _Agent()
+    unset = os.unsetenv
+    for name in _AGENT.given:
+        if name not in _KEPT and not name.startswith(b"LC_"):
+            unset(name)
+            del _VARIABLES[name]
+
+
+def use_record(record: Mapping[str, Any]) -> None:
+    """Have the person's own variables in place of those that were dropped."""
+    from . import variables
+
+    assert _AGENT is not None
+    _AGENT.record = record
+    for name, value in variables.recorded(_AGENT.given, record).items():
+        os.putenv(name, value)
+        _VARIABLES[name] = value
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return "/"
 
 
 _SHELLS = frozenset(
@@ -84,23 +151,3 @@ def _is_in_container() -> bool:
 def is_attended() -> bool:
     """Whether somebody sits at the agent who can be asked; Claude Code says so, others are taken to be."""
     return environ().get(b"CLAUDE_CODE_SESSION_ATTENDED") != b"0"
-
-
-# What decides which code a program runs, before the program does.
-_STEERING = frozenset((b"BASH_ENV", b"ENV", b"NODE_OPTIONS", b"RUBYOPT", b"RUBYLIB"))
-_STEERING_KINDS = (b"LD_", b"DYLD_", b"PYTHON", b"PERL", b"BASH_FUNC_", b"GIT_")
-
-
-def is_steering(name: bytes) -> bool:
-    return name in _STEERING or name.startswith(_STEERING_KINDS)
-
-
-def steady(environ: MutableMapping[bytes, bytes], recorded: Mapping[str, str]) -> None:
-    """Take what steers programs from the record: agents let a repository set variables, and hooks inherit them."""
-    for name in [name for name in environ if is_steering(name)]:
-        del environ[name]
-    given, own = environ.get(b"PATH"), os.fsencode(recorded.get("PATH", ""))
-    for known, value in recorded.items():
-        environ[os.fsencode(known)] = os.fsencode(value)
-    if given and given != own:
-        environ[b"PATH"] = b"%b:%b" % (own, given) if own else given

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from . import light_json, places, private_files
+from . import light_json, places, private_files, variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ _LONGEST = 1024 * 1024  # bytes that are read
 _MOST_KEPT = 1000  # lines of one defining file
 _A_YEAR = 365 * 86400  # seconds
 
-# What a hook may not set for those that come after it: it would decide what they run.
-_REFUSED = r"PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|IFS|PYTHON.*|NODE_OPTIONS|GIT_.*|HOME|XDG_.*|TENTERHOOK_.*|KIMI_.*"
+# What a hook may not set for those that come after it, besides what decides which code they run.
+_REFUSED = r"PATH|ENV|TENTERHOOK_.*|KIMI_.*"
 _ASSIGNMENT = r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)"
 
 
@@ -86,7 +86,7 @@ def assignment(line: str) -> tuple[str | None, str, str | None]:
     if not found or "\0" in line:
         return None, "", f"env file: not NAME=value: {line[:60]!r}"
     name, value = found[1], found[2]
-    if re.fullmatch(_REFUSED, name):
+    if re.fullmatch(_REFUSED, name) or variables.is_from_record(name.encode()):
         return None, "", f"env file: {name} may not be set by a hook"
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]

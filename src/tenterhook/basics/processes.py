@@ -50,15 +50,31 @@ _THIS: dict[int, Process] = {}
 
 def is_ours(process: Process) -> bool:
     """Whether a process runs our command, as its command line says."""
-    try:
-        with open(f"/proc/{process.pid}/cmdline", "rb", buffering=0) as file:
-            words = file.read().split(b"\0")[:4]
-    except OSError:
-        return False
-    return any(word.endswith(_OURS) or word == b"tenterhook" for word in words)
+    program, *words = _command_line(process.pid)
+    if program.endswith(b"/tenterhook") or program == b"tenterhook":
+        return True
+    while words and words[0].startswith(b"-") and words[0] not in (b"-c", b"-m"):
+        del words[0]
+    match words:  # what an interpreter runs; words behind that may be a project's name
+        case [b"-c", *code]:
+            text = b" ".join(code)
+            return text.startswith(b"import sys; sys.path") and b"; from tenterhook." in text
+        case [b"-m", module, *_]:
+            return module in (b"tenterhook", b"tenterhook.bridge")
+        case [script, *_]:
+            return script.endswith(_OURS) or script == b"tenterhook"
+    return False
 
 
 _OURS = (b"/tenterhook", b"/tenterhook/__main__.py", b"/tenterhook/bridge.py")
+
+
+def _command_line(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return [b""] if os.path.exists("/proc/self/stat") else _ask_ps(pid, "command=").encode().split(b" ") or [b""]
 
 
 def ancestors() -> Iterator[Process]:
@@ -107,24 +123,28 @@ def look_up(pid: int) -> Ancestor | None:
         name = head.partition(b"(")[2].decode("utf-8", "replace")
         return Ancestor(Process(pid, fields[19].decode()), int(fields[1]), name, int(fields[3]), int(fields[4]))
     except FileNotFoundError:
-        return _ask_ps(pid) if not os.path.exists("/proc/self/stat") else None
+        return _found_by_ps(pid) if not os.path.exists("/proc/self/stat") else None
     except (OSError, IndexError, ValueError):
         return None
 
 
-def _ask_ps(pid: int) -> Ancestor | None:
+def _found_by_ps(pid: int) -> Ancestor | None:
     """The same where there is no /proc."""
+    parent, _, started = _ask_ps(pid, "ppid=", "lstart=").partition(" ")
+    return Ancestor(Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None
+
+
+def _ask_ps(pid: int, *columns: str) -> str:
     import subprocess
 
     asked = subprocess.run(
-        ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)],
+        ["/bin/ps", "-ww", *(word for column in columns for word in ("-o", column)), "-p", str(pid)],
         capture_output=True,
         text=True,
         check=False,
         env={"LC_ALL": "C", "TZ": "UTC"},
     )
-    parent, _, started = asked.stdout.strip().partition(" ")
-    return Ancestor(Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None
+    return asked.stdout.strip()
 
 
 class Outliving:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ _EXPORT = re.compile(rf"export ((?:[A-Za-z_]\w*={_WORD} ?)+); ")
 
 def entry_line(folder: str) -> str | None:
     """A shell line that starts the entry point of a folder as the folder itself would; None without one."""
-    argv = commands._argv(folder)
+    argv = commands._argv(folder, os.environb.get(b"PATH", b""))
     return None if isinstance(argv, str) else shlex.join(argv)
 
 

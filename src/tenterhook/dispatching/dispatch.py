@@ -57,6 +57,7 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     if record.get("host") != options["host"]:
         raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
     places.FIXED.update({kind: record[kind] for kind in PLACES})
+    callers.drop_variables()
     if options["check"]:
         return _check(record)
     now = time.monotonic()
@@ -132,7 +133,7 @@ def _refusal(native: str, record: dict[str, Any], why: str) -> Answer:
 def _load(record: dict[str, Any]) -> None:
     """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
     if callers.CURRENT.pid is None:
-        callers.steady(os.environb, record.get("steering", {}))
+        callers.use_record(record)
         if "site" not in sys.modules:  # else the interpreter has looked where its packages are
             sys.path += [path for path in _module_path(record["path"]) if path not in sys.path]
     else:

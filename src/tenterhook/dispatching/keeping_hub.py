@@ -19,7 +19,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import callers, locks, places, private_files
+from ..basics import locks, places, private_files, variables
 from ..errors import HookError
 from . import starting
 
@@ -77,8 +77,9 @@ def want(listen: str | None, database: str | None, public_url: str | None, keep_
         if name in _PASSED_ON
         or name.startswith(_PASSED_ON_KINDS)
         or name.lower() in _PROXIES
-        or callers.is_steering(os.fsencode(name))
+        or variables.is_from_record(os.fsencode(name))
     }
+    environment.pop("TENTERHOOK_CHAIN", None)
     if database is not None and "://" not in database:
         database = os.path.abspath(database)
     asked = Wanted(

@@ -15,7 +15,7 @@ import threading
 import time
 from typing import NamedTuple
 
-from ..basics import callers, places
+from ..basics import callers, places, variables
 from ..runs import running, warming
 from . import bundle, dispatch, starting
 
@@ -168,11 +168,12 @@ class Server:
 
         def make_ready() -> None:
             connection.send(b".")  # fails if they no longer wait: a hub that comes late runs nothing
-            environ = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
-            callers.steady(environ, record.get("steering", {}))
-            callers.CURRENT.environ = environ
+            given = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
+            callers.CURRENT.given = given
+            callers.CURRENT.environ = variables.inherited(given, record, os.readlink(f"/proc/{request.pid}/cwd"))
 
-        callers.CURRENT.pid, callers.CURRENT.make_ready, callers.CURRENT.environ = request.pid, make_ready, {}
+        callers.CURRENT.pid, callers.CURRENT.make_ready = request.pid, make_ready
+        callers.CURRENT.given = callers.CURRENT.environ = {}
         callers.CURRENT.cancel = self._cancel
         answer = dispatch.answered(event, record, request.sent, deadline)
         if answer is None:

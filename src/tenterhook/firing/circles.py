@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..basics import callers, places, processes
+from ..basics import callers, places, processes, variables
 from ..basics.values import remembered
 from ..model import Hook
 
-# Each link names the process that started a hook, and the hook. Only links to real ancestors count.
-CHAIN = b"TENTERHOOK_CHAIN"
+# Each link names the process that started a hook, and the hook. Only links to ancestors that can have done so count.
+CHAIN = variables.CHAIN
 
 
 def identity(hook: Hook) -> str:
@@ -40,8 +40,21 @@ def chain(before: str, starter: processes.Process, hook_identity: str) -> str:
     return f"{before} {starter}:{hook_identity}".strip()
 
 
+def confirmed(links: str) -> str:
+    """The links of a chain that the system confirms: a repository can set the variable, but not our ancestors.
+
+    Where an agent runs us, they must run our own command. Elsewhere they may be any program that uses our library.
+    """
+    if not links:
+        return ""
+    believed = not callers.is_agent()
+    this = processes.this()  # a hub, whose hooks call us
+    found = (each for each in processes.ancestors() if believed or each == this or processes.is_ours(each))
+    starters = set(map(str, found))
+    return " ".join(link for link in links.split() if link.partition(":")[0] in starters)
+
+
 def closes(hook: Hook, links: str) -> bool:
-    """Whether this very hook is what called us, by the chain that we were started with."""
+    """Whether this very hook is what called us, by the confirmed links of the chain that we were started with."""
     mine = identity(hook)
-    starters = {starter for starter, _, name in (link.partition(":") for link in links.split()) if name == mine}
-    return bool(starters) and any(str(process) in starters for process in processes.ancestors())
+    return any(link.partition(":")[2] == mine for link in links.split())

@@ -11,7 +11,7 @@ from ..events import AGENTS
 from ..formats import entry_points, payloads
 from ..model import WITH_ONE_MATCHER, Event, Hook
 from ..runs.running import GRACE, Command
-from . import circles, not_begun
+from . import circles, not_begun, safe_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Shared:
         # Byte code beside a script would change the folder that was trusted.
         if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
-        self.chain = os.fsdecode(self.base.get(circles.CHAIN, b""))
+        self.chain = circles.confirmed(os.fsdecode(self.base.pop(circles.CHAIN, b"")))
         for name in (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA"):  # ours alone to say
             self.base.pop(name, None)
         self._state = places.state()
@@ -81,8 +81,9 @@ class _Shared:
 
 
 def _made_from(event: Event, session: Session, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Everything that an environment depends on."""
-    return (*inherited, session.variables(), session.env_file, event.session_id, event.work_dir)
+    """Everything that an environment depends on: also who calls us, if a hook may have."""
+    caller = callers.pid() if circles.CHAIN in inherited[0] else None
+    return (*inherited, caller, session.variables(), session.env_file, event.session_id, event.work_dir)
 
 
 _MOST_KEPT = 256
@@ -123,6 +124,8 @@ class Environment:
         about = {b"TENTERHOOK_METADATA": jsonable.encode(jsonable.plain(dict(hook.metadata)))}
         if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
             about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
+            if path := callers.given_path():  # programs as the project has them, in its directories and by its shims
+                about[b"PATH"] = path
         return about
 
 
@@ -162,13 +165,17 @@ def prepare(
     notes: tuple[str, ...] = ()
     python = None
     if hook.folder is not None:
-        argv = _argv(hook.folder)
+        argv = _argv(hook.folder, env.get(b"PATH", b""))
         if isinstance(argv, str):
             return Prepared(None, argv)
+        if safe_path.is_for_script(argv[-1]):
+            env = {**env, **safe_path.VARIABLE}
         if warm and hook.is_warm:
             python = _python(argv, env.get(b"PATH", b""))
     else:
         line = hook.command or ""
+        if safe_path.is_for(line):
+            env = {**env, **safe_path.VARIABLE}
         if hook.format == "table":
             from ..formats import placeholders
 
@@ -181,8 +188,8 @@ def prepare(
     return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, GRACE, python), None, notes)
 
 
-def _argv(folder: str) -> tuple[str, ...] | str:
-    """How a folder's script is started, or why it cannot be."""
+def _argv(folder: str, path: bytes) -> tuple[str, ...] | str:
+    """How a folder's script is started, or why it cannot be. `path`: where its interpreter is looked for."""
     script, problem = entry_points.entry_point(folder)
     if script is None:
         return "cannot start: no script"
@@ -195,6 +202,12 @@ def _argv(folder: str) -> tuple[str, ...] | str:
     interpreter = entry_points.interpreter(first)
     if interpreter and os.path.isabs(interpreter) and not os.path.exists(interpreter):
         return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
+    if interpreter and not os.path.isabs(interpreter):
+        # the system would look for it in the working directory, which is the project's
+        found = _on_path(interpreter, os.fsdecode(path)) if "/" not in interpreter else None
+        if found is None:
+            return f"cannot start: its #! line names {interpreter!r}, which is not on PATH: {script}"
+        interpreter, has_exec_bit = found, False
     if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
         return (script,)
     if interpreter:

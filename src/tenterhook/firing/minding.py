@@ -41,7 +41,7 @@ class Job(NamedTuple):
 
 
 def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, bytes]) -> Job:
-    """A command as another process can be handed it; `base` is the environment that process has anyway."""
+    """A command as another process can be handed it; `base` is the environment that it is handed for all jobs."""
     return Job(
         name=hook.name,
         source=hook.source,
@@ -62,13 +62,18 @@ class Minders:
     def __init__(self) -> None:
         self._started = processes.Outliving()
 
-    def start(self, jobs: Sequence[Job], env: Mapping[bytes, bytes]) -> str | None:
-        """Hand jobs to a minder without waiting for it; return why it could not be started."""
+    def start(self, jobs: Sequence[Job], base: Mapping[bytes, bytes]) -> str | None:
+        """Hand jobs to a minder without waiting for it; return why it could not be started.
+
+        `base` is what their environments have in common; the minder itself has that of this process.
+        """
         import subprocess
 
         self._started.reap()
         path = [os.path.dirname(places.PACKAGE)]
-        data = json.dumps({"places": places.FIXED, "jobs": [job._asdict() for job in jobs]}).encode()
+        env = {os.fsdecode(name): os.fsdecode(value) for name, value in base.items()}
+        handed = {"places": places.FIXED, "env": env, "jobs": [job._asdict() for job in jobs]}
+        data = json.dumps(handed).encode()
         try:
             descriptor = _readable(data)
         except OSError as error:
@@ -80,7 +85,6 @@ class Minders:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env=dict(env),
                 start_new_session=True,
             )
         except OSError as error:
@@ -115,8 +119,8 @@ def main() -> None:
     places.FIXED.update(handed["places"])
     jobs = [Job(**job) for job in handed["jobs"]]
     starter = processes.this()
-    base = dict(os.environb)
-    links = os.fsdecode(base.get(circles.CHAIN, b""))
+    base = {os.fsencode(name): os.fsencode(value) for name, value in handed["env"].items()}
+    link = os.fsdecode(circles.CHAIN)
     commands = [
         Command(
             argv=tuple(job.argv),
@@ -125,7 +129,7 @@ def main() -> None:
             env={
                 **base,
                 **{os.fsencode(name): os.fsencode(value) for name, value in job.env.items()},
-                circles.CHAIN: os.fsencode(circles.chain(links, starter, job.identity)),
+                circles.CHAIN: os.fsencode(circles.chain(job.env.get(link, ""), starter, job.identity)),
             },
             timeout=job.timeout,
         )

@@ -145,7 +145,8 @@ def apply(change: Plan, *, removal: bool = False) -> None:
             # First: an entry without a launcher, and a launcher without a record, do not answer.
             now = [change.record, *(each for each in known if _name(each) != _name(change.record))]
             others = [python for each in now for python in (each["python"], *each.get("others", ()))]
-            launcher.renew(change.record["python"], change.record["bridge"], others, by_person=change.by_person)
+            python, bridge, steering = (change.record[each] for each in ("python", "bridge", "steering"))
+            launcher.renew(python, bridge, others, steering, by_person=change.by_person)
             records.write(path, change.record)
         for file in change.files:
             if file.changes:

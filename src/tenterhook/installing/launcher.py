@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 
-from ..basics import places
+from ..basics import places, variables
 from ..catalog import ownership, roots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 VERSION = 1  # of the launcher and of the entries that name it; what another version wrote is renewed
 BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
@@ -49,14 +50,24 @@ def _fallback_file() -> str:
     return os.path.join(places.state(), "fallback")
 
 
-def text(python: str, bridge: str, others: Iterable[str]) -> bytes:
-    """The launcher that starts `bridge` with `python`, and else what the other interpreters have."""
+def text(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str, str]) -> bytes:
+    """The launcher that starts `bridge` with `python`, and else what the other interpreters have.
+
+    `recorded`: the person's own variables.
+    """
     with open(_TEMPLATE, encoding="utf-8") as file:
         written = file.read()
+    names = [name.decode() for name in variables.AT_START]
+    own = [f"export {name}={shlex.quote(recorded[name])}\n" for name in names if name in recorded]
+    written = written.replace("@unset@", _wrapped(names)).replace("@exports@\n", "".join(own))
     found = {"state": places.state(), "machine": _machine(), "python": python, "bridge": bridge}
     for name, value in found.items():
         written = written.replace(f"@{name}@", shlex.quote(value))
     return written.replace("@others@", " ".join(map(shlex.quote, others))).encode("utf-8", "surrogateescape")
+
+
+def _wrapped(words: Iterable[str]) -> str:
+    return " \\\n    ".join(textwrap.wrap(" ".join(words), 110))
 
 
 def _machine() -> str:
@@ -98,9 +109,9 @@ def _may_be_started(python: str) -> bool:
     return ownership.writable_by_others(there) is None
 
 
-def renew(python: str, bridge: str, others: Iterable[str], *, by_person: bool) -> None:
+def renew(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str, str], *, by_person: bool) -> None:
     """Write the launcher as it has to be. After a person's own command no fallback answers any more."""
-    wanted = text(python, bridge, [each for each in dict.fromkeys(others) if each != python])
+    wanted = text(python, bridge, [each for each in dict.fromkeys(others) if each != python], recorded)
     if by_person:
         forget_fallback()
     try:

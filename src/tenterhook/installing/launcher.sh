@@ -5,6 +5,9 @@
 # this file, `tenterhook doctor` runs it (with `check` or `check-alone` as its last word), and `tenterhook uninstall`
 # removes it.
 
+# What would act on the programs below before they do anything; the values that were in force at the installation.
+unset @unset@
+@exports@
 state=@state@
 machine=@machine@  # where `install` ran, as `here` below
 agent=${1%%@*} event=$2 mode=$3  # AGENT may be followed by @ and the project that it is installed in
@@ -60,8 +63,8 @@ bridge=@bridge@
 if [ -x "$python" ] && [ -r "$bridge" ]; then
     if [ -S "$state/hub.sock" ] && [ ! "$alone" ] && [ -x /usr/bin/perl ] && [ -r "${bridge%.py}.pl" ]; then
         # The hub has everything loaded, and Perl starts in a quarter of the time that Python takes.
-        PERL5OPT='' PERLIO='' PERL_BADLANG=0
-        export PERL5OPT PERLIO PERL_BADLANG
+        PERL_BADLANG=0
+        export PERL_BADLANG
         answer_with /usr/bin/perl -C0 -f "${bridge%.py}.pl" "$python" -I -S "$bridge"
     else
         answer_with "$python" -I -S "$bridge"

@@ -11,9 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..basics import places
-from ..basics.callers import is_steering
-from . import launcher
+from ..basics import places, variables
+from . import interpreters, launcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,9 +90,7 @@ def made(
         "cache": places.cache(),
         "agent_home": agent.home(),
         "environment": _environment(agent),
-        "steering": {
-            name: value for name, value in os.environ.items() if name == "PATH" or is_steering(os.fsencode(name))
-        },
+        "steering": _steering() if "steering" not in kept else {},
         "configs": list(configs),
         "closed": closed,
         "everywhere": everywhere,
@@ -102,6 +99,12 @@ def made(
         "files": [],
         **kept,
     }
+
+
+def _steering() -> dict[str, str]:
+    """The person's variables that hooks get in place of the agent's."""
+    path = interpreters.path_for_hooks(os.environ.get("PATH", os.defpath))
+    return {**dict(variables.of_person(os.environb)), "PATH": path}
 
 
 def _environment(agent: Agent) -> dict[str, str]:

@@ -1,0 +1,138 @@
+"""Variables that decide which code a program runs, or whom it believes, before the program itself does.
+
+Agents let a repository set variables. This is the one table of those that are never taken from an agent: the launcher
+unsets them, hooks get them as they were at `install`, and hooks may not set them for each other.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+# What acts on any program as it starts, on Python, on Perl or on OpenSSL: the launcher unsets these before it starts
+# one. Not `SHELLOPTS` and `BASHOPTS`, which bash does not let go: it would end.
+AT_START = (
+    *(b"LD_PRELOAD", b"LD_LIBRARY_PATH", b"LD_AUDIT", b"LD_BIND_NOT", b"LD_BIND_NOW", b"LD_DEBUG", b"LD_DEBUG_OUTPUT"),
+    *(b"LD_DYNAMIC_WEAK", b"LD_HWCAP_MASK", b"LD_ORIGIN_PATH", b"LD_PREFER_MAP_32BIT_EXEC", b"LD_PROFILE"),
+    *(b"LD_PROFILE_OUTPUT", b"LD_SHOW_AUXV", b"LD_TRACE_LOADED_OBJECTS", b"LD_TRACE_PRELINKING", b"LD_USE_LOAD_BIAS"),
+    *(b"LD_VERBOSE", b"LD_WARN", b"DYLD_INSERT_LIBRARIES", b"DYLD_LIBRARY_PATH", b"DYLD_FRAMEWORK_PATH"),
+    *(b"DYLD_FALLBACK_LIBRARY_PATH", b"DYLD_FALLBACK_FRAMEWORK_PATH", b"DYLD_VERSIONED_LIBRARY_PATH"),
+    *(b"GCONV_PATH", b"GETCONF_DIR", b"GLIBC_TUNABLES", b"LOCPATH", b"MALLOC_CHECK_", b"MALLOC_PERTURB_"),
+    *(b"MALLOC_TRACE", b"NLSPATH", b"TZDIR"),
+    *(b"OPENSSL_CONF", b"OPENSSL_CONF_INCLUDE", b"OPENSSL_ENGINES", b"OPENSSL_MODULES", b"SSLKEYLOGFILE"),
+    *(b"PERL5DB", b"PERL5LIB", b"PERL5OPT", b"PERLIO", b"PERLLIB", b"PERL_UNICODE"),
+    *(b"PYTHONHOME", b"PYTHONPATH", b"PYTHONPLATLIBDIR", b"__PYVENV_LAUNCHER__"),
+)
+_NAMES = frozenset(
+    (
+        *AT_START,
+        *(b"HOME", b"TMPDIR"),  # start-up files, modules and settings below them
+        *(b"BASH_ENV", b"BASHOPTS", b"CDPATH", b"SHELLOPTS"),
+        *(b"GLOBIGNORE", b"GREP_OPTIONS", b"IFS", b"POSIXLY_CORRECT", b"PS4", b"BASH_COMPAT", b"BASH_LOADABLES_PATH"),
+        *(b"BASH_XTRACEFD", b"EXECIGNORE", b"FPATH", b"MODULE_PATH", b"ZDOTDIR", b"fish_function_path"),
+        *(b"NODE_COMPILE_CACHE", b"NODE_EXTRA_CA_CERTS", b"NODE_ICU_DATA", b"NODE_OPTIONS", b"NODE_PATH"),
+        *(b"NODE_PRESERVE_SYMLINKS", b"NODE_PRESERVE_SYMLINKS_MAIN", b"NODE_REPL_EXTERNAL_MODULE"),
+        *(b"NODE_TLS_REJECT_UNAUTHORIZED", b"NODE_V8_COVERAGE", b"TSX_TSCONFIG_PATH"),
+        *(b"CLASSPATH", b"JAVA_HOME", b"JAVA_TOOL_OPTIONS", b"JDK_JAVA_OPTIONS", b"_JAVA_OPTIONS", b"PHPRC"),
+        *(b"PHP_INI_SCAN_DIR", b"AWKLIBPATH", b"AWKPATH", b"TCLLIBPATH", b"TCL_LIBRARY", b"DEVELOPER_DIR"),
+        *(b"GOENV", b"GOFLAGS", b"GOROOT", b"GOTOOLCHAIN", b"MAKEFILES", b"MAKEFLAGS", b"GNUMAKEFLAGS"),
+        *(b"CURL_CA_BUNDLE", b"CURL_HOME", b"REQUESTS_CA_BUNDLE", b"SSL_CERT_DIR", b"SSL_CERT_FILE", b"WGETRC"),
+        *(b"LESSCLOSE", b"LESSOPEN", b"RIPGREP_CONFIG_PATH", b"TAR_OPTIONS"),
+        *(b"HOSTALIASES", b"LOCALDOMAIN", b"NIS_PATH", b"RESOLV_HOST_CONF", b"RES_OPTIONS"),
+    )
+)
+_KINDS = (
+    *(b"LD_", b"DYLD_", b"MALLOC_", b"OPENSSL_", b"PYTHON", b"PERL", b"RUBY", b"BASH_FUNC_", b"GIT_", b"XDG_"),
+    *(b"LUA_", b"GEM_", b"BUNDLE_", b"BUN_", b"DENO_", b"TS_NODE_", b"npm_config_", b"NPM_CONFIG_", b"DOTNET_"),
+    *(b"CORECLR_", b"COMPlus_", b"ERL_", b"JULIA_", b"R_", b"PIP_", b"UV_", b"CARGO_", b"RUSTC_", b"RUSTUP_"),
+    # which version a shim starts, and what it runs before
+    *(b"PYENV_", b"RBENV_", b"NODENV_", b"GOENV_", b"JENV_", b"PLENV_", b"PHPENV_", b"ASDF_", b"MISE_", b"VOLTA_"),
+    *(b"FNM_", b"PROTO_"),
+)
+_SECRETS = (b"_TOKEN", b"_PASSWORD", b"_SECRET", b"_API_KEY")  # they decide nothing, and are not to be written down
+_OURS = b"TENTERHOOK_"  # ours alone to say
+_MOST = 512 * 1024  # bytes of an agent's variables that hooks inherit; the system allows 2 MiB for everything
+CHAIN = b"TENTERHOOK_CHAIN"  # believed as far as the system confirms it
+
+
+def is_from_record(name: bytes) -> bool:
+    """Whether a variable comes from the time of `install`, and never from an agent or from a hook."""
+    return name in _NAMES or (name.startswith(_KINDS) and not name.endswith(_SECRETS))
+
+
+def of_person(environ: Mapping[bytes, bytes]) -> Iterator[tuple[str, str]]:
+    """What `install` records of a person's variables, besides `PATH`."""
+    for name, value in environ.items():
+        if is_from_record(name):
+            yield os.fsdecode(name), os.fsdecode(value)
+
+
+def inherited(given: Mapping[bytes, bytes], record: Mapping[str, Any], directory: str) -> dict[bytes, bytes]:
+    """What hooks inherit of an agent's variables. `directory`: where the agent is."""
+    kept = {
+        name: value
+        for name, value in given.items()
+        if not (name.startswith(_OURS) or is_from_record(name)) or name == CHAIN
+    }
+    left = _MOST - sum(map(len, kept.values()))
+    while left < 0:  # a hook could not be started with them
+        largest = max(kept, key=lambda name: len(kept[name]))
+        left += len(kept.pop(largest))
+    found = {**kept, **recorded(given, record)}
+    found[b"PATH"] = _path(found[b"PATH"], given.get(b"PATH", b""), _project(directory, record["home"]))
+    return found
+
+
+def recorded(given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """What comes from the record; one of an earlier version has no `HOME` and no `XDG_*`."""
+    home = record["home"]
+    found = {"HOME": home}
+    for kind, usual in (("config", ".config"), ("state", ".local/state/tenterhook"), ("cache", ".cache/tenterhook")):
+        if record[kind] != f"{home}/{usual}":
+            found[f"XDG_{kind.upper()}_HOME"] = record[kind].removesuffix("/tenterhook")
+    found |= record.get("steering", {})
+    found |= record.get("environment", {})
+    if not os.path.isdir(found.get("TMPDIR", "/")):  # that of a login that is over
+        del found["TMPDIR"]
+    encoded = {os.fsencode(name): os.fsencode(value) for name, value in found.items()}
+    runtime = b"/run/user/%d" % os.getuid()
+    if given.get(b"XDG_RUNTIME_DIR") == runtime:
+        encoded[b"XDG_RUNTIME_DIR"] = runtime
+    encoded[b"PATH"] = absolute_only(encoded.get(b"PATH", b"")) or b"/usr/local/bin:/usr/bin:/bin"
+    return encoded
+
+
+def absolute_only(path: bytes) -> bytes:
+    """A `PATH` without what depends on the working directory, which is the project's."""
+    return b":".join(each for each in path.split(b":") if each.startswith(b"/"))
+
+
+def _path(recorded: bytes, given: bytes, project: bytes | None) -> bytes:
+    """First what was there at `install`; of the rest nothing that is the project's. Its own entries come last."""
+    known = recorded.split(b":")
+    more = [each for each in given.split(b":") if each.startswith(b"/") and each not in known]
+    if project is None:
+        return b":".join((*known, *more))
+    theirs = [each for each in known if _is_inside(each, project)]
+    more = [each for each in more if not _is_inside(os.path.realpath(each), project)]
+    return b":".join((*(each for each in known if each not in theirs), *more, *theirs))
+
+
+def _is_inside(place: bytes, directory: bytes) -> bool:
+    return place == directory or place.startswith(directory + b"/")
+
+
+def _project(directory: str, home: str) -> bytes | None:
+    """The repository that a directory belongs to, else the directory; None for the home and what is around it."""
+    path = os.path.realpath(directory)
+    ends = ("/", os.path.realpath(home))
+    while path not in ends:
+        if os.path.lexists(f"{path}/.git"):
+            return os.fsencode(path)
+        path = os.path.dirname(path)
+    path = os.path.realpath(directory)
+    return None if any(f"{end}/".startswith(f"{path}/") for end in ends) else os.fsencode(path)

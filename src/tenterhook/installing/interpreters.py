@@ -1,0 +1,83 @@
+"""Interpreters behind the shims of version managers, which choose a version by a file of the project.
+
+pyenv, rbenv, nodenv, asdf, mise and others put a program of their own in the place of `python3` or `node`. A file of a
+cloned project (`.python-version`, `.tool-versions`) can make it fail, and a guard with it. So hooks find the
+interpreter that the shim starts outside of any project before they find the shim.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+
+from ..basics import places, variables
+
+# How each tells where it is.
+_ASKED = {
+    "python3": ("-I", "-c", "import sys; print(sys.executable)"),
+    "python": ("-I", "-c", "import sys; print(sys.executable)"),
+    "node": ("-p", "process.execPath"),
+    "ruby": ("-e", "require 'rbconfig'; puts RbConfig.ruby"),
+    "perl": ("-e", "print $^X"),
+    "php": ("-r", "echo PHP_BINARY;"),
+    "bun": ("-e", "console.log(process.execPath)"),
+    "deno": ("eval", "console.log(Deno.execPath())"),
+}
+_PATIENCE = 10  # seconds
+
+
+@functools.cache
+def path_for_hooks(path: str) -> str:
+    """A `PATH` that has, before a directory of shims, the directories of the interpreters behind them."""
+    path = os.fsdecode(variables.absolute_only(os.fsencode(path)))
+    for name, arguments in _ASKED.items():
+        shim = _found_shim(name, path)
+        behind = _behind(shim, arguments) if shim is not None else None
+        if shim is not None and behind is not None:
+            entries = path.split(":")
+            entries.insert(entries.index(os.path.dirname(shim)), os.path.dirname(behind))
+            path = ":".join(dict.fromkeys(entries))
+    return path
+
+
+def _found_shim(name: str, path: str) -> str | None:
+    """The program that is found first on a `PATH`, if it seems to be a shim."""
+    found = next((each for place in path.split(":") if _can_run(each := os.path.join(place, name))), None)
+    return found if found is not None and _may_be_shim(found, name) else None
+
+
+def _can_run(program: str) -> bool:
+    return os.path.isfile(program) and os.access(program, os.X_OK)
+
+
+def _may_be_shim(program: str, name: str) -> bool:
+    """Whether it is a script, or a link to a program of another kind, or where shims are kept."""
+    real = os.path.realpath(program)
+    if os.path.basename(os.path.dirname(program)) == "shims" or not os.path.basename(real).startswith(name.rstrip("3")):
+        return True
+    try:
+        with open(real, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def _behind(shim: str, arguments: tuple[str, ...]) -> str | None:
+    """The interpreter that a shim starts in the home directory, where no project is."""
+    try:
+        asked = subprocess.run(
+            [shim, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=places.home(),
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    told = os.fsdecode(asked.stdout).strip()
+    # it is found by its name, so it must have that name where it is
+    behind = os.path.join(os.path.dirname(told), os.path.basename(shim))
+    is_one = asked.returncode == 0 and os.path.isabs(told) and _can_run(behind)
+    return behind if is_one and os.path.dirname(behind) != os.path.dirname(shim) else None
