@@ -14,7 +14,7 @@ from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..installing import codex_trust, launcher, lines, records, wiring
 from ..journal import health
-from . import switches
+from . import environment, switches
 from .findings import Finding, Level, bad, note, ok
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def agent_findings(
     found += _configs(record, catalog)
     found += _answers(agent, record, project)
     if not quickly:
+        found += environment.findings(agent, record, catalog.root)
         found += _recent(agent)
     return found
 

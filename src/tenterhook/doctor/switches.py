@@ -46,17 +46,17 @@ def _disabled(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
     folder = os.path.join(root, agent.directory)
     projects = [os.path.join(folder, name) for name in ("settings.json", "settings.local.json")]
     for file in (settings, *projects, *_MANAGED[agent.name]):
-        if _json(file).get("disableAllHooks"):
+        if read_json(file).get("disableAllHooks"):
             yield bad(f"disableAllHooks in {file} switches every hook off", "take it out")
     for file in _MANAGED[agent.name]:
-        if _json(file).get("allowManagedHooksOnly"):
+        if read_json(file).get("allowManagedHooksOnly"):
             what = f"allowManagedHooksOnly in {file} switches off every hook that is not in it"
             yield bad(what, f"{_ASK}; ours would have to be there")
 
 
 def _gemini(settings: str, root: str) -> Iterator[Finding]:
     for file in (settings, os.path.join(root, ".gemini", "settings.json"), *_MANAGED["gemini"]):
-        switches = _json(file).get("hooksConfig")
+        switches = read_json(file).get("hooksConfig")
         if not isinstance(switches, dict):
             continue
         if switches.get("enabled") is False:
@@ -117,7 +117,7 @@ def _codex_switch(files: Sequence[str]) -> tuple[str, str, bool] | None:
 
 
 def _copilot(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
-    if _json(settings).get("disableAllHooks"):
+    if read_json(settings).get("disableAllHooks"):
         yield bad(f"disableAllHooks in {settings} switches this file off", "take it out")
     if settings != agent.settings() and not copilot_trusts(agent, root):
         what = f"Copilot CLI does not trust {root}: run with -p, it leaves out the project's hooks"
@@ -126,7 +126,7 @@ def _copilot(agent: Agent, settings: str, root: str) -> Iterator[Finding]:
 
 def copilot_trusts(agent: Agent, root: str) -> bool:
     """Whether the person has said that a folder, or one around it, is trusted."""
-    known = _json(os.path.join(agent.home(), "config.json"))
+    known = read_json(os.path.join(agent.home(), "config.json"))
     folders = known.get("trustedFolders", known.get("trusted_folders"))
     trusted = [each for each in folders if isinstance(each, str)] if isinstance(folders, list) else []
     return any(f"{root}/".startswith(f"{each.rstrip('/')}/") for each in trusted)
@@ -155,7 +155,8 @@ def _wrong(agent: Agent, hook: Any) -> str | None:
     return None if isinstance(hook.get("command"), str) and hook["command"].strip() else "no command"
 
 
-def _json(file: str) -> dict[str, Any]:
+def read_json(file: str) -> dict[str, Any]:
+    """The object in a settings file; empty if there is none."""
     try:
         with open(file, encoding="utf-8-sig") as stream:
             value = commented_json.loads(stream.read())

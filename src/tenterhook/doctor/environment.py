@@ -1,0 +1,64 @@
+"""Variables that act on the agent's own shell, before the entry of ours that it runs: nothing of ours can stop them."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..installing import interpreters
+from .findings import Finding, bad, note
+from .switches import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..installing.agents import Agent
+
+# The loader and the C library act on any shell, the others on bash.
+_ACTING = re.compile(
+    r"LD_.*|DYLD_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|MALLOC_TRACE|BASH_ENV|BASHOPTS|BASH_FUNC_.*|SHELLOPTS"
+)
+# Where a project can set variables: in settings, and in files of assignments.
+_SETTINGS = {"claude-code": ("settings.json", "settings.local.json"), "qwen": ("settings.json",)}
+_ASSIGNMENTS = ("gemini", "qwen")
+_ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*[=:]")
+
+
+def findings(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator[Finding]:
+    """What a project sets in an agent, what is set here, and interpreters that a project may choose."""
+    for file, names in _of_project(agent, root):
+        for name in filter(_ACTING.fullmatch, names):
+            what = f"{file} sets {name}: it acts on {agent.title}'s own shell, and may keep our entries from running"
+            yield bad(what, "take it out, or do not start the agent there")
+    known = record.get("steering", {})
+    for name, value in os.environ.items():
+        if _ACTING.fullmatch(name) and value != known.get(name):
+            what = f"{name} is set here and was not at install: it acts on the shell of an agent that inherits it"
+            yield note(what, f"unset {name}; if it is your own: tenterhook install {agent.name}")
+    path = known.get("PATH", "")
+    behind = [each for each in interpreters.path_for_hooks(path).split(":") if each not in path.split(":")]
+    if behind:
+        what = (
+            f"an interpreter of your hooks is a shim, which obeys files of the project; behind it: {', '.join(behind)}"
+        )
+        yield note(what, f"have hooks use that one: tenterhook install {agent.name}")
+
+
+def _of_project(agent: Agent, root: str) -> Iterator[tuple[str, list[str]]]:
+    """Files of a project that set variables in an agent, and which."""
+    for name in _SETTINGS.get(agent.name, ()):
+        file = os.path.join(root, agent.directory, name)
+        env = read_json(file).get("env")
+        yield file, list(env) if isinstance(env, dict) else []
+    if agent.name in _ASSIGNMENTS:
+        for file in (os.path.join(root, agent.directory, ".env"), os.path.join(root, ".env")):
+            yield file, _assigned(file)
+
+
+def _assigned(file: str) -> list[str]:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            return [found[1] for line in stream if (found := _ASSIGNMENT.match(line))]
+    except OSError:
+        return []
