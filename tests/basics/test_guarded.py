@@ -62,6 +62,30 @@ def test_no_variable_hides_that_an_agent_is_guarded(home: Path, tmp_path: Path, 
     assert settings(home) == before
 
 
+# Its first thread ends, so that the system shows it as ended, while another one goes on.
+_WITHOUT_FIRST_THREAD = """
+import ctypes, os, subprocess, sys, threading, time
+def work():
+    while " Z " not in open(f"/proc/{os.getpid()}/stat").read():
+        time.sleep(0.01)
+    os._exit(subprocess.run(sys.argv[1:]).returncode)
+threading.Thread(target=work).start()
+ctypes.CDLL(None).syscall({"x86_64": 60}.get(os.uname().machine, 93), 0)
+"""
+
+
+@pytest.mark.promise("a model that tries")
+@pytest.mark.skipif(sys.platform != "linux", reason="as Linux shows processes")
+def test_an_ancestor_that_is_shown_as_ended_hides_no_agent(home: Path, tmp_path: Path, line: str) -> None:
+    """Below a guarded agent nothing is uninstalled, also by way of a process that is shown as ended."""
+    before = settings(home)
+    script = tmp_path / "between.py"
+    script.write_text(_WITHOUT_FIRST_THREAD)
+    (ended,) = below_agent(line, f"{sys.executable} {script} {UNINSTALL}")
+    assert (ended.returncode, GUARDED in ended.stderr) == (1, True), ended
+    assert settings(home) == before
+
+
 _NAMESPACES = {
     "unshare -rpf --mount-proc": False,
     "unshare -rpf": False,

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -138,7 +138,7 @@ def test_variables_of_a_repository_neither_run_code_nor_silence_a_guard(
     assert results_with(came, f"the {guard} guard says no"), shown(came)
     ran = guarded.project / "ran"
     hostile = hostile_variables(guarded, tmp_path, ran)
-    options = {}
+    options: dict[str, Any] = {}
     if name == "claude-code":  # it takes them from the project's settings, and keeps its own home
         (guarded.project / ".claude").mkdir()
         (guarded.project / ".claude/settings.json").write_text(json.dumps({"env": hostile}))

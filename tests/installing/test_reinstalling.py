@@ -55,7 +55,8 @@ class Environment(NamedTuple):
                 self.pip("install", "--quiet", *tomllib.load(file)["project"]["dependencies"])
 
     def pip(self, *words: str | Path) -> None:
-        command = [sys.executable, "-m", "pip", "--python", self.folder / "bin/python", "--disable-pip-version-check"]
+        python = str(self.folder / "bin/python")
+        command = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
         ended = subprocess.run([*command, *words], capture_output=True, text=True)
         if "No matching distribution" in ended.stderr or "Could not find a version" in ended.stderr:
             pytest.skip(f"pip cannot install here: {ended.stderr.strip().splitlines()[-1]}")
@@ -78,7 +79,7 @@ class Environment(NamedTuple):
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=HERE, check=True, capture_output=True)
     [built] = folder.glob("*.whl")
     return built

@@ -82,17 +82,40 @@ def ancestors() -> Iterator[Process]:
     return (each.process for each in lineage())
 
 
-def lineage() -> Iterator[Ancestor]:
-    """The same, with what is known about each."""
-    pid = callers.pid()
+def lineage() -> list[Ancestor]:
+    """The same, with what is known about each.
+
+    One that ends while we look has its children given to another; then we look again.
+    """
+    found: list[Ancestor] = []
+    for _ in range(_MOST_LOOKS):
+        found = _look_up_all(callers.pid())
+        last = found[-1] if found else None
+        if last is None or last.parent == 0 or _stays_child_of(last):
+            break
+    return found
+
+
+_MOST_LOOKS = 20
+
+
+def _look_up_all(pid: int) -> list[Ancestor]:
+    found: list[Ancestor] = []
     seen: set[int] = set()
     while pid > 0 and pid not in seen:
         seen.add(pid)
-        found = look_up(pid)
-        if found is None:
-            return
-        yield found
-        pid = found.parent
+        each = look_up(pid, has_ended=True)  # a process whose first thread has ended is shown as one that has
+        if each is None:
+            break
+        found.append(each)
+        pid = each.parent
+    return found
+
+
+def _stays_child_of(last: Ancestor) -> bool:
+    """Whether the parent of a process is still the one that could not be looked up: it is hidden, as by `hidepid`."""
+    again = look_up(last.process.pid, has_ended=True)
+    return again is not None and again.parent == last.parent and not os.path.exists(f"/proc/{last.parent}")
 
 
 def now() -> int:
@@ -111,14 +134,14 @@ def parent(pid: int) -> int | None:
     return found.parent if found else None
 
 
-def look_up(pid: int) -> Ancestor | None:
-    """A process that has not ended."""
+def look_up(pid: int, *, has_ended: bool = False) -> Ancestor | None:
+    """A process that has not ended; with `has_ended`, also one that has and was not waited for."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             # the name in parentheses may hold anything, so count from its end
             head, _, tail = file.read().rpartition(b")")
         fields = tail.split()
-        if fields[0] == b"Z":  # it has ended, and nobody has taken notice yet
+        if fields[0] == b"Z" and not has_ended:
             return None
         name = head.partition(b"(")[2].decode("utf-8", "replace")
         return Ancestor(Process(pid, fields[19].decode()), int(fields[1]), name, int(fields[3]), int(fields[4]))
