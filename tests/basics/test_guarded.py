@@ -100,6 +100,53 @@ _NAMESPACES = {
 
 
 @pytest.mark.promise("a model that tries")
+@pytest.mark.skipif(not IS_ROOT, reason="only root mounts, without a namespace of accounts")
+def test_nothing_that_is_mounted_hides_the_marks(home: Path, line: str) -> None:
+    """Below a guarded agent nothing is uninstalled from within another namespace of files that hides the marks."""
+    if not is_permitted("unshare", "-m"):
+        pytest.skip("unshare -m is not permitted here")
+    before = settings(home)
+    hide = f"mkdir -p {places.marks()} && mount -t tmpfs -o mode=700 none {places.marks()}"
+    (ended,) = below_agent(line, f"unshare -m sh -c '{hide} && {UNINSTALL}'")
+    assert (ended.returncode, GUARDED in ended.stderr) == (1, True), ended
+    assert settings(home) == before
+
+
+_MAPPED = """
+import ctypes, os, subprocess, sys
+ready, go = os.pipe(), os.pipe()
+child = os.fork()
+if child == 0:
+    ctypes.CDLL(None).unshare(0x10020000)  # CLONE_NEWUSER, CLONE_NEWNS
+    os.write(ready[1], b"x")
+    os.read(go[0], 1)
+    sys.exit(subprocess.run(sys.argv[1:]).returncode)
+os.read(ready[0], 1)
+for kind in ("uid", "gid"):
+    with open(f"/proc/{child}/{kind}_map", "w") as file:
+        file.write(f"0 {os.getuid()} 1\\n1 100000 65536\\n")
+os.write(go[1], b"x")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.promise("a model that tries")
+@pytest.mark.skipif(not IS_ROOT, reason="only root gives a namespace more than one account")
+def test_a_namespace_with_many_accounts_hides_no_agent(home: Path, tmp_path: Path, line: str) -> None:
+    """Below a guarded agent nothing is uninstalled from within a namespace with many accounts (`podman unshare`)."""
+    if not is_permitted("unshare", "-U"):
+        pytest.skip("unshare -U is not permitted here")
+    before = settings(home)
+    script = tmp_path / "mapped.py"
+    script.write_text(_MAPPED)
+    hide = f"mount -t tmpfs -o mode=700 none {places.marks()}"
+    (ended,) = below_agent(line, f"{sys.executable} {script} sh -c '{hide} && {UNINSTALL}'")
+    assert ended.returncode == 1, ended
+    assert "tenterhook uninstall" in ended.stderr
+    assert settings(home) == before
+
+
+@pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("namespace", _NAMESPACES)
 def test_no_namespace_hides_that_an_agent_is_guarded(home: Path, line: str, namespace: str) -> None:
     """Below a guarded agent nothing is uninstalled from within another namespace of processes, accounts or times."""

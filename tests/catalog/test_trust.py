@@ -148,6 +148,22 @@ def test_a_link_that_leads_out_of_the_folder_is_never_trusted(guard: Path, proje
     assert decision() == "none"
 
 
+def test_a_link_that_leads_out_and_back_in_is_never_trusted(guard: Path, project: Path) -> None:
+    (guard / "scripts" / "lib.sh").write_text("exit 0\n")
+    (project / "switch").symlink_to(guard / "scripts")
+    (guard / "scripts" / "link.sh").symlink_to("../../../../switch/lib.sh")
+    with pytest.raises(fingerprints.Untrustable, match="leads out"):
+        Trust(str(project)).grant(str(guard))
+
+
+def test_settings_of_a_project_that_are_a_link_are_never_trusted(guard: Path, project: Path) -> None:
+    settings = guard.parent / "hooks.toml"
+    (guard.parent / "real.toml").write_text("[hooks]\ndebug = true\n")
+    settings.symlink_to("real.toml")
+    with pytest.raises(fingerprints.Untrustable, match="is a link"):
+        Trust(str(project)).grant(str(settings))
+
+
 def test_a_link_within_the_folder_is_part_of_what_is_trusted(guard: Path, project: Path) -> None:
     (guard / "scripts" / "a.sh").write_text("a")
     (guard / "scripts" / "b.sh").write_text("b")

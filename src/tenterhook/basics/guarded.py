@@ -76,11 +76,11 @@ class _Marks(NamedTuple):
     is_one_elsewhere: bool  # in a namespace from which we may have been started
 
 
-def _marks() -> _Marks:
+def _marks(above: Iterable[processes.Ancestor]) -> _Marks:
     own = _namespace()
     here: dict[str, dict[str, Any]] = {}
     is_one_elsewhere = False
-    for directory in _directories():
+    for directory in (f"{root}{each}" for root in _roots(above) for each in _directories()):
         try:
             _check(directory)
             found = _marks_in(directory)
@@ -92,6 +92,13 @@ def _marks() -> _Marks:
             elif own != _INITIAL and not _is_of_earlier_start(each, directory):
                 is_one_elsewhere = True
     return _Marks(here, is_one_elsewhere)
+
+
+def _roots(above: Iterable[processes.Ancestor]) -> list[str]:
+    """Our file system, and those of ancestors in another mount namespace: in ours something may hide the marks."""
+    own = _link("/proc/self/ns/mnt")
+    others = {_link(f"/proc/{each.process.pid}/ns/mnt"): f"/proc/{each.process.pid}/root" for each in above}
+    return ["", *(root for namespace, root in others.items() if namespace and namespace != own)]
 
 
 def _directories() -> list[str]:
@@ -172,11 +179,12 @@ def _start() -> str:
 
 def stay_with_agent() -> None:
     """Below an agent that is guarded, hooks, trust and state are where the agent has them, whatever variables say."""
+    above = processes.lineage()
     try:
-        marks = _marks().here
+        marks = _marks(above).here
     except OSError:
         return
-    found = _nearest(processes.lineage(), marks) if marks else None
+    found = _nearest(above, marks) if marks else None
     if found is not None:
         record = marks[found]
         places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache") if kind in record})
@@ -217,18 +225,18 @@ def refusal() -> Refusal | None:
     outside = "run it yourself, in a terminal outside the agent"
     if sys.platform == "linux" and not os.path.exists("/proc/self/stat"):
         return Refusal("cannot tell whether an agent called it: /proc is missing", "mount /proc, or " + outside)
+    above = processes.lineage()
     try:
-        marks = _marks()
+        marks = _marks(above)
     except OSError as error:
         remedy = "have it removed by the account that owns it, or by root"
         return Refusal(f"cannot tell whether an agent called it: {error.strerror}: {error.filename}", remedy)
-    above = list(processes.lineage())
     agent = _nearest(above, marks.here) or _agent_of_another(above)
     if agent is not None:
         return Refusal(f"was called from an agent that Tenterhook guards (process {_pid(agent)})", outside)
     if marks.is_one_elsewhere:
         return Refusal("runs in another PID namespace than an agent that Tenterhook guards", outside)
-    if _is_alone_in_namespace():
+    if _is_alone_in_namespace() or _has_caller_in_other_namespace(above):
         return Refusal("runs in a user namespace of its own, where its caller cannot be told", outside)
     if _is_orphan(above, marks.here):
         return Refusal("was started by a process that has ended, and no login, cron job or service above it", outside)
@@ -236,16 +244,42 @@ def refusal() -> Refusal | None:
 
 
 def _namespace() -> str:
+    return _link("/proc/self/ns/pid") or ""  # macOS has none
+
+
+def _link(path: str) -> str | None:
     try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:  # macOS has none
-        return ""
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
+def _has_caller_in_other_namespace(above: Iterable[processes.Ancestor]) -> bool:
+    """Whether an ancestor is in another user namespace; of one that contains ours, the system does not tell which.
+
+    In a user namespace of its own a process can hide files, such as the marks, from itself.
+    """
+    if _has_all_accounts():
+        return False
+    own, user = _link("/proc/self/ns/user"), os.getuid()
+    for each in above:
+        if each.process.pid == 1:  # of a container; it may have more rights than we have, and hides it then
+            continue
+        found = _link(f"/proc/{each.process.pid}/ns/user")
+        if found != own and (found is not None or _owner(f"/proc/{each.process.pid}") == user):
+            return True
+    return False
 
 
 def _is_alone_in_namespace() -> bool:
     """Whether at most one account exists for us, as in what `unshare -r` makes; containers have more."""
     found = _uid_map()
     return found is not None and sum(int(line[2]) for line in found) <= 1
+
+
+def _has_all_accounts() -> bool:
+    """Whether we are in no user namespace but the first, in which accounts have their own numbers."""
+    return _uid_map() in (None, [["0", "0", "4294967295"]])
 
 
 def _uid_map() -> list[list[str]] | None:

@@ -36,7 +36,9 @@ def of_folder(folder: str) -> Fingerprint:
 
 
 def of_file(file: str) -> Fingerprint:
-    """The same for a single file."""
+    """The same for a single file, which must not be a link: what it leads to would not be read."""
+    if os.path.islink(file):
+        raise Untrustable(f"{file} is a link", "put the file itself there")
     entry = _entry(file, os.path.basename(file), os.path.dirname(file))
     return Fingerprint(_hash([entry]), (entry,))
 
@@ -115,8 +117,7 @@ def _entry(full: str, relative: str, folder: str) -> Entry:
         mode = os.lstat(full).st_mode
         if stat.S_ISLNK(mode):
             target = os.readlink(full)
-            inside = os.path.realpath(folder)
-            if not os.path.realpath(full).startswith(inside + "/"):
+            if _leads_out(full, target, folder):
                 raise Untrustable(f"{full} is a link that leads out of the folder", "put the file itself there")
             return Entry(relative, 0, "link:" + hashlib.sha256(os.fsencode(target)).hexdigest())
         if not stat.S_ISREG(mode):
@@ -126,3 +127,16 @@ def _entry(full: str, relative: str, folder: str) -> Entry:
     except OSError as error:
         raise Untrustable(f"cannot read {full}: {error.strerror}", "make it readable") from None
     return Entry(relative, stat.S_IMODE(mode), digest)
+
+
+def _leads_out(link: str, target: str, folder: str) -> bool:
+    """Whether a link leads out of a folder, also if what is out there leads back: that could be changed."""
+    inside = os.path.realpath(folder) + "/"
+    if os.path.isabs(target) or not os.path.realpath(link).startswith(inside):
+        return True
+    place = os.path.realpath(os.path.dirname(link))
+    for name in target.split("/"):
+        place = os.path.realpath(os.path.join(place, name))
+        if not f"{place}/".startswith(inside):
+            return True
+    return False
