@@ -85,6 +85,7 @@ def forget(place: Place) -> None:
     state = place.home / ".local/state/tenterhook"
     for folder in (place.records, place.project / ".kimi", state / "sessions"):
         shutil.rmtree(folder, ignore_errors=True)
+    (state / "fail-closed.json").unlink(missing_ok=True)  # else the guards of the vector before would be missed
     place.records.mkdir(mode=0o755)
     end_of_the_agent()
 
