@@ -14,6 +14,7 @@ import pytest
 
 from hosts.real import results_with, shown
 from hosts.test_faults import copied_environment
+from installing.test_launcher import install_as_before
 from support import user_hooks
 from tenterhook.basics import places
 from tenterhook.live.agents import DONE
@@ -204,3 +205,19 @@ def test_a_guard_holds_through_reinstalling_and_refuses_when_everything_is_delet
     guarded.install(python=copied_environment(tool))  # what it says
     check_holds()
     assert "every guard would hold" in guarded.doctor()[1]
+
+
+@BOTH
+def test_what_version_0_1_wrote_is_upgraded_by_a_session_and_the_next_one_is_guarded(
+    name: str, guarded: Guarded
+) -> None:
+    reason = guarded.guard(metadata={"on_failure": "block"})
+    install_as_before(guarded.home)
+    assert "bridge.py" in guarded.hooks_file.read_text()
+    for _ in range(2):
+        came = guarded.calls(guarded.touch("forbidden"), guarded.touch("harmless"), grace=10)
+        assert not guarded.left("forbidden"), shown(came)
+        assert guarded.left("harmless"), shown(came)
+        assert results_with(came, reason), shown(came)
+        (guarded.project / "harmless").unlink()
+        assert "bridge.py" not in guarded.hooks_file.read_text()

@@ -42,13 +42,13 @@ class Environment(NamedTuple):
     def program(self) -> Path:
         return self.folder / "bin/tenterhook"
 
-    def make(self, version: str) -> None:
-        """Have it anew, for this version of Python."""
+    def make(self, version: str, *, borrow: bool = True) -> None:
+        """Have it anew, for this version of Python; what we depend on may be borrowed from where the tests run."""
         interpreter = python(version)
         shutil.rmtree(self.folder, ignore_errors=True)
         subprocess.run([interpreter, "-m", "venv", "--without-pip", self.folder], check=True)
         [packages] = self.folder.glob("lib/python3.*/site-packages")
-        if packages.parent.name == f"python{sysconfig.get_python_version()}":
+        if borrow and packages.parent.name == f"python{sysconfig.get_python_version()}":
             (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
         else:
             with open(HERE / "pyproject.toml", "rb") as file:
@@ -151,7 +151,7 @@ def test_a_guard_of_a_checkout_holds_when_its_python_is_replaced_and_when_it_bec
     home: Path, environment: Environment, wheel: Path, checkout: Path
 ) -> None:
     """Where Tenterhook runs from a checkout, a new Python or a package in its place loses no guard."""
-    environment.make("3.11")
+    environment.make("3.11", borrow=False)
     environment.install_editable(checkout)
     environment.tenterhook("install", AGENT)
     check_guarded(home)
