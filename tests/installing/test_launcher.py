@@ -174,6 +174,7 @@ def test_what_an_agents_process_does_rewrites_nothing_that_a_person_chose(home: 
     install("claude-code")
     record = state(home) / "installed/claude-code.json"
     before = json.loads(record.read_text())
+    (state(home) / "fallback").write_text("another\n")  # only a person's command ends that
     folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
     line = wired(home, "claude-code")["PreToolUse"]
     hostile = {**os.environ, "PATH": f"{home}/evil:{os.environ['PATH']}", "PIPX_HOME": f"{home}/evil"}
@@ -183,6 +184,10 @@ def test_what_an_agents_process_does_rewrites_nothing_that_a_person_chose(home: 
     changed = {name for name in before if after[name] != before[name]}
     assert changed == {"events", "timeouts", "files"}
     assert "evil" not in (state(home) / "launcher.sh").read_text()
+    assert (state(home) / "fallback").exists()
+    end_of_the_agent()
+    install("claude-code")
+    assert not (state(home) / "fallback").exists()
 
 
 # ------------------------------------------------------------------ every shell, any path
@@ -359,8 +364,10 @@ def test_an_event_that_was_read_for_a_hub_is_not_given_to_another(home: Path, tm
     change_launcher(home, (f"bridge={launcher.BRIDGE}", f"bridge={package}/bridge.py"), ("/usr/bin/perl", "/no/perl"))
     assert is_blocked(send(home, payload_with("the first command")))  # nothing was read: another answers
     (state(home) / "hub.sock").touch()
+    (state(home) / "fallback").unlink()
     ended = send(home, payload_with("the second command"))
     assert ended.returncode == 2
+    assert "is not where it was installed" not in ended.stderr
     assert "could not answer (status 70): this is refused" in ended.stderr
     assert noted.read_text() == "the first command\n"
 
