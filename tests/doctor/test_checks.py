@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import array_hook, folder_hook, project_hooks, tenterhook, user_hooks
+from support import array_hook, folder_hook, lose_tenterhook, project_hooks, tenterhook, user_hooks
 from tenterhook.doctor import shown_to_hold
 from tenterhook.hosts import HOSTS
 from tenterhook.installing.agents import AGENTS
@@ -45,7 +45,7 @@ def test_a_guard_that_is_installed_would_hold_everywhere(guarded: Path) -> None:
     assert (status, said(found, "bad")) == (0, "")
     assert {agent["agent"] for agent in found["agents"]} == set(HOSTS)
     text = tenterhook("doctor").stdout
-    assert text.count("the bridge answers") == len(HOSTS)
+    assert text.count("the launcher answers") == len(HOSTS)
     assert text.rstrip().endswith("every guard would hold")
 
 
@@ -99,21 +99,15 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
         lambda home, _: (home / ".local/state/tenterhook/installed/gemini.json").unlink(),
         "no event is answered",
     ),
-    "the interpreter is gone": (
+    "every interpreter is gone": (
         "kimi-cli",
-        lambda home, _: edit(
-            home / ".local/state/tenterhook/installed/kimi-cli.json",
-            lambda text: text.replace('"python": "/', '"python": "/gone/'),
-        ),
-        "the bridge does not start",
+        lambda home, _: lose_tenterhook(home),
+        "the launcher fails: Tenterhook is gone",
     ),
-    "the bridge is gone": (
+    "the launcher is gone": (
         "kimi-cli",
-        lambda home, _: edit(
-            home / ".local/state/tenterhook/installed/kimi-cli.json",
-            lambda text: text.replace("/tenterhook/bridge.py", "/tenterhook/gone.py"),
-        ),
-        "the bridge fails",
+        lambda home, _: (home / ".local/state/tenterhook/launcher.sh").unlink(),
+        "the launcher fails",
     ),
     "a hook for another event was added": (
         "claude-code",
