@@ -11,7 +11,7 @@ from ..events import AGENTS
 from ..formats import entry_points, payloads
 from ..model import WITH_ONE_MATCHER, Event, Hook
 from ..runs.running import GRACE, Command
-from . import circles, not_begun, safe_path
+from . import circles, not_begun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,6 +156,9 @@ class Payloads:
         return written
 
 
+_LONGEST_SCRIPT = 256 * 1024  # bytes that are looked through for a start of Python
+
+
 def prepare(
     hook: Hook, written: Payloads, environment: Environment, starter: processes.Process, *, warm: bool = False
 ) -> Prepared:
@@ -168,14 +171,20 @@ def prepare(
         argv = _argv(hook.folder, env.get(b"PATH", b""))
         if isinstance(argv, str):
             return Prepared(None, argv)
-        if safe_path.is_for_script(argv[-1]):
-            env = {**env, **safe_path.VARIABLE}
+        with open(argv[-1], "rb") as file:
+            text = file.read(_LONGEST_SCRIPT)
+        if b"python" in text:  # mostly not, and then there is nothing to import
+            from . import safe_path
+
+            env = {**env, **safe_path.for_script(argv[-1], text)}
         if warm and hook.is_warm:
             python = _python(argv, env.get(b"PATH", b""))
     else:
         line = hook.command or ""
-        if safe_path.is_for(line):
-            env = {**env, **safe_path.VARIABLE}
+        if "python" in line:
+            from . import safe_path
+
+            env = {**env, **safe_path.for_line(line)}
         if hook.format == "table":
             from ..formats import placeholders
 

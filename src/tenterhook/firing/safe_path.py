@@ -9,32 +9,30 @@ from __future__ import annotations
 
 from ..basics.values import remembered
 
-VARIABLE = {b"PYTHONSAFEPATH": b"1"}
-_LONGEST = 256 * 1024  # bytes of a script that are read
+_VARIABLE = {b"PYTHONSAFEPATH": b"1"}
 _SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash")
 _TAKE_A_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 _QUOTES = "\"'`(){}$;&|"
 
 
-def is_for_script(script: str) -> bool:
-    """Whether a script is one for a shell that starts Python so."""
-    with open(script, "rb") as file:
-        text = file.read(_LONGEST)
-    if b"python" not in text:
-        return False
+def for_script(script: str, text: bytes) -> dict[bytes, bytes]:
+    """The variable, if a script is one for a shell that starts Python so."""
     first = text.partition(b"\n")[0]
     if first.startswith(b"#!"):
         is_shell = any(word.rpartition(b"/")[2] in _SHELLS for word in first[2:].split())
     else:
         is_shell = not script.endswith(".py")
-    return is_shell and is_for(text.decode("utf-8", "replace"))
+    return for_line(text.decode("utf-8", "replace")) if is_shell else {}
+
+
+def for_line(line: str) -> dict[bytes, bytes]:
+    """The variable, if a line for a shell starts Python so."""
+    return _VARIABLE if _is_for(line) else {}
 
 
 @remembered(maxsize=256)
-def is_for(text: str) -> bool:
+def _is_for(text: str) -> bool:
     """Whether a shell line starts Python with code that is no file, and runs no file of Python."""
-    if "python" not in text:
-        return False
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     words = "\n".join(lines).replace("\n", " ; ").split()
     started = {_what_runs(words[number + 1 :]) for number, word in enumerate(words) if _is_python(word)}
