@@ -11,9 +11,10 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import chdir
+from contextlib import chdir, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from tenterhook.basics import places, processes
 from tenterhook.installing import launcher, lines
 from tenterhook.installing.agents import AGENTS
 
@@ -78,6 +79,12 @@ NO_MATCHES = (
 )
 
 
+def _forget_mark() -> None:
+    """This process has played an agent, below which nothing can be installed; now it is a person's."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(places.marks(), str(processes.this())))
+
+
 class Installed:
     """A home with hooks in which Tenterhook is installed, and a session that has begun."""
 
@@ -85,6 +92,7 @@ class Installed:
         self.home = home
         self.project = project
         self.environment = homes.clean_environment(home)
+        _forget_mark()
         install = [sys.executable, "-m", "tenterhook", "install", HOST]
         done = subprocess.run(install, cwd=project, env=self.environment, capture_output=True, text=True, check=False)
         if done.returncode:

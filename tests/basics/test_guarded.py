@@ -112,6 +112,19 @@ def test_nothing_that_is_mounted_hides_the_marks(home: Path, line: str) -> None:
     assert settings(home) == before
 
 
+@pytest.mark.skipif(not IS_ROOT, reason="only root mounts, without a namespace of accounts")
+def test_a_process_above_that_is_hidden_by_a_mount_is_refused(home: Path, tmp_path: Path, line: str) -> None:
+    if not is_permitted("unshare", "-m"):
+        pytest.skip("unshare -m is not permitted here")
+    before = settings(home)
+    (tmp_path / "empty").mkdir()
+    script = tmp_path / "hide.sh"
+    script.write_text(f"mount --bind {tmp_path}/empty /proc/$AGENT && {UNINSTALL}\n")
+    (ended,) = below_agent(line, f"AGENT=$PPID unshare -m sh {script}")
+    assert (ended.returncode, "is hidden" in ended.stderr) == (1, True), ended
+    assert settings(home) == before
+
+
 _MAPPED = """
 import ctypes, os, subprocess, sys
 ready, go = os.pipe(), os.pipe()

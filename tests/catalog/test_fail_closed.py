@@ -333,6 +333,14 @@ def test_what_another_account_could_have_written_is_not_believed(guard: Path) ->
     assert codes() == {"fail-closed-unknown"}
 
 
+def test_a_broken_record_beside_a_broken_hook_refuses_tool_calls(guard: Path) -> None:
+    assert reason() == ""
+    os.chmod(fail_closed.path(), 0o666)
+    guard.parents[2].chmod(0o777)
+    assert "cannot be told whether it is missing" in reason()
+    assert f"rm {fail_closed.path()}" in reason()
+
+
 LOAD = """
 import sys
 from tenterhook import Engine, Event

@@ -118,6 +118,9 @@ def test_a_converted_table_example_does_what_it_did(
     there = convert(source_of(documents, "table", heading, home), to, tmp_path)
     assert there.losses == ()
     given = fire(Engine(there.hooks), event, **fields)
+    if to == "folder" and runs == ["type-check failed"]:  # a mistake behind lines that may have run: exit 2 is a block
+        assert outcomes(given) == ["type-check blocked"]
+        return
     assert (said(given), sorted(outcomes(given))) == (verdict, sorted(runs))
     if "started" not in str(runs):
         assert outcomes(given) == runs

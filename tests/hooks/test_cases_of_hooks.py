@@ -65,7 +65,7 @@ def test_what_is_added_keeps_its_promises(home: Path, project: Path, name: str) 
         ),
         (
             "protect-hooks",
-            "scripts/run.py",
+            "scripts/protected_places.py",
             '    ".claude/settings.json": "settings of Claude Code",\n',
             "",
             {"a shell line may not change settings", "a link does not hide them"},

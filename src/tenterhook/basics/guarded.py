@@ -231,6 +231,8 @@ def refusal() -> Refusal | None:
     except OSError as error:
         remedy = "have it removed by the account that owns it, or by root"
         return Refusal(f"cannot tell whether an agent called it: {error.strerror}: {error.filename}", remedy)
+    if above and not processes.is_whole(above):
+        return Refusal("cannot tell whether an agent called it: a process above it is hidden", outside)
     agent = _nearest(above, marks.here) or _agent_of_another(above)
     if agent is not None:
         return Refusal(f"was called from an agent that Tenterhook guards (process {_pid(agent)})", outside)

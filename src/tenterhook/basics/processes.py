@@ -90,10 +90,18 @@ def lineage() -> list[Ancestor]:
     found: list[Ancestor] = []
     for _ in range(_MOST_LOOKS):
         found = _look_up_all(callers.pid())
-        last = found[-1] if found else None
-        if last is None or last.parent == 0 or _stays_child_of(last):
+        if not found or is_whole(found):
             break
     return found
+
+
+def is_whole(found: list[Ancestor]) -> bool:
+    """Whether a lineage leads to the first process, or to one that another account may hide from us (`hidepid`)."""
+    last = found[-1]
+    if last.parent == 0:
+        return True
+    again = look_up(last.process.pid, has_ended=True)
+    return again is not None and again.parent == last.parent and not os.path.exists(f"/proc/{last.parent}")
 
 
 _MOST_LOOKS = 20
@@ -110,12 +118,6 @@ def _look_up_all(pid: int) -> list[Ancestor]:
         found.append(each)
         pid = each.parent
     return found
-
-
-def _stays_child_of(last: Ancestor) -> bool:
-    """Whether the parent of a process is still the one that could not be looked up: it is hidden, as by `hidepid`."""
-    again = look_up(last.process.pid, has_ended=True)
-    return again is not None and again.parent == last.parent and not os.path.exists(f"/proc/{last.parent}")
 
 
 def now() -> int:

@@ -62,7 +62,7 @@ def read() -> tuple[list[Kept], Problem | None]:
     """Those that are kept; and why they are not known, if the file cannot be used."""
     try:
         descriptor = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return [], None
     except OSError as error:
         return [], _unusable(f"cannot read it: {error.strerror}")
@@ -77,8 +77,21 @@ def read() -> tuple[list[Kept], Problem | None]:
 
 
 def _unusable(why: str) -> Problem:
-    message = f"{why}; which hooks were in force is not known, and one that cannot be loaded refuses nothing"
+    message = f"{why}; which hooks must block when they fail is not known, so a broken one makes tool calls be refused"
     return Problem("fail-closed-unknown", path(), None, None, message, f"rm {path()}; it is written anew")
+
+
+def unknown(trouble: Problem) -> list[Hook]:
+    """In place of the hooks that are not known and may be missing: hooks that refuse every tool call."""
+    why = f"cannot be told whether it is missing: {trouble.file}: {trouble.message}; {trouble.remedy}"
+    known: dict[str, Any] = {
+        "format": "folder",
+        "layer": "user",
+        "source": trouble.file,
+        "fail_closed": True,
+        "missing": why,
+    }
+    return [Hook("any-fail-closed-hook", event, event, **known) for event in ("pre-tool-call", "permission-request")]
 
 
 def _kept(each: Any) -> Kept:

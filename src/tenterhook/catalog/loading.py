@@ -90,6 +90,8 @@ def load(
     problems += names_twice([hook for hook in in_force if hook.format == "table"])
     problems += [fail_closed.problem(hook, problems) for hook in in_force if hook.missing]
     if trouble_of_kept is not None:
+        if any(each.severity == "error" and not _is_of_project(each, found) for each in problems):
+            in_force += fail_closed.unknown(trouble_of_kept)
         problems.append(trouble_of_kept)
     elif keep and not fail_closed.keep(kept, scope, in_force, left_out) and observed:
         observed.doubt()
@@ -97,6 +99,11 @@ def load(
     if observed:
         observed.report(problems)
     return Catalog(root, tuple(found), tuple(in_force), tuple(problems), tuple(left_out), trust, debug, tuple(refused))
+
+
+def _is_of_project(problem: Problem, found: Iterable[Layer]) -> bool:
+    """Whether a problem is of a project's hooks, which are not kept."""
+    return any(layer.name == "project" and problem.file.startswith(layer.directory) for layer in found)
 
 
 def _missing(lost: Iterable[fail_closed.Kept], refused_layers: Container[str]) -> tuple[list[Hook], list[LeftOut]]:
