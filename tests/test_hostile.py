@@ -44,7 +44,7 @@ def test_a_key_that_is_there_twice_refuses_the_hook(home: Path, project: Path) -
 
 @pytest.mark.promise("a hostile repository")
 def test_an_untrusted_folder_is_not_even_looked_through(guard: Path, project: Path) -> None:
-    """The files of an untrusted hook are not even read."""
+    """Of an untrusted hook only HOOK.md is read, to name it."""
     made = folder_hook(project_hooks(project), "theirs")
     with (made / "huge").open("wb") as file:
         file.truncate(1 << 40)  # a terabyte, of nothing

@@ -431,6 +431,16 @@ def test_rules_of_the_machine_that_another_account_could_write_are_refused(
         settings.load()
 
 
+@pytest.mark.promise("another account")
+def test_a_persons_rules_that_another_account_could_write_are_refused(home: Path) -> None:
+    """Approval rules that another account could write approve nothing."""
+    write_settings(home, '[[approvals.rules]]\nanswer = "approve"\n')
+    assert rule_files.person() != []
+    (home / ".config/tenterhook/config.toml").chmod(0o666)
+    with pytest.raises(HookError, match="another account could change"):
+        rule_files.person()
+
+
 @pytest.mark.parametrize(("text", "is_any"), [("[agent]\n", False), ("[[approvals.rules]]\n", True), ("", False)])
 def test_whether_there_are_rules_is_known_without_reading_them(home: Path, text: str, is_any: bool) -> None:
     assert not presence.is_any()

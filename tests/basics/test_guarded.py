@@ -176,7 +176,7 @@ def test_no_namespace_hides_that_an_agent_is_guarded(home: Path, line: str, name
 
 @pytest.mark.promise("a model that tries")
 def test_what_an_agent_leaves_behind_is_refused(home: Path, tmp_path: Path, line: str) -> None:
-    """A process that a guarded agent detached, and that has no parent any more, uninstalls nothing."""
+    """While a guarded agent runs, a process that it detached, and that has no parent any more, uninstalls nothing."""
     if any(line.rstrip().endswith(".service") for line in Path("/proc/self/cgroup").read_text().splitlines()):
         pytest.skip("a service is above")
     before, said = settings(home), tmp_path / "said"

@@ -11,7 +11,7 @@ import pytest
 
 from support import folder_hook, project_hooks, shell_call, tenterhook
 from tenterhook import Engine
-from tenterhook.catalog import fingerprints
+from tenterhook.catalog import fingerprints, roots
 from tenterhook.catalog.trust import State, Trust
 
 if TYPE_CHECKING:
@@ -282,6 +282,20 @@ def test_an_archive_that_claims_to_belong_to_a_trusted_repository_is_not_trusted
     claim(archive, repository)
     assert decision_in(archive) == "none"
     assert Trust(str(archive)).of(str(project_hooks(archive) / "guard")).state is State.UNTRUSTED
+
+
+@pytest.mark.promise("a hostile repository")
+@pytest.mark.parametrize("pipe", [".git", "private/worktrees/x/commondir", "private/worktrees/x/gitdir"])
+def test_a_pipe_in_place_of_a_git_file_is_not_waited_for(tmp_path: Path, pipe: str) -> None:
+    """An archive with a pipe where git has a file holds up no event and no command."""
+    private = tmp_path / "private/worktrees/x"
+    private.mkdir(parents=True)
+    for name, text in {".git": f"gitdir: {private}", "commondir": "../..", "gitdir": f"{tmp_path}/.git"}.items():
+        (tmp_path / name if name == ".git" else private / name).write_text(f"{text}\n")
+    assert roots.identity(str(tmp_path)) == f"git:{tmp_path}/private"
+    (tmp_path / pipe).unlink()
+    os.mkfifo(tmp_path / pipe)
+    assert roots.identity(str(tmp_path)) == f"path:{tmp_path}"
 
 
 def test_a_submodule_has_trust_of_its_own(repository: Path, tmp_path: Path) -> None:

@@ -543,6 +543,20 @@ def test_a_projects_hooks_run_once_they_are_trusted_and_only_then(home: Path, pr
     assert asked_by_another(command, said) is None
 
 
+@pytest.mark.promise("a model that tries")
+def test_a_projects_hook_that_was_changed_is_not_missed_without_a_word(home: Path, project: Path) -> None:
+    """A project's hook that was trusted and changed since does not run, and each call that it is for says so."""
+    (project / ".git").mkdir()
+    hook = folder_hook(project_hooks(project), "theirs", 'echo "theirs" >&2; exit 2')
+    install("claude-code")
+    assert tenterhook("trust", "--all", "--yes").returncode == 0
+    script = hook / "scripts" / "run.sh"
+    script.write_text(script.read_text() + "\n")
+    ended = call(line("claude-code", "PreToolUse"), payload("claude-code", project), cwd=project)
+    message = json.loads(ended.stdout)["systemMessage"]
+    assert "hook theirs did not run: changed since it was trusted: scripts/run.sh" in message
+
+
 def test_a_call_that_names_its_input_twice_is_read_before_it_is_called_idle(home: Path, project: Path) -> None:
     """Copilot CLI's name of a tool's input has changed: the index looks at the same one as the hooks."""
     folder_hook(user_hooks(home), "guard", "echo 'not this' >&2; exit 2", matcher={"pattern": "forbidden"})

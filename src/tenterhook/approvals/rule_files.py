@@ -21,8 +21,12 @@ def managed() -> list[rules.Rule]:
 
 
 def person() -> list[rules.Rule]:
+    """The person's own rules; believed only if no other account could have written them."""
     file = places.settings_file()
-    return rules.of_settings(settings(file), file)
+    found = settings(file)
+    if found and (other := ownership.writable_by_others(file)):
+        raise HookError(f"another account could change {other}: {file}", f"chmod go-w {other}, and make it your own")
+    return rules.of_settings(found, file)
 
 
 def settings(file: str) -> dict[str, Any]:

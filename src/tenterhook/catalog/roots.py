@@ -115,10 +115,17 @@ def _git_directory(root: str) -> str | None:
 
 def _pointer(file: str, prefix: str) -> str | None:
     try:
-        with open(file, encoding="utf-8", errors="surrogateescape") as stream:
-            line = stream.read(4096).strip()
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    try:
+        if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:  # a pipe could be waited for without end
+            return None
+        line = os.fsdecode(os.read(descriptor, 4096)).strip()
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     if not line.startswith(prefix):
         return None
     return os.path.realpath(os.path.join(os.path.dirname(file), line[len(prefix) :]))

@@ -67,6 +67,8 @@ def answer(
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
         _hand_over(spoken, received.event.session_id, record)
+    else:
+        verdict = verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
     answered = spoken.write_verdict(received, verdict)
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
         _note(record["host"], received, verdict, answered, unwired)
@@ -171,6 +173,17 @@ def _broken(catalog: Catalog) -> list[str]:
     said += [f"{hook.name} {hook.missing}" for hook in catalog.hooks if hook.missing]
     said += [f"{each.file}: {each.message}: {each.remedy}" for each in errors if each.code == "fail-closed-unknown"]
     return [f"tenterhook: {each}" for each in said]
+
+
+def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
+    """What to say of a project's hooks that were trusted and did not run, for they were changed since."""
+    kept = [run.hook for run in verdict.runs if not run.started and run.hook.layer == "project"]
+    standings = [(hook.name, catalog.trust.standing(hook)) for hook in kept]
+    return [
+        f"tenterhook: the project's hook {name} did not run: {standing.why}; {standing.remedy}"
+        for name, standing in standings
+        if standing.state == "changed"
+    ]
 
 
 def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
