@@ -59,7 +59,7 @@ def protected(guarded: Guarded) -> dict[Path, bytes]:
 @BOTH
 @pytest.mark.promise("a model that tries")
 def test_no_command_takes_protection_away_below_the_agent(name: str, guarded: Guarded, tmp_path: Path) -> None:
-    """From inside a guarded agent no command of Tenterhook uninstalls, disables or gives a token, whatever the environment says."""
+    """Inside a guarded agent no command of ours uninstalls, disables or gives a token, whatever variables say."""
     folder = tmp_path / "elsewhere"
     moved = f"XDG_STATE_HOME={folder}/state XDG_CONFIG_HOME={folder}/config XDG_CACHE_HOME={folder}/cache"
     bare = f"env -i HOME={guarded.home} PATH=/usr/bin:/bin"
