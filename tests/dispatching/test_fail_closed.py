@@ -49,7 +49,7 @@ def journal(home: Path) -> str:
 @pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("broken", BREAKS)
 def test_closed_means_closed_in_a_session_that_runs(home: Path, answering: str, broken: str) -> None:
-    """Making a directory above the guards writable, or breaking or deleting them, does not let a tool call pass."""
+    """Making a directory above the guards writable, or breaking or deleting them, alone lets no tool call pass."""
     guard = folder_hook(user_hooks(home), "guard", "exit 0", metadata=BLOCK, matcher={"tool": "Bash"})
     folder_hook(user_hooks(home), "open", "exit 0", matcher={"tool": "Write"})
     install("claude-code")

@@ -162,7 +162,6 @@ def test_the_interpreter_of_install_counts_wherever_it_is_and_by_its_other_names
     assert f"{home}/.local/share/uv/tools/tenterhook/bin/python" in record["others"]
 
 
-@pytest.mark.promise("a model that tries")
 def test_the_places_that_the_launcher_falls_back_on_are_protected(home: Path) -> None:
     """Where the launcher would look for another Tenterhook, protect-hooks and our commands let no agent write."""
     tools = [each for each in launcher.others([]) if each.startswith(str(home))]
