@@ -64,6 +64,7 @@ def test_the_table_names_every_command_and_no_other() -> None:
 # One way to call each command that is refused. `hub` and `inbox` alone are in the table, too.
 _CALLS = [
     *(
+        "agent go --model scripted:evil.yaml --mode yolo",
         "add protect-hooks",
         "add protect-hooks --project --force",
         "disable guard --yes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -38,7 +39,11 @@ def write(report: Report, file: str) -> None:
             case = ElementTree.SubElement(suite, "testcase", classname=one_line(each.hook.name), name="is trusted")
             ElementTree.SubElement(case, "error", message=one_line(f"not run: {each.untrusted}"), type="untrusted")
     ElementTree.indent(root)
-    ElementTree.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
+    is_special = os.path.exists(file) and not os.path.isfile(file)  # /dev/stdout
+    written = file if is_special else f"{file}.{os.getpid()}.new"
+    ElementTree.ElementTree(root).write(written, encoding="utf-8", xml_declaration=True)
+    if not is_special:
+        os.replace(written, file)  # a link that is there by now is replaced, not followed
 
 
 def _suite(root: ElementTree.Element, name: str, statuses: list[Status]) -> ElementTree.Element:

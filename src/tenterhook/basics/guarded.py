@@ -218,6 +218,7 @@ class Refusal(NamedTuple):
 
     why: str
     remedy: str
+    is_below: bool = False  # it surely is below an agent; else that cannot be ruled out
 
 
 def refusal() -> Refusal | None:
@@ -235,7 +236,9 @@ def refusal() -> Refusal | None:
         return Refusal("cannot tell whether an agent called it: a process above it is hidden", outside)
     agent = _nearest(above, marks.here) or _agent_of_another(above)
     if agent is not None:
-        return Refusal(f"was called from an agent that Tenterhook guards (process {_pid(agent)})", outside)
+        return Refusal(
+            f"was called from an agent that Tenterhook guards (process {_pid(agent)})", outside, is_below=True
+        )
     if marks.is_one_elsewhere:
         return Refusal("runs in another PID namespace than an agent that Tenterhook guards", outside)
     if _is_alone_in_namespace() or _has_caller_in_other_namespace(above):

@@ -54,14 +54,14 @@ REFUSED = frozenset(
         *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
     )
 )
-REFUSED_WITHOUT = {"install": "--dry-run", "uninstall": "--dry-run", "new": "--project"}
+REFUSED_WITHOUT = {"agent": "--sessions", "install": "--dry-run", "uninstall": "--dry-run", "new": "--project"}
 REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force"}
 # Refused if the file or directory that these options name is protected, or if what they change is:
 WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", "--update")}
 # They read, or run hooks and agents that are held to the same.
 READING = frozenset(
     (
-        *("agent", "check", "completion", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
+        *("check", "completion", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
         *("trigger", "hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
     )
 )

@@ -16,6 +16,7 @@ from ..basics.shown import one_line, visible
 from ..errors import HookError
 from .loading import config_option, ids_in, json_option, offered
 from .printing import print_json, print_problems, short_path
+from .trust import refuse_below_agent
 
 if TYPE_CHECKING:
     from ..agent.conversation import Conversation, Ended
@@ -87,6 +88,7 @@ def agent(
         if prompt is not None or resume is not None:
             raise click.UsageError("--sessions cannot be combined with a prompt or --resume")
         return _list_sessions(as_json)
+    refuse_below_agent("agent", only_if_certain=True)  # the other agent's hooks would not see what its tools do
     for package in ("pydantic_ai", "prompt_toolkit"):
         if find_spec(package) is None:
             from ..basics.extras import install_command

@@ -104,6 +104,7 @@ def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
         refuse_writing("test --update", *dict.fromkeys(result.case.file for result in report.results))
         report = results.updated(report)
     if asked.junit_file:
+        refuse_writing("test --junit", asked.junit_file)  # once more: tests take their time
         junit.write(report, asked.junit_file)
     if asked.as_json:
         print_json(_as_json(report, catalog))

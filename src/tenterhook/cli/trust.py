@@ -120,10 +120,10 @@ def _need_records(catalog: Catalog) -> None:
         raise HookError(trouble, "use a state directory of your own, outside the project")
 
 
-def refuse_below_agent(command: str) -> None:
-    """Refuse what would weaken the protection if an agent that we guard asks for it."""
+def refuse_below_agent(command: str, *, only_if_certain: bool = False) -> None:
+    """Refuse what would weaken the protection if an agent that we guard asks for it, or if that cannot be ruled out."""
     refusal = guarded.refusal()
-    if refusal is not None:
+    if refusal is not None and (refusal.is_below or not only_if_certain):
         raise HookError(f"'tenterhook {command}' {refusal.why}", refusal.remedy)
 
 

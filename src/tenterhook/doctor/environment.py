@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # The loader and the C library act on any shell, the others on bash.
 _ACTING = re.compile(
     r"LD_.*|DYLD_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|MALLOC_TRACE|BASH_ENV|BASHOPTS|BASH_FUNC_.*|SHELLOPTS"
+    r"|CLAUDE_CODE_SHELL_PREFIX"  # a program that Claude Code gives every line to, ours as well
 )
 # Where a project can set variables: in settings, and in files of assignments.
 _SETTINGS = {"claude-code": ("settings.json", "settings.local.json"), "qwen": ("settings.json",)}
