@@ -13,6 +13,7 @@ import pytest
 
 from support import array_hook, folder_hook, table_hook, until, user_hooks, write_config
 from tenterhook import Engine, Event, Verdict
+from tenterhook.basics.protected_places import MOVED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,6 +128,7 @@ REFUSED = [
     *("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "IFS", "PYTHONPATH"),
     *("PYTHONSTARTUP", "PYTHON", "NODE_OPTIONS", "GIT_DIR", "GIT_SSH_COMMAND", "HOME", "XDG_CONFIG_HOME"),
     *("XDG_STATE_HOME", "TENTERHOOK_CHAIN", "TENTERHOOK_TRUST_PROJECT", "KIMI_ENV_FILE", "KIMI_X"),
+    *MOVED,  # what moves an agent's settings moves them from what protects them
 ]
 
 

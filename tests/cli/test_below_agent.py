@@ -77,6 +77,7 @@ _CALLS = [
     *("inbox sign-in http://127.0.0.1:9 --yes", "install claude-code", "install claude-code --no-config"),
     *("new guard --on Stop --force", "new other --on Stop", "new mine --on Stop --project --force"),
     *("remove guard --yes", "trust --all --yes", "trust --code --yes", "untrust --all --yes"),
+    *("trigger Stop --session s", "trigger Stop --session=s --dry-run", "agent --resume s", "agent go --resume"),
     *("uninstall --yes", "uninstall claude-code --yes"),
 ]
 
@@ -95,6 +96,36 @@ def test_what_weakens_protection_is_refused_yes_or_not(home: Path, project: Path
 
 def _contents(*directories: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for each in directories for path in each.rglob("*") if path.is_file()}
+
+
+_SETS_VARIABLES = """
+[[hooks]]
+event = "SessionStart"
+command = "echo FOO=tmp/x >> $KIMI_ENV_FILE; mkdir -p .kimi; echo FOO=tmp/x >> .kimi/env; echo x > $TENTERHOOK_STATE_DIR/x"
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.promise("a model that tries")
+def test_events_that_an_agent_fires_itself_change_no_state_of_its_guards(home: Path, project: Path, line: str) -> None:
+    """Below a guarded agent, `tenterhook trigger`, `test` and `replay` change no session and no state of its guards."""
+    folder_hook(user_hooks(home), "begin", "true", trigger="pre-session")
+    write_config(project / "evil.toml", _SETS_VARIABLES)
+    (project / "own.json").write_text('{"session_id": "s", "source": "startup"}')
+    case = 'event = { tool_name = "Shell", session_id = "s" }\nexpect = { decision = "deny" }\n'
+    write_config(user_hooks(home) / "guard/cases/one.toml", case)
+    start = f"{PROGRAM} trigger SessionStart --config evil.toml"
+    calls = [
+        *(start, f"{start} --payload own.json", f"TENTERHOOK_SESSION_ID=s {start}"),
+        *(f"{PROGRAM} test guard", f"{PROGRAM} replay --config evil.toml"),
+    ]
+    state = home / ".local/state/tenterhook"
+    below_agent(line)
+    before = _contents(state / "sessions", state / "env-lines", state / "hooks")
+    for call, ended in zip(calls, below_agent(line, *calls), strict=True):
+        assert ended.returncode == 0, (call, ended)
+    assert "FOO=tmp/x" in (project / ".kimi/env").read_text()  # they did run
+    assert _contents(state / "sessions", state / "env-lines", state / "hooks") == before
 
 
 @pytest.mark.timeout(300)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from . import light_json, places, private_files, variables
+from . import light_json, places, private_files, protected_places, variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def assignment(line: str) -> tuple[str | None, str, str | None]:
     if not found or "\0" in line:
         return None, "", f"env file: not NAME=value: {line[:60]!r}"
     name, value = found[1], found[2]
-    if re.fullmatch(_REFUSED, name) or variables.is_from_record(name.encode()):
+    moves_settings = name in protected_places.MOVED  # guards would protect what is not there
+    if moves_settings or re.fullmatch(_REFUSED, name) or variables.is_from_record(name.encode()):
         return None, "", f"env file: {name} may not be set by a hook"
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]

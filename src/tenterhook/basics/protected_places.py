@@ -55,14 +55,14 @@ REFUSED = frozenset(
     )
 )
 REFUSED_WITHOUT = {"agent": "--sessions", "install": "--dry-run", "uninstall": "--dry-run", "new": "--project"}
-REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force"}
+REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "trigger": "--session"}
 # Refused if the file or directory that these options name is protected, or if what they change is:
 WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", "--update")}
 # They read, or run hooks and agents that are held to the same.
 READING = frozenset(
     (
         *("check", "completion", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
-        *("trigger", "hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
+        *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
     )
 )
 
@@ -79,7 +79,8 @@ def command_in(arguments: Iterable[str]) -> tuple[str, bool]:
     longest = max(len(name.split()) for name in meant)
     name = min((name for name in meant if len(name.split()) == longest), key=lambda name: name not in REFUSED)
     is_without = name in REFUSED_WITHOUT and REFUSED_WITHOUT[name] not in words
-    is_with = REFUSED_WITH.get(name) in (words if name != "add" else ["NAME"] * (len(given) > 1))
+    options = [word.partition("=")[0] for word in words]
+    is_with = REFUSED_WITH.get(name) in (options if name != "add" else ["NAME"] * (len(given) > 1))
     return name, "--help" not in words and (name in REFUSED or is_without or is_with)
 
 

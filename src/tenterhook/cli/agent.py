@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..approvals.requests import MODES
+from ..basics import guarded
 from ..basics.shown import one_line, visible
 from ..errors import HookError
 from .loading import config_option, ids_in, json_option, offered
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
 _NEWEST = "newest"
+_RESUMING = "agent --resume"  # with --config it would set variables for the guards of that session
 
 
 def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -103,6 +105,7 @@ def agent(
     if mode:
         settings = settings._replace(mode=mode)
     if resume is not None:
+        refuse_below_agent(_RESUMING)
         prompt, resume = _resumed(prompt, resume)
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
@@ -155,8 +158,11 @@ class _Starting:
         from ..agent.terminal import Interactive, Terminal
 
         terminal = Terminal(screen)
+        refusal = guarded.refusal()  # before the session begins, from when on this process is itself such an agent
 
         def open_session(session_id: str | None, current: str) -> Conversation:
+            if refusal is not None:
+                raise HookError(f"'tenterhook {_RESUMING}' {refusal.why}", refusal.remedy)
             chosen = _session_id(session_id or _NEWEST, self.work_dir, but=current)
             return self._conversation(screen, [terminal], chosen)
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..approvals import presence
 from ..authoring.explaining import Explanation, explain
+from ..basics import guarded, places
 from ..basics.shown import visible
 from ..catalog import roots
 from ..catalog.trust import as_asked
@@ -27,9 +30,10 @@ from ..sessions import Session, fresh_id
 from . import sample_events
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
+from .trust import refuse_below_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
     from ..approvals.rules import Rule
@@ -98,7 +102,12 @@ def trigger(
     tenterhook trigger Stop --payload event.json --json
     tenterhook trigger permission-request --tool Shell --input '{"command": "ls"}' --dry-run
     """
+    if session:
+        refuse_below_agent("trigger --session")
+    is_below_agent = guarded.refusal() is not None
     fired = _event(event, payload, tool=tool, tool_input=tool_input, prompt=prompt, session=session, cwd=cwd)
+    if is_below_agent:
+        fired = fired.replace(session_id="")
     not_given = () if payload or as_json else _not_given(fired, {"tool": tool, "input": tool_input, "prompt": prompt})
     lasting = bool(fired.session_id)
     root = _root(fired, lasting=lasting and not dry_run)
@@ -113,11 +122,13 @@ def trigger(
         return REFUSED_CONFIG if found.refused else 0
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
     engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False, journal=Journal("trigger"))
-    try:
-        verdict = _decide(engine, fired)
-    finally:
-        if not lasting and not any(hook.in_background for hook in catalog.hooks):
-            Session(fired.session_id).forget()  # nobody can come back to it
+    in_background = any(hook.in_background for hook in catalog.hooks)
+    with _own_state(keep=in_background) if is_below_agent else contextlib.nullcontext():
+        try:
+            verdict = _decide(engine, fired)
+        finally:
+            if not lasting and not in_background:
+                Session(fired.session_id).forget()  # nobody can come back to it
     _tell_hub()
     with contextlib.suppress(OSError):  # nobody reads it, or it cannot be written: what was decided stands
         _tell_samples(fired, not_given)
@@ -125,6 +136,22 @@ def trigger(
         for each in catalog.disabled(fired.canonical):
             click.echo(f"tenterhook: not asked: {visible(str(each))}", err=True)
     return DENIED if verdict.denied else REFUSED_CONFIG if found.refused else 0
+
+
+@contextlib.contextmanager
+def _own_state(*, keep: bool) -> Iterator[None]:
+    """Give sessions and hooks a temporary state directory, so that an agent changes nothing that its guards go by.
+
+    Trust and the journal stay where they are: their objects were made before. `keep`: hooks may outlive this process.
+    """
+    state = places.state()
+    places.FIXED["state"] = tempfile.mkdtemp(prefix="tenterhook-trigger-")
+    try:
+        yield
+    finally:
+        if not keep:
+            shutil.rmtree(places.FIXED["state"], ignore_errors=True)
+        places.FIXED["state"] = state
 
 
 def _tell_hub() -> None:
