@@ -101,7 +101,7 @@ def _contents(*directories: Path) -> dict[Path, bytes]:
 _SETS_VARIABLES = """
 [[hooks]]
 event = "SessionStart"
-command = "echo FOO=tmp/x >> $KIMI_ENV_FILE; mkdir -p .kimi; echo FOO=tmp/x >> .kimi/env; echo x > $TENTERHOOK_STATE_DIR/x"
+command = "mkdir -p .kimi; echo FOO=tmp/x | tee -a $KIMI_ENV_FILE >> .kimi/env; echo x > $TENTERHOOK_STATE_DIR/x"
 """
 
 
@@ -135,6 +135,14 @@ def test_no_option_overwrites_hooks_settings_state_or_our_program(home: Path, pr
     (project / "link").symlink_to(home / ".config/agents")
     (project / "settings").symlink_to(home / ".claude/settings.json")
     (project / "deep").symlink_to(home / ".config/agents/hooks/guard")
+    (home / "dot").mkdir()
+    (user_hooks(home) / "guard/scripts").rename(home / "dot/scripts")
+    (user_hooks(home) / "guard/scripts").symlink_to(home / "dot/scripts")
+    (home / "mine.toml").write_text('[[hooks]]\nevent = "PreToolUse"\ncommand = "true"\n')
+    install("claude-code", "--config", str(home / "mine.toml"))
+    os.environ["CODEX_HOME"] = str(home / "cx")
+    install("codex")
+    del os.environ["CODEX_HOME"]
     os.link(home / ".config/agents/hooks/guard/HOOK.md", project / "hard")
     state = places.state()
     relative = os.path.relpath(user_hooks(home), project)
@@ -149,6 +157,10 @@ def test_no_option_overwrites_hooks_settings_state_or_our_program(home: Path, pr
         ),
         f"{convert} --to claude --out {project}/.CLAUDE/Settings.json",
         f"{convert} --to codex --out ~/.codex/hooks.json",
+        f"{convert} --to codex --out ~/cx/hooks.json",
+        f"{convert} --to array --out ~/mine.toml",
+        f"{convert} --to folder --out ~/dot/scripts",
+        "test guard --junit ~/dot/scripts/run.sh",
         f"log export --out {state}/trust.json",
         f"XDG_STATE_HOME=/nowhere HOME=/nowhere {PROGRAM} log export --out {state}/launcher.sh",
         # in a folder that is not there: nothing of the real program is lost if this fails

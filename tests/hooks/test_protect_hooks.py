@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hooks.lines import added, decide, shell
+from installing.test_wiring import install
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,6 +211,70 @@ def test_settings_that_a_variable_moves_are_found(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "elsewhere"))
     assert tool("WriteFile", file_path=str(tmp_path / "elsewhere/settings.json"), content="")["decision"] == "deny"
     assert tool("WriteFile", file_path=str(tmp_path / "elsewhere/notes.json"), content="")["decision"] == "none"
+
+
+@pytest.mark.promise("a model that tries")
+def test_settings_of_another_agent_are_protected_wherever_they_were_at_install(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`protect-hooks` protects the settings of every agent that Tenterhook guards, also where a variable moved them."""
+    monkeypatch.setenv("CODEX_HOME", str(home / "cx"))
+    install("codex")
+    for value in (None, "/nowhere"):
+        monkeypatch.delenv("CODEX_HOME") if value is None else monkeypatch.setenv("CODEX_HOME", value)
+        for name in ("config.toml", "hooks.json"):
+            assert tool("Write", file_path=str(home / "cx" / name), content="")["decision"] == "deny"
+            assert shell(f"echo x > ~/cx/{name}")["decision"] == "deny"
+        assert tool("Write", file_path=str(home / "cx" / "notes.md"), content="")["decision"] == "none"
+
+
+@pytest.mark.promise("a model that tries")
+def test_files_named_with_config_are_protected(home: Path) -> None:
+    """`protect-hooks` protects the files that `install --config` named."""
+    (home / "mine.toml").write_text('[[hooks]]\nevent = "PreToolUse"\ncommand = "true"\n')
+    install("claude-code", "--config", str(home / "mine.toml"))
+    assert tool("Edit", file_path="~/mine.toml", old_string="a", new_string="b")["decision"] == "deny"
+    assert shell("rm ~/mine.toml")["decision"] == "deny"
+    assert shell("cat ~/mine.toml")["decision"] == "none"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"settings": 1, "files": 2}', '{"schema": 1, "configs": [null]}', "\0"])
+def test_a_broken_record_of_an_installation_is_ignored(home: Path, text: str) -> None:
+    installed = home / ".local/state/tenterhook/installed"
+    installed.mkdir(parents=True)
+    (installed / "codex.json").write_text(text)
+    assert tool("Write", file_path="~/.claude/settings.json", content="")["decision"] == "deny"
+    assert tool("Write", file_path="src/app.py", content="")["decision"] == "none"
+
+
+@pytest.mark.promise("a model that tries")
+def test_the_files_behind_links_are_protected(home: Path, project: Path, hook: Path) -> None:
+    """`protect-hooks` protects the real files, too, where hooks and settings are links that a dotfiles manager made."""
+    dotfiles = home / "dot"
+    (dotfiles / "claude").mkdir(parents=True)
+    (home / ".claude/settings.json").rename(dotfiles / "claude/real.json")
+    (home / ".claude/settings.json").symlink_to("../dot/claude/chosen.json")
+    (dotfiles / "claude/chosen.json").symlink_to("real.json")
+    (home / ".gemini").symlink_to("dot/gemini")  # not there yet
+    hook.rename(dotfiles / "guard")
+    hook.symlink_to("../../../dot/guard")
+    (dotfiles / "rules.toml").touch()
+    (home / ".config/tenterhook/config.toml").unlink()
+    (home / ".config/tenterhook/config.toml").symlink_to(dotfiles / "rules.toml")
+    (dotfiles / "library").mkdir()
+    (dotfiles / "guard/scripts/shell_line.py").rename(dotfiles / "library/line.py")
+    (dotfiles / "guard/scripts/shell_line.py").symlink_to("../../library/line.py")
+    (hook.parent / "everything").symlink_to("/")
+    for path in (
+        *("claude/real.json", "claude/chosen.json", "gemini/settings.json", "guard/HOOK.md", "guard/scripts/run.py"),
+        *("guard/scripts/new.py", "library/line.py", "rules.toml"),
+    ):
+        assert tool("Write", file_path=f"~/dot/{path}", content="")["decision"] == "deny", path
+        assert shell(f"echo x > ~/dot/{path}")["decision"] == "deny", path
+    for path in ("", "/guard", "/library", "/claude"):
+        assert shell(f"rm -rf ~/dot{path}")["decision"] == "deny", path
+    for path in ("notes.md", "library/other.py", "claude/notes.md"):
+        assert tool("Write", file_path=f"~/dot/{path}", content="")["decision"] == "none", path
 
 
 @pytest.mark.parametrize(

@@ -94,16 +94,16 @@ def protected(
     removes: bool,
     matches: Callable[[str, str], bool] = eq,
     is_plain: bool = True,
-    more: Mapping[str, str] | None = None,
+    places: Mapping[str, str] | None = None,
 ) -> str | None:
     """What a path belongs to that an agent may not change, or None.
 
     What `removes` takes all that is in a directory with it. A path that is not `is_plain` has patterns in it, which
-    `matches` compares with a name. `more` are places that are known to the caller.
+    `matches` compares with a name. `places` are those of `known_places`, from a caller that asks more than once.
     """
     if not path:
         return None
-    places = {**_places(), **(more or {})}
+    places = known_places() if places is None else places
     for each in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
         what = _by_place(each, removes, matches, places) or _by_name(each, removes, matches, is_plain)
         if what:
@@ -111,9 +111,12 @@ def protected(
     return _by_file(path, places) if is_plain else None
 
 
-def _places() -> dict[str, str]:
-    """Directories and files that this machine has exactly once."""
-    home = os.environ.get("HOME") or os.path.expanduser("~")
+def known_places(more: Mapping[str, str] | None = None, home: str = "", state: str = "") -> dict[str, str]:
+    """Directories and files that this machine has exactly once, each with what it is; `more` are the caller's.
+
+    Without `home` and `state`, which is Tenterhook's own, they are where variables say.
+    """
+    home = home or os.environ.get("HOME") or os.path.expanduser("~")
     places = {"/etc/agents/": "the machine's hooks", "/etc/claude-code/": "settings of Claude Code"}
     for marks in (f"/run/user/{os.getuid()}/tenterhook/", f"/tmp/tenterhook-{os.getuid()}/"):  # noqa: S108
         places[marks] = "the marks of agents that Tenterhook guards"
@@ -121,21 +124,110 @@ def _places() -> dict[str, str]:
         if directory.startswith("/"):
             places[directory + "/agents/hooks/"] = "your hooks"
             places[directory + "/kimi/hooks/"] = "your hooks"
-            places[directory + "/tenterhook/"] = "Tenterhook's configuration"
-    own = os.environ.get("TENTERHOOK_STATE_DIR", "")
-    for directory in (os.environ.get("XDG_STATE_HOME", ""), home + "/.local/state"):
+            places[directory + "/tenterhook/"] = _CONFIGURATION
+    own = os.environ.get("TENTERHOOK_STATE_DIR", "")  # a hook's, two levels below ours
+    xdg = os.environ.get("XDG_STATE_HOME", "")
+    states = (
+        state,
+        os.path.dirname(os.path.dirname(own)),
+        xdg and xdg + "/tenterhook",
+        home + "/.local/state/tenterhook",
+    )
+    for directory in dict.fromkeys(states):
         if directory.startswith("/"):
-            places[directory + "/tenterhook/"] = "Tenterhook's state, where trust is kept"
-    if own.startswith("/"):
-        places[os.path.dirname(os.path.dirname(own)) + "/"] = "Tenterhook's state, where trust is kept"
+            places[directory + "/"] = "Tenterhook's state, where trust is kept"
+            places.update(_installed(directory))
     for directory in (os.environ.get("XDG_CACHE_HOME", ""), home + "/.cache"):
         if directory.startswith("/"):
             places[directory + "/tenterhook/"] = "what Tenterhook has compiled"
-    for variable, names in MOVED.items():
-        directory = os.environ.get(variable, "")
-        if directory.startswith("/"):
-            places.update({os.path.join(directory, name): "settings of an agent" for name in names})
-    return places
+    places.update(_moved(os.environ))
+    places.update(more or {})
+    return {**_behind_links(places, home), **places}
+
+
+def _moved(variables: Mapping[str, str]) -> dict[str, str]:
+    """Settings of agents in the directories that variables name."""
+    directories = [(names, variables.get(variable)) for variable, names in MOVED.items()]
+    found = [os.path.join(each, name) for names, each in directories if each and each[:1] == "/" for name in names]
+    return dict.fromkeys(found, "settings of an agent")
+
+
+def _installed(state: str) -> dict[str, str]:
+    """What the records of installations name: settings, wherever they were then, and files named with `--config`."""
+    import json
+
+    directory = os.path.join(state, "installed")
+    found: dict[str, str] = {}
+    try:
+        names = [name for name in os.listdir(directory) if name.endswith(".json")]
+    except OSError:
+        return {}
+    for name in names:
+        try:
+            with open(os.path.join(directory, name), encoding="utf-8") as stream:
+                record = json.load(stream)
+            settings = [record["settings"], *(each["path"] for each in record.get("files", ()))]
+            found.update(dict.fromkeys(map(os.path.abspath, settings), "settings of an agent"))
+            configs = map(os.path.abspath, record.get("configs", ()))
+            found.update(dict.fromkeys(configs, "hooks that `install --config` named"))
+            found.update(_moved(dict.fromkeys(MOVED, record.get("agent_home", ""))))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):  # broken; `doctor` says so
+            continue
+    return found
+
+
+_CONFIGURATION = "Tenterhook's configuration"
+_MOST_ENTRIES = 10_000  # of a directory of hooks: also with all of `node_modules` in one, a call waits for milliseconds
+
+
+def _behind_links(places: Mapping[str, str], home: str) -> dict[str, str]:
+    """The files and directories that links lead to, where managers of dotfiles have put them in protected places."""
+    named = {os.path.join(home, name): what for name, what in PROTECTED.items() if name[0] == "."}
+    homes = (f"{home}/", f"{os.path.realpath(home)}/")  # a directory that has one in it would protect everything
+    found: dict[str, str] = {}
+    for place, what in {**named, **places}.items():
+        end = "/" if place.endswith("/") else ""
+        found.update(dict.fromkeys((each + end for each in _targets(place.rstrip("/"))), what))
+        if place.endswith("hooks/") or what == _CONFIGURATION:
+            found.update(dict.fromkeys(_linked_in(place, homes), what))
+    return {place: what for place, what in found.items() if not place.endswith("/") or not _is_above(place, homes)}
+
+
+def _is_above(directory: str, others: Iterable[str]) -> bool:
+    return any(other.startswith(directory) for other in others)
+
+
+def _targets(path: str) -> list[str]:
+    """Where a path leads, link by link; nothing if no part of it is a link."""
+    found = [os.path.realpath(path)]
+    way = path
+    while os.path.islink(way) and len(found) < 40:  # as many as the system follows
+        way = os.path.normpath(os.path.join(os.path.dirname(way), os.readlink(way)))
+        found.append(way)
+    return [each for each in dict.fromkeys(found) if each != path]
+
+
+def _linked_in(directory: str, homes: Iterable[str]) -> list[str]:
+    """What links in a directory lead to outside of it, and links in that."""
+    found: list[str] = []
+    root = os.path.realpath(directory) + "/"
+    waiting, seen, entries = [root], set[str](), 0
+    while waiting and entries < _MOST_ENTRIES:
+        here = os.path.realpath(waiting.pop(0))
+        if here in seen or _is_above(here.rstrip("/") + "/", homes):
+            continue
+        seen.add(here)
+        try:
+            listed = list(os.scandir(here))
+        except OSError:
+            continue
+        entries += len(listed)
+        for entry in listed:
+            waiting += [entry.path] if entry.is_dir() else []
+            for each in _targets(entry.path) if entry.is_symlink() else ():
+                if not each.startswith(root):
+                    found.append(each.rstrip("/") + "/" if os.path.isdir(each) else each)
+    return found
 
 
 def _by_file(path: str, places: Mapping[str, str]) -> str | None:

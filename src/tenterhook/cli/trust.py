@@ -15,7 +15,6 @@ from ..basics.shown import lines_of, one_line, text_of, visible
 from ..catalog import fingerprints, settings
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
-from ..installing import records
 from ..installing.shown_diff import NO_NEWLINE, diff
 from .loading import catalog_here, offered
 from .printing import print_problems, short_path
@@ -132,11 +131,11 @@ def refuse_writing(command: str, *paths: str) -> None:
     refusal = guarded.refusal() if paths else None
     if refusal is None:
         return
-    own = _own_places()
+    known = protected_places.known_places(_own_places(), places.home(), places.state())
     for path in paths:
         # the system follows a link before `..`, our own functions may not
         for spelt in (os.path.join(os.getcwd(), path), os.path.abspath(path)):
-            what = protected_places.protected(spelt, removes=True, more=own)
+            what = protected_places.protected(spelt, removes=True, places=known)
             if what is None and os.path.isfile(spelt) and os.stat(spelt).st_nlink > 1:
                 what = "what has another name elsewhere"
             if what:
@@ -153,8 +152,6 @@ def _own_places() -> dict[str, str]:
     own |= {f"{places.home()}/.local/bin/tenterhook": program}
     if sys.prefix != sys.base_prefix:
         own[f"{sys.prefix}/"] = program
-    for record in records.all_records():
-        own[str(record["settings"])] = "settings of an agent"
     return own
 
 

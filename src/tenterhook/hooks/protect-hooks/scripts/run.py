@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import cache
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # PYTHONSAFEPATH leaves it out
 
@@ -173,7 +174,12 @@ def written(name: str, words: list[str]) -> Iterator[str]:
 def protected(path: str, removes: bool) -> str | None:
     """What a path, or a pattern of paths, belongs to that the agent may not change, or None."""
     is_plain = not any(mark in path for mark in (UNKNOWN, *PATTERNS))
-    return protected_places.protected(path, removes, matches=pattern_matches, is_plain=is_plain)
+    return protected_places.protected(path, removes, matches=pattern_matches, is_plain=is_plain, places=places())
+
+
+@cache
+def places() -> dict[str, str]:
+    return protected_places.known_places()
 
 
 SAID = {"write": "write to", "delete": "delete", "move": "move away", "mode": "change the mode of"}
