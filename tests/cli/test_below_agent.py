@@ -180,6 +180,26 @@ def test_no_option_overwrites_hooks_settings_state_or_our_program(home: Path, pr
     assert _contents(home / ".config", home / ".claude", home / ".local/state/tenterhook/installed", project) == before
 
 
+@pytest.mark.parametrize("link", [".agents", ".agents/hooks", "hooks of the home"])
+@pytest.mark.promise("a model that tries")
+def test_a_hook_for_the_project_is_made_nowhere_else(home: Path, project: Path, line: str, link: str) -> None:
+    """Below a guarded agent, `tenterhook new --project` makes no hook outside the project, whatever is a link."""
+    (project / ".agents").rename(project / "before")
+    if link == ".agents":
+        (project / ".agents").symlink_to(home / ".config/agents")
+    elif link == ".agents/hooks":
+        (project / ".agents").mkdir()
+        (project / ".agents/hooks").symlink_to(user_hooks(home))
+    else:  # the home is in a repository, and work is done there
+        (home / ".agents").symlink_to(".config/agents")
+        (home / ".git").mkdir()
+    start = "cd; " if link == "hooks of the home" else ""
+    before = _contents(home / ".config")
+    (ended,) = below_agent(line, f"{start}{PROGRAM} new evil --on pre-tool-call --project")
+    assert (ended.returncode, GUARDED in ended.stderr) == (1, True), ended
+    assert _contents(home / ".config") == before
+
+
 def test_everything_else_may_be_written(home: Path, project: Path, line: str) -> None:
     calls = [
         "convert evil/guard --to folder --out made",

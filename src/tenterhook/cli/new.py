@@ -19,7 +19,7 @@ from ..installing import in_step, records, wiring
 from ..installing.agents import AGENTS
 from .loading import catalog_here, event_names
 from .printing import print_problems, short_path
-from .trust import refuse_below_agent
+from .trust import refuse_below_agent, refuse_outside
 
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog
@@ -76,6 +76,8 @@ def new(
                 raise click.UsageError(f"{option}: {error.message}") from None
     made = templates.render(name, event, lang, tool or None, pattern or None, _checked(reason, event))
     folder = os.path.join(_directory(for_project), name)
+    if for_project:
+        refuse_outside("new --project", folder, roots.project_root(os.getcwd()))
     kept = folders.write(folder, made.files, replace=force)
     click.echo(f"made {short_path(folder)}")
     for path in sorted(made.files):

@@ -142,6 +142,14 @@ def refuse_writing(command: str, *paths: str) -> None:
                 raise HookError(f"'tenterhook {command}' {refusal.why}: {path} belongs to {what}", refusal.remedy)
 
 
+def refuse_outside(command: str, path: str, project: str) -> None:
+    """Refuse to write through a link that leads out of a project's `.agents/hooks` if an agent that we guard asks."""
+    refusal = guarded.refusal()
+    hooks = os.path.join(os.path.realpath(project), ".agents", "hooks", "")
+    if refusal is not None and not os.path.realpath(path).startswith(hooks):
+        raise HookError(f"'tenterhook {command}' {refusal.why}: {path} is a link that leads elsewhere", refusal.remedy)
+
+
 def _own_places() -> dict[str, str]:
     """What this installation is made of, wherever variables have put it."""
     config, program = places.config_home(), "Tenterhook itself"
