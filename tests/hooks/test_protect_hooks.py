@@ -115,6 +115,9 @@ REFUSED = [
     "cd ~/.config/agents/hooks && tenterhook convert ~/e.toml --to folder --force",
     "tenterhook log export --out ~/.local/state/tenterhook/trust.json",
     "tenterhook test --junit .agents/hooks/mine/HOOK.md",
+    "apply_patch <<'EOF'\n*** Begin Patch\n *** Update File: ../home/.claude/settings.json\n@@\n*** End Patch\nEOF",
+    "cd ~/.claude && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: settings.json\n@@\n*** End Patch\nEOF",
+    "bash -lc 'cd ~/.claude && applypatch \"*** Begin Patch\n*** Delete File: settings.json\n*** End Patch\"'",
 ]
 ASKED = [
     "./mystery ~/.claude/settings.json",
@@ -145,6 +148,7 @@ FINE = [
     "cat <<'EOF' > docs.md\nrm -rf ~/.claude\nEOF",
     "rm -rf ~/.cache/pip",
     "npm test && git push",
+    "cd src && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: settings.json\n@@\n*** End Patch\nEOF",
     "echo x > settings.json",
     "sed -i s/a/b/ .github/workflows/ci.yml",
     "git hooks --help",
@@ -182,6 +186,9 @@ def test_reading_and_everything_else_is_fine(line: str) -> None:
     assert (verdict["decision"], [run["outcome"] for run in verdict["runs"]]) == ("none", ["ok"]), verdict
 
 
+_PATCH = "*** Begin Patch\n*** Add File: x\n+a\n"
+
+
 @pytest.mark.parametrize(
     ("name", "tool_input"),
     [
@@ -191,6 +198,12 @@ def test_reading_and_everything_else_is_fine(line: str) -> None:
         ("Edit", {"file_path": ".claude/settings.local.json", "old_string": "a", "new_string": "b"}),
         ("create", {"path": ".github/hooks/x.json", "file_text": "{}"}),
         ("apply_patch", {"input": "*** Begin Patch\n*** Update File: .agents/hooks/mine/HOOK.md\n@@\n*** End Patch"}),
+        (
+            "apply_patch",
+            {"command": f"{_PATCH}  *** Update File: .claude/settings.local.json\n@@\n-a\n+b\n*** End Patch"},
+        ),
+        ("apply_patch", {"command": f"{_PATCH}\t*** Delete File: .claude/settings.local.json \r\n*** End Patch"}),
+        ("apply_patch", {"command": f"{_PATCH}*** Add File: x\f/../.claude/settings.local.json\n+a\n*** End Patch"}),
         ("apply_patch", {"input": "x", "file_paths": ["src/a.py", ".codex/hooks.json"]}),
         ("mcp__fs__move_file", {"source": ".agents/hooks", "destination": "/tmp/x"}),
         ("str_replace_editor", {"command": "str_replace", "path": ".claude/settings.local.json"}),

@@ -346,6 +346,17 @@ def test_a_patch_names_the_file_that_it_changes() -> None:
     assert wire.native_input(received, changed) == {"command": patch.replace("+y", "+z")}
 
 
+@pytest.mark.promise("a model that tries")
+def test_space_around_a_head_of_a_patch_hides_no_file() -> None:
+    """Hooks are told every file of a Codex patch, also where spaces or form feeds are around a name."""
+    patch = (
+        "*** Begin Patch\n*** Add File: x\n+a\n  *** Update File: b\n@@\n\t*** Delete File: d \r\n*** Add File:  \f/e\n"
+    )
+    payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
+    received = codec("codex").read_event(payload, "PreToolUse")
+    assert received.event.tool_input["file_paths"] == ["x", "b", "d", " \f/e"]  # as Codex reads them
+
+
 @pytest.mark.parametrize(("host", "tool"), [("kimi-cli", "WriteFile"), ("kimi-code", "Write"), ("copilot", "create")])
 def test_a_decoy_beside_the_key_that_the_tool_reads_hides_nothing(host: str, tool: str) -> None:
     native, named, given = BEFORE[host]

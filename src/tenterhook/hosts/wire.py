@@ -165,9 +165,9 @@ def with_canonical_keys(tool: str | None, tool_input: Any, agent: str = "") -> t
 
 
 def _patched_paths(tool_input: dict[str, Any]) -> list[str]:
-    """Every file that a patch names."""
-    lines = [line for value in tool_input.values() if isinstance(value, str) for line in value.splitlines()]
-    return [line[len(start) :].strip() for line in lines for start in _PATCHED if line.startswith(start)]
+    """Every file that a patch names, with the same lines as for Codex: space around a head does not count."""
+    lines = [line.strip() for value in tool_input.values() if isinstance(value, str) for line in value.split("\n")]
+    return [line[len(start) :] for line in lines for start in _PATCHED if line.startswith(start)]
 
 
 def native_input(received: Received, changed: dict[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,8 @@ READERS = frozenset(
     "rsync truncate scp tar zip unzip".split()
 )
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
+HEADS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
+PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
 TENTERHOOK = ("pip", "pipx", "uv", "conda", "poetry", "brew", "pdm")
 
 
@@ -48,7 +50,7 @@ def main() -> int:
     command = tool_input.get("command")
     if tool in EDITORS and command == "view":
         return 0
-    if command and (tool in SHELLS or (tool not in EDITORS and not tool_input.get("file_path"))):
+    if command and (tool in SHELLS or (tool not in (*EDITORS, *PATCHERS) and not tool_input.get("file_path"))):
         decision, reason = of_shell(command, tool_input, directory)
     else:
         decision, reason = of_file_tool(tool_input, directory)
@@ -80,17 +82,15 @@ def paths_in(value: Any, key: str = "path") -> Iterator[str]:
     elif isinstance(value, str):
         if any(part in key for part in ("path", "file", "source", "destination", "target", "directory", "uri", "name")):
             yield value[len("file://") :] if value.startswith("file://") else value
-        for line in value.splitlines() if "*** " in value or "+++ " in value else ():
-            for head in (
-                "*** Update File: ",
-                "*** Add File: ",
-                "*** Delete File: ",
-                "*** Move to: ",
-                "+++ b/",
-                "--- a/",
-            ):
-                if line.startswith(head):
-                    yield line[len(head) :].strip()
+        yield from patched(value)
+
+
+def patched(text: str) -> Iterator[str]:
+    """The files that a patch names. As for Codex, space around a head does not count, and only `\\n` ends a line."""
+    for line in text.split("\n") if "*** " in text or "+++ " in text else ():
+        for head in HEADS:
+            if line.strip().startswith(head):
+                yield line.strip()[len(head) :]
 
 
 def of_shell(line: Any, tool_input: dict[str, Any], directory: str) -> tuple[str | None, str]:
@@ -111,6 +111,11 @@ def of_shell(line: Any, tool_input: dict[str, Any], directory: str) -> tuple[str
                 return "deny", f"`{command.shown}` would {SAID[effect.kind]} {decoded(effect.path)}, {what}"
         if not command.words:
             continue
+        for text in (command.stdin or "", *command.words[1:]) if command.name in PATCHERS else ():
+            for path in patched(text):
+                what = protected(resolved(command, path), removes=True)
+                if what:
+                    return "deny", f"`{command.shown}` would change {decoded(path)}, {what}"
         refused = of_tenterhook(command)
         if refused:
             return "deny", refused
