@@ -305,13 +305,13 @@ exec "{versions}/$version/bin/${{0##*/}}" "$@"
 """
 
 
-def shims(tmp_path: Path) -> Path:
+def shims(tmp_path: Path, *names: str) -> Path:
     """A version manager that obeys a file of the working directory."""
     made = tmp_path / "manager/shims"
     real = tmp_path / "manager/versions/real/bin"
     made.mkdir(parents=True)
     real.mkdir(parents=True)
-    for name in ("python3", "python"):
+    for name in names or ("python3", "python"):
         (made / name).write_text(SHIM.format(versions=real.parent.parent))
         (made / name).chmod(0o755)
         (real / name).symlink_to(os.path.realpath(sys.executable))
@@ -331,6 +331,81 @@ def test_a_version_that_the_project_names_does_not_disable_a_guard(
     with answering(way) as ask:
         assert ask(payload(AGENT, project)) == "not this"
         assert ask(payload(AGENT, project), SHELLOPTS="noexec") == "not this"
+
+
+@pytest.mark.promise("a hostile repository")
+def test_a_version_that_the_project_names_does_not_disable_a_guard_that_names_one(
+    home: Path, project: Path, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cloned `.python-version` does not decide about a guard that names a version (`python3.11`), either."""
+    name = f"python3.{sys.version_info.minor}"
+    manager = shims(tmp_path, name)
+    monkeypatch.setenv("PATH", f"{manager}:/usr/bin:/bin")
+    python_guard(home, f"#!/usr/bin/env {name}")
+    install(AGENT)
+    (project / ".python-version").write_text("9.9.9\n")
+    with answering(way) as ask:
+        assert ask(payload(AGENT, project)) == "not this"
+
+
+def own_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory that is first on `PATH`, as `~/.local/bin` is for many."""
+    first = tmp_path / "own/bin"
+    first.mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{first}:{os.environ['PATH']}")
+    return first
+
+
+def put_there(first: Path, *names: str) -> None:
+    for name in names:
+        (first / name).write_text("#!/bin/sh\nexit 0\n")
+        (first / name).chmod(0o755)
+
+
+@pytest.mark.promise("a model that tries")
+@pytest.mark.parametrize("line", ["#!/usr/bin/env python3", "#!/usr/bin/env -S python3 -s", "#!python3"])
+def test_a_program_that_is_put_first_on_the_path_does_not_run_a_guard(
+    home: Path, project: Path, tmp_path: Path, way: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `python3` written into `~/.local/bin` does not run hook folders: their interpreters are those of `install`."""
+    first = own_programs(tmp_path, monkeypatch)
+    python_guard(home, line)
+    install(AGENT)
+    put_there(first, "python3", "env")
+    with answering(way) as ask:
+        assert ask(payload(AGENT, project)) == "not this"
+
+
+def test_an_interpreter_that_is_gone_is_looked_for_on_the_path(
+    home: Path, project: Path, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = own_programs(tmp_path, monkeypatch)
+    (first / "python3").symlink_to(os.path.realpath(sys.executable))
+    python_guard(home)
+    install(AGENT)
+    assert json.loads(record(AGENT).read_text())["interpreters"]["python3"] == str(first / "python3")
+    assert "is not there any more" not in tenterhook("doctor", AGENT).stdout
+    (first / "python3").unlink()
+    with answering(way) as ask:
+        assert ask(payload(AGENT, project)) == "not this"
+    end_of_the_agent()
+    assert "is not there any more" in tenterhook("doctor", AGENT).stdout
+
+
+def test_the_interpreter_of_a_hook_that_comes_later_is_recorded(
+    home: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = own_programs(tmp_path, monkeypatch)
+    other = tmp_path / "own/of-a-hook"
+    other.symlink_to(os.path.realpath(sys.executable))
+    (first / "of-a-hook").symlink_to(other)
+    python_guard(home)
+    install(AGENT)
+    assert "of-a-hook" not in json.loads(record(AGENT).read_text())["interpreters"]
+    script = "#!/usr/bin/env of-a-hook\nraise SystemExit(2)\n"
+    folder_hook(project / ".agents/hooks", "later", script, file="run.py")
+    assert tenterhook("trust", "--all", "--yes").returncode == 0
+    assert json.loads(record(AGENT).read_text())["interpreters"]["of-a-hook"] == str(first / "of-a-hook")
 
 
 def test_the_interpreter_behind_a_shim_comes_before_it(tmp_path: Path) -> None:

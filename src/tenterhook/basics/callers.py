@@ -25,6 +25,7 @@ class _Current(_local):
     make_ready: Callable[[], None]  # called before hooks run for them
     given: Mapping[bytes, bytes] | None = None  # their variables
     environ: Mapping[bytes, bytes] | None = None  # what hooks inherit of them
+    record: Mapping[str, Any] = {}  # of their installation
     cancel: Cancel | None = None  # set when there is no more time for them
 
 
@@ -56,6 +57,13 @@ def given_path() -> bytes | None:
     if CURRENT.given is not None:
         return CURRENT.given.get(b"PATH")
     return _AGENT.given.get(b"PATH") if _AGENT is not None else None
+
+
+def interpreters() -> Mapping[str, str]:
+    """Files of interpreters by their names, as `install` found them; none if a person started this process."""
+    record = CURRENT.record if CURRENT.given is not None or _AGENT is None else _AGENT.record
+    found: Mapping[str, str] = record.get("interpreters", {})
+    return found
 
 
 def is_agent() -> bool:

@@ -169,7 +169,7 @@ class Server:
         def make_ready() -> None:
             connection.send(b".")  # fails if they no longer wait: a hub that comes late runs nothing
             given = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
-            callers.CURRENT.given = given
+            callers.CURRENT.given, callers.CURRENT.record = given, record
             callers.CURRENT.environ = variables.inherited(given, record, os.readlink(f"/proc/{request.pid}/cwd"))
 
         callers.CURRENT.pid, callers.CURRENT.make_ready = request.pid, make_ready

@@ -45,6 +45,11 @@ def findings(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator[Fin
         )
         yield note(what, f"have hooks use that one: tenterhook install {agent.name}")
 
+    gone = [file for file in record.get("interpreters", {}).values() if not os.access(file, os.X_OK)]
+    if gone:
+        what = f"{', '.join(gone)}, which ran hooks, is not there any more; what PATH has instead runs them"
+        yield note(what, f"record that one: tenterhook install {agent.name}")
+
 
 def _of_project(agent: Agent, root: str) -> Iterator[tuple[str, list[str]]]:
     """Files of a project that set variables in an agent, and which."""

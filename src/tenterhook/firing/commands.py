@@ -168,7 +168,9 @@ def prepare(
     notes: tuple[str, ...] = ()
     python = None
     if hook.folder is not None:
-        argv = _argv(hook.folder, env.get(b"PATH", b""))
+        # what runs the code of a trusted project is run by the project's own
+        known = {} if b"TENTERHOOK_PROJECT_TRUSTED" in env else callers.interpreters()
+        argv = _argv(hook.folder, env.get(b"PATH", b""), known)
         if isinstance(argv, str):
             return Prepared(None, argv)
         with open(argv[-1], "rb") as file:
@@ -197,8 +199,11 @@ def prepare(
     return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, GRACE, python), None, notes)
 
 
-def _argv(folder: str, path: bytes) -> tuple[str, ...] | str:
-    """How a folder's script is started, or why it cannot be. `path`: where its interpreter is looked for."""
+def _argv(folder: str, path: bytes, known: Mapping[str, str]) -> tuple[str, ...] | str:
+    """How a folder's script is started, or why it cannot be.
+
+    `known`: interpreters by name, as they were at `install`. `path`: where others are looked for.
+    """
     script, problem = entry_points.entry_point(folder)
     if script is None:
         return "cannot start: no script"
@@ -211,12 +216,15 @@ def _argv(folder: str, path: bytes) -> tuple[str, ...] | str:
     interpreter = entry_points.interpreter(first)
     if interpreter and os.path.isabs(interpreter) and not os.path.exists(interpreter):
         return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
+    name, *options = entry_points.named_interpreter(first) or [""]
+    found = known.get(name, "")
+    if name and not _can_run(found):
+        found = _on_path(name, os.fsdecode(path)) or ""
+    if found:
+        return (found, *options, script)
     if interpreter and not os.path.isabs(interpreter):
         # the system would look for it in the working directory, which is the project's
-        found = _on_path(interpreter, os.fsdecode(path)) if "/" not in interpreter else None
-        if found is None:
-            return f"cannot start: its #! line names {interpreter!r}, which is not on PATH: {script}"
-        interpreter, has_exec_bit = found, False
+        return f"cannot start: its #! line names {interpreter!r}, which is not on PATH: {script}"
     if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
         return (script,)
     if interpreter:
@@ -255,6 +263,10 @@ def _on_path(name: str, path: str) -> str | None:
         if not os.path.isabs(directory):  # it depends on where one is
             return None
         program = os.path.join(directory, name)
-        if os.path.isfile(program) and os.access(program, os.X_OK):
+        if _can_run(program):
             return program
     return None
+
+
+def _can_run(program: str) -> bool:
+    return os.path.isfile(program) and os.access(program, os.X_OK)

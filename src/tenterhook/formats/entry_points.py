@@ -103,3 +103,21 @@ def interpreter(first: bytes) -> str | None:
         return None
     words = first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t")
     return words.replace("\t", " ").split(" ")[0]
+
+
+def named_interpreter(first: bytes) -> list[str]:
+    """An interpreter that a first line names without a path, behind `env` or `env -S` too, and its arguments.
+
+    Nothing if it has a path, or if `env` is told more than a program and plain words.
+    """
+    words = first[2:].decode("utf-8", "surrogateescape").split() if first.startswith(b"#!") else []
+    if words[:1] in (["/usr/bin/env"], ["/bin/env"]):
+        del words[0]
+        if words and words[0].startswith("-S"):
+            words[:1] = [words[0][2:]] if words[0] != "-S" else []
+        elif len(words) != 1:  # one word to Linux, and the name of no program
+            return []
+    elif len(words) > 2:
+        words[1:] = [" ".join(words[1:])]
+    is_plain = words and words[0][0] != "-" and not set("/=") & set(words[0])
+    return words if is_plain and not set("\"'\\$#") & set("".join(words)) else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..basics import places
 from ..basics.locks import Lock
 from ..errors import HookError
-from . import codex_trust, edits, launcher, lines, records, wiring
+from . import codex_trust, edits, interpreters, launcher, lines, records, wiring
 from .agents import AGENTS
 from .shown_diff import diff
 
@@ -84,7 +84,7 @@ def plan(
     known = () if forget_configs else before.get("configs", ())
     configs = list({places.file_identity(config): config for config in (*known, *configs)}.values())
     chosen: dict[str, Any] = {"closed": closed, "everywhere": everywhere, "configs": configs, "by_person": by_person}
-    record = records.made(agent, root, events, before, **chosen)
+    record = records.made(agent, root, events, before, named=interpreters.named_by(hooks), **chosen)
     name = records.installation(agent, root)
     wanted = {native: agent.line(native, name, closed=closed, everywhere=everywhere) for native in events}
     path = agent.settings(root)

@@ -6,7 +6,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import changes, records, wiring
+from ..basics.locks import Lock
+from . import changes, interpreters, records, wiring
 from .agents import AGENTS
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False
         if record["host"] not in AGENTS or (root and record["root"] not in (None, root)):
             continue
         agent = AGENTS[record["host"]]
+        _note_interpreters(agent, record, hooks)
         absent = wiring.missing(record, agent.events, hooks)
         if not absent and (record["closed"] or not closed):
             continue
@@ -54,6 +56,17 @@ def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False
             left.append("a refusal where nobody answers")
         changed.append(Changed(agent, absent, left))
     return changed
+
+
+def _note_interpreters(agent: Agent, record: dict[str, Any], hooks: Iterable[Hook]) -> None:
+    """Record the interpreters that new hooks name, as they are found now; what is recorded stays as it is."""
+    known = record.get("interpreters", {})
+    named = interpreters.named_by(hooks) - known.keys()
+    found = interpreters.files(record.get("steering", {}).get("PATH", ""), named) if named else {}
+    if found.keys() - known.keys():
+        record["interpreters"] = {**found, **known}
+        with Lock(os.path.join(records.directory(), "lock")):
+            records.write(records.file(agent, record["root"]), record)
 
 
 @contextmanager

@@ -10,8 +10,15 @@ from __future__ import annotations
 import functools
 import os
 import subprocess
+from typing import TYPE_CHECKING
 
 from ..basics import places, variables
+from ..formats import entry_points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..model import Hook
 
 # How each tells where it is.
 _ASKED = {
@@ -25,6 +32,7 @@ _ASKED = {
     "deno": ("eval", "console.log(Deno.execPath())"),
 }
 _PATIENCE = 10  # seconds
+_COMMON = ("python3", "python", "node", "bash", "sh", "zsh", "perl", "ruby", "php", "deno", "bun")
 
 
 @functools.cache
@@ -41,9 +49,42 @@ def path_for_hooks(path: str) -> str:
     return path
 
 
+def files(path: str, more: Iterable[str] = ()) -> dict[str, str]:
+    """The common interpreters, and `more`, by name: as found on a `PATH` of hooks, behind a shim if it is one.
+
+    One that is a shim, and does not tell what it starts, is left out.
+    """
+    found = {}
+    for name in dict.fromkeys((*_COMMON, *more)):
+        file = _first(name, path)
+        arguments = _ASKED.get(name) or _ASKED.get(name.rstrip("0123456789."))
+        if file is not None and arguments is not None and _may_be_shim(file, name):
+            file = _behind(file, arguments)
+        if file is not None:
+            found[name] = file
+    return found
+
+
+def named_by(hooks: Iterable[Hook]) -> set[str]:
+    """The interpreters that the scripts of hooks name without a path."""
+    found = set()
+    for hook in hooks:
+        script = entry_points.entry_point(hook.folder)[0] if hook.folder is not None else None
+        try:
+            with open(script or os.devnull, "rb") as file:
+                found.update(entry_points.named_interpreter(file.readline(256))[:1])
+        except OSError:
+            continue
+    return found
+
+
+def _first(name: str, path: str) -> str | None:
+    return next((each for place in path.split(":") if _can_run(each := os.path.join(place, name))), None)
+
+
 def _found_shim(name: str, path: str) -> str | None:
     """The program that is found first on a `PATH`, if it seems to be a shim."""
-    found = next((each for place in path.split(":") if _can_run(each := os.path.join(place, name))), None)
+    found = _first(name, path)
     return found if found is not None and _may_be_shim(found, name) else None
 
 
@@ -54,7 +95,8 @@ def _can_run(program: str) -> bool:
 def _may_be_shim(program: str, name: str) -> bool:
     """Whether it is a script, or a link to a program of another kind, or where shims are kept."""
     real = os.path.realpath(program)
-    if os.path.basename(os.path.dirname(program)) == "shims" or not os.path.basename(real).startswith(name.rstrip("3")):
+    kind = name.rstrip("0123456789.")
+    if os.path.basename(os.path.dirname(program)) == "shims" or not os.path.basename(real).startswith(kind):
         return True
     try:
         with open(real, "rb") as file:

@@ -15,7 +15,7 @@ from ..basics import places, variables
 from . import interpreters, launcher
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .agents import Agent
 
@@ -56,7 +56,7 @@ def all_records() -> list[dict[str, Any]]:
 # What a person's own command wrote down; an agent's process, whose environment is another's, does not change it.
 _PERSONAL = (
     *("python", "bridge", "others", "path", "home", "config", "state", "cache"),
-    *("agent_home", "environment", "steering"),
+    *("agent_home", "environment", "steering", "interpreters"),
 )
 
 
@@ -70,9 +70,12 @@ def made(
     everywhere: bool,
     configs: Sequence[str],
     by_person: bool,
+    named: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """A new record; which files were changed is added when they are."""
+    """A new record; which files were changed is added when they are. `named`: interpreters that hooks name."""
     kept = {} if by_person else {name: before[name] for name in _PERSONAL if name in before}
+    steering = kept.get("steering") or _steering()
+    known = before.get("interpreters", {})
     return {
         "schema": 1,
         "version": __version__,
@@ -90,7 +93,8 @@ def made(
         "cache": places.cache(),
         "agent_home": agent.home(),
         "environment": _environment(agent),
-        "steering": _steering() if "steering" not in kept else {},
+        "steering": steering,
+        "interpreters": interpreters.files(steering["PATH"], (*known, *named)) if by_person else {},
         "configs": list(configs),
         "closed": closed,
         "everywhere": everywhere,
