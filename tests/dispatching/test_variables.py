@@ -104,6 +104,29 @@ def test_a_home_of_the_repository_runs_no_code_in_a_python_guard(home: Path, pro
     assert not (project / "ran").exists()
 
 
+@pytest.mark.promise("a model that tries")
+@pytest.mark.parametrize("kind", ["built-in", "new"])
+def test_packages_of_the_account_run_no_code_in_python_guards(home: Path, project: Path, kind: str) -> None:
+    """A `usercustomize.py` or `.pth` file in user site-packages runs no code in the guards that Tenterhook brings."""
+    more = [] if kind == "built-in" else ["--on", "pre-tool-call", "--lang", "python", "--reason", "not this"]
+    name = "protect-hooks" if kind == "built-in" else "own"
+    assert tenterhook("add" if kind == "built-in" else "new", name, *more).returncode == 0
+    install(AGENT)
+    site = subprocess.run(
+        ["python3", "-c", "import site; print(site.getusersitepackages())"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    Path(site).mkdir(parents=True)
+    Path(site, "usercustomize.py").write_text("import os; os._exit(0)")
+    Path(site, "evil.pth").write_text("import os; os._exit(0)")
+    assert not subprocess.run(["python3", "-c", "raise SystemExit(7)"], check=False).returncode
+    with answering("launcher") as ask:
+        assert ask(payload(AGENT, project, "rm -rf ~/.claude/settings.json")) is not None
+    folder = user_hooks(home) / name
+    assert not list(folder.rglob("__pycache__"))
+    cached = [each.name for each in home.rglob("*.pyc") if each.name.startswith("shell_line.")]
+    assert len(cached) == (kind == "built-in")
+
+
 @pytest.mark.promise("a hostile repository")
 def test_shell_options_of_the_repository_do_not_silence_a_bash_guard(home: Path, project: Path, way: str) -> None:
     """A repository that sets SHELLOPTS, BASH_ENV or exported functions does not disable a guard that is run by bash."""

@@ -63,7 +63,7 @@ def test_scripts_need_python_3_8_and_its_library_only(script: Path) -> None:
 def test_the_script_can_be_executed_and_starts_with_whichever_python_there_is(name: str) -> None:
     script = HOOKS / name / "scripts" / "run.py"
     assert os.access(script, os.X_OK)
-    assert script.read_text().startswith("#!/usr/bin/env python3\n")
+    assert script.read_text().startswith("#!/usr/bin/env -S python3 -I\n")
 
 
 @pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.12", "3.13", "3.14"])

@@ -541,7 +541,7 @@ def test_large_input_and_output(tmp_path: Path, prepared: None) -> None:
 # ---- who begins warm
 
 
-@pytest.mark.parametrize("first", ["#!/usr/bin/env python3", f"#!{sys.executable}"])
+@pytest.mark.parametrize("first", ["#!/usr/bin/env python3", f"#!{sys.executable}", "#!/usr/bin/env -S python3 -s"])
 @pytest.mark.parametrize("mode", [0o755, 0o644])
 def test_a_folder_asks_for_it(
     home: Path, project: Path, first: str, mode: int, monkeypatch: pytest.MonkeyPatch

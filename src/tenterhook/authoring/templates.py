@@ -239,7 +239,7 @@ def _python(subject: _Subject) -> str:
     imports = ["json", *([] if subject.decides else ["os"]), "sys"]
     path = ", ".join(json.dumps(key) for key in looks_at.path)
     parts = [
-        f'#!/usr/bin/env python3\n"""{head}\n"""\n',
+        f'#!/usr/bin/env -S python3 -s\n"""{head}\n"""\n',
         "\n".join(f"import {module}" for module in imports) + "\n",
         "event = json.load(sys.stdin)\n\n",
         "def text_of(*path):\n"

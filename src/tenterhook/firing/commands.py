@@ -238,7 +238,7 @@ def _argv(folder: str, path: bytes, known: Mapping[str, str]) -> tuple[str, ...]
 
 
 def _python(argv: tuple[str, ...], path: bytes) -> Python | None:
-    """The Python that runs a script, if it is one and is given no options."""
+    """The Python that runs a script, if it is one and is given no options but `-s`."""
     words = list(argv)
     if len(words) == 1:  # its first line says so to the system
         with open(argv[0], "rb") as file:
@@ -249,9 +249,9 @@ def _python(argv: tuple[str, ...], path: bytes) -> Python | None:
         found = _on_path(words[0], os.fsdecode(path))
     else:
         found = words[0]
-    if len(words) != 2 or not os.path.basename(words[0]).startswith("python"):
+    if words[1:-1] not in ([], ["-s"]) or not os.path.basename(words[0]).startswith("python"):
         return None
-    if found is None or not os.path.isabs(found) or not os.path.isabs(words[1]):
+    if found is None or not os.path.isabs(found) or not os.path.isabs(words[-1]):
         return None
     from ..runs.warming import Python
 

@@ -37,7 +37,7 @@ class Python(NamedTuple):
 class _Prepared:
     """One prepared interpreter: first it is on its way, then it can be asked, and once it is gone it stays so."""
 
-    def __init__(self, interpreter: str, env: Mapping[bytes, bytes]) -> None:
+    def __init__(self, interpreter: str, options: Sequence[str], env: Mapping[bytes, bytes]) -> None:
         self._lock = threading.Lock()
         self._interpreter = interpreter
         self._depends_on: list[str] = []
@@ -47,7 +47,7 @@ class _Prepared:
         self._socket, theirs = socket.socketpair()
         self._socket.setblocking(False)
         try:  # all three: where its streams lead will be a script's pipes, and both are no files and no terminals
-            self._pid = Spawner().spawn((interpreter, _SCRIPT), "/", env, *[theirs.fileno()] * 3)
+            self._pid = Spawner().spawn((interpreter, *options, _SCRIPT), "/", env, *[theirs.fileno()] * 3)
         except (OSError, ValueError):
             self._socket.close()
         finally:
@@ -145,13 +145,13 @@ class _Interpreters:
         self._lock = threading.Lock()
         self._kept: dict[object, _Prepared] = {}  # the one used last is last
 
-    def get(self, interpreter: str, env: Mapping[bytes, bytes]) -> _Prepared:
-        key = (interpreter, *env.items(), os.getresuid(), os.getresgid(), *os.getgroups())
+    def get(self, interpreter: str, options: tuple[str, ...], env: Mapping[bytes, bytes]) -> _Prepared:
+        key = (interpreter, options, *env.items(), os.getresuid(), os.getresgid(), *os.getgroups())
         with self._lock:
             found = self._kept.pop(key, None)
             replaced = [found] if found is not None and found.is_to_be_replaced else []
             if found is None or replaced:
-                found = _Prepared(interpreter, env)
+                found = _Prepared(interpreter, options, env)
             self._kept[key] = found
             if len(self._kept) > _AT_MOST:
                 replaced.append(self._kept.pop(next(iter(self._kept))))
@@ -178,7 +178,9 @@ def start(python: Python, cwd: str, env: Mapping[bytes, bytes], pipes: Sequence[
     said = b"\0".join((*words, b"", *(b"%b=%b" % each for each in env.items()), b""))
     if said.count(b"\0") != len(words) + 1 + len(env):  # one of them holds what ends them
         return None
-    return INTERPRETERS.get(python.interpreter, variables).start(b"%d\n%b" % (len(said), said), pipes)
+    return INTERPRETERS.get(python.interpreter, python.argv[1:-1], variables).start(
+        b"%d\n%b" % (len(said), said), pipes
+    )
 
 
 def _of_a_start(env: Mapping[bytes, bytes]) -> dict[bytes, bytes] | None:

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Format a Python file that the agent has just written; say so if that changed it."""
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Refuse a shell line that would destroy something, or ask; say which part of it, why, and what to do instead."""
 
 import json
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # an isolated Python leaves it out
+if sys.flags.isolated:  # it does not look where byte code is to be, either
+    sys.pycache_prefix = os.environ.get("PYTHONPYCACHEPREFIX")
 
-import danger_words  # only now it is found
+import danger_words
 import dangers
 
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """When the agent is about to stop: were source files changed, and are there tests for them? Do they pass?"""
 
 from __future__ import annotations

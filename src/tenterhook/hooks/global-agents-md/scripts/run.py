@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Add the person's own AGENTS.md to the context of a session."""
 
 from __future__ import annotations

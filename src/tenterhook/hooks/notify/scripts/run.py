@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Show a notification on the desktop, or ring the terminal's bell; say it aloud if that is wanted."""
 
 from __future__ import annotations

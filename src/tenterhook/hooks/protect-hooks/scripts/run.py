@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Refuse what would change hooks, trust records, or the settings that put hooks in force. Reading them is fine."""
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ import os
 import sys
 from functools import cache
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # PYTHONSAFEPATH leaves it out
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # an isolated Python leaves it out
+if sys.flags.isolated:  # it does not look where byte code is to be, either
+    sys.pycache_prefix = os.environ.get("PYTHONPYCACHEPREFIX")
 
-import protected_places  # only now it is found
+import protected_places
 import shell_line
 import shell_programs
 from protected_places import PROTECTED, names_of

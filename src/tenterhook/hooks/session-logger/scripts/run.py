@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -I
 """Append a JSON line about a session's beginning or end to a log in the hook's state directory."""
 
 import json
