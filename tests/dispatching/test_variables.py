@@ -70,7 +70,7 @@ def answering(way: str) -> Iterator[Ask]:
         )
         assert ended.returncode == 0, ended.stderr
         answer = json.loads(ended.stdout or "{}").get("hookSpecificOutput", {})
-        return answer["permissionDecisionReason"] if answer.get("permissionDecision") == "deny" else None
+        return answer["permissionDecisionReason"] if answer.get("permissionDecision") in ("ask", "deny") else None
 
     with serving() if "daemon" in way else nullcontext():
         yield ask
@@ -208,6 +208,61 @@ def test_a_record_of_an_earlier_version_still_gives_the_home(home: Path, project
     with answering(way) as ask:
         ask(payload(AGENT, project), HOME=f"{project}/fh", XDG_CONFIG_HOME=str(project))
     assert (project / "seen").read_text() == f"{home} none\n"
+
+
+# ------------------------------------------------------------------ lines that are read with other variables
+
+
+HIDDEN = {
+    "of the table": ("rm -rf ${R_DIR:-build}", {"R_DIR": "/etc"}),
+    "a directory": ("rm -rf ${TMPDIR:-build}", {"TMPDIR": "/etc"}),
+    "of a guard's own": ('echo "{}" > ${UV_D:-.}/settings.json', {"UV_D": "{home}/.claude"}),
+    "home": ("rm -rf ~/ssh", {"HOME": "/etc"}),
+    "home by its name": ("rm -rf $HOME/ssh", {"HOME": "/etc"}),
+    "home in Python": ("python3 -c 'import shutil; shutil.rmtree(os.path.expanduser(\"~/ssh\"))'", {"HOME": "/etc"}),
+    "the person's home": ("rm -rf {home}", {"HOME": "/nowhere"}),
+    "too long": ("rm -rf ${BIG:+/etc}", {"BIG": "x" * 100_000}),
+    "too long to be told": ("rm -rf $R_LONG", {"R_LONG": "/etc" + " x" * 50_000}),
+    "too many": ("rm -rf $R_77", {f"R_{number}": "/etc" for number in range(3000)}),
+    "our own": ("rm -rf ${TENTERHOOK_SESSION_ID:-/etc}", {}),
+    "our own, of one hook": ("rm -rf /${TENTERHOOK_METADATA:+etc}${KIMI_SESSION_ID-etc}", {}),
+    "our own, set": ("rm -rf $TENTERHOOK_ANY", {"TENTERHOOK_ANY": "/etc"}),
+}
+
+
+@pytest.mark.promise("a hostile repository")
+@pytest.mark.parametrize("kind", HIDDEN)
+def test_a_line_is_read_with_the_variables_that_it_is_run_with(home: Path, project: Path, kind: str, way: str) -> None:
+    """A repository cannot hide what a shell line does behind a variable whose value the guards would not see."""
+    line, given = HIDDEN[kind]
+    assert tenterhook("add", "block-dangerous-commands", "protect-hooks").returncode == 0
+    install(AGENT)
+    filler = {f"V{number}": "x" * 99_999 for number in range(5)} if kind == "too long" else {}
+    given = {name: value.replace("{home}", str(home)) for name, value in given.items()}
+    with answering(way) as ask:
+        assert ask(payload(AGENT, project, line.replace("{home}", str(home))), **given, **filler) is not None
+
+
+def test_ordinary_lines_pass_whatever_differs(home: Path, project: Path) -> None:
+    assert tenterhook("add", "block-dangerous-commands").returncode == 0
+    install(AGENT)
+    given = {"TMPDIR": "/tmp/other", "R_HOME": "/usr/lib/R", "PYTHONPATH": "src", "PATH": f"/opt/x/bin:{PATH}"}
+    with answering("bridge.py") as ask:
+        for line in (
+            "export PATH=$HOME/bin:$PATH PYTHONPATH=.:$PYTHONPATH && pytest",
+            'rm -rf "$TMPDIR"/* "${TMPDIR:-/tmp}/build" ~/.cache/thing',
+            "echo $R_HOME ${R_LIBS:-none}; cp a ${R_HOME:?}/b",
+            "cd ~ && ls $XDG_CONFIG_HOME",
+        ):
+            assert ask(payload(AGENT, project, line), **given) is None, line
+
+
+def test_what_differs_is_told_and_bounded() -> None:
+    made = {b"HOME": b"/home/me", b"SAME": b"1", b"OURS": b"x"}
+    given = {b"HOME": b"/etc", b"SAME": b"1", b"R_DIR": b"\xff", b"BASH_FUNC_x%%": b"() { :; }"}
+    assert variables.changed(given, made) == {"HOME": "/etc", "R_DIR": "\udcff", "OURS": None}
+    assert variables.changed({**given, b"LONG": b"x" * 20_000}, made)["LONG"] is True
+    assert variables.changed({b"V%d" % number: b"" for number in range(10_000)}, made) == {"*": True}
 
 
 # ------------------------------------------------------------------ which program runs

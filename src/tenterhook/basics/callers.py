@@ -52,11 +52,11 @@ def environ() -> Mapping[bytes, bytes]:
     return _AGENT.inherited
 
 
-def given_path() -> bytes | None:
-    """`PATH` as an agent has given it; None if a person started this process."""
+def given() -> Mapping[bytes, bytes] | None:
+    """The variables as an agent has given them; None if a person started this process."""
     if CURRENT.given is not None:
-        return CURRENT.given.get(b"PATH")
-    return _AGENT.given.get(b"PATH") if _AGENT is not None else None
+        return CURRENT.given
+    return _AGENT.given if _AGENT is not None else None
 
 
 def interpreters() -> Mapping[str, str]:

@@ -56,6 +56,7 @@ _KINDS = (
 _SECRETS = (b"_TOKEN", b"_PASSWORD", b"_SECRET", b"_API_KEY")  # they decide nothing, and are not to be written down
 _OURS = b"TENTERHOOK_"  # ours alone to say
 _MOST = 512 * 1024  # bytes of an agent's variables that hooks inherit; the system allows 2 MiB for everything
+_MOST_TOLD = 16 * 1024  # bytes of an agent's other values that hooks are told; escaped, they become six times as many
 CHAIN = b"TENTERHOOK_CHAIN"  # believed as far as the system confirms it
 
 
@@ -104,6 +105,28 @@ def recorded(given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> dict[by
         encoded[b"XDG_RUNTIME_DIR"] = runtime
     encoded[b"PATH"] = absolute_only(encoded.get(b"PATH", b"")) or b"/usr/local/bin:/usr/bin:/bin"
     return encoded
+
+
+def changed(given: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> dict[str, str | bool | None]:
+    """What an agent has in variables that are otherwise in its hooks: its value, None if it has none.
+
+    True if its value is too long to be told. Where there are too many of them, `*` stands for any name.
+    """
+    found: dict[str, str | bool | None] = {}
+    left = _MOST_TOLD
+    for name in {**given, **made}:
+        value = given.get(name)
+        if value != made.get(name) and name.isascii() and name.decode().isidentifier():
+            found[name.decode()] = None if value is None else os.fsdecode(value)
+            left -= len(name) + len(value or b"") + 8
+    if left < 0:
+        longest = sorted(
+            (each for each in found.items() if isinstance(each[1], str)), key=lambda each: -len(str(each[1]))
+        )
+        for told, text in longest:
+            if left < 0:
+                found[told], left = True, left + len(os.fsencode(str(text)))
+    return found if left >= 0 else {"*": True}
 
 
 def absolute_only(path: bytes) -> bytes:

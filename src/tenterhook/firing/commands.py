@@ -36,7 +36,8 @@ class _Shared:
 
     def __init__(self, event: Event, session: Session) -> None:
         variables = dict(callers.environ())
-        self._made_from = _made_from(event, session, variables, dict(places.FIXED))
+        given = callers.given()
+        self._made_from = _made_from(event, session, variables, dict(places.FIXED), given or {})
         session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
@@ -56,13 +57,18 @@ class _Shared:
         if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
         self.chain = circles.confirmed(os.fsdecode(self.base.pop(circles.CHAIN, b"")))
-        for name in (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA"):  # ours alone to say
+        for name in _OF_ONE_HOOK:  # ours alone to say
             self.base.pop(name, None)
+        if given is not None:
+            from ..basics.variables import changed
+
+            told = changed(given, {**self.base, **dict.fromkeys(_OF_ONE_HOOK, b"")})
+            self.base[_CHANGED] = jsonable.encode(told)
         self._state = places.state()
         self._of: dict[int, tuple[Hook, processes.Process, dict[bytes, bytes]]] = {}
 
     def holds(self, event: Event, session: Session) -> bool:
-        return self._made_from == _made_from(event, session, callers.environ(), places.FIXED)
+        return self._made_from == _made_from(event, session, callers.environ(), places.FIXED, callers.given() or {})
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
         """That, and what is the hook's own; not to be changed."""
@@ -88,6 +94,8 @@ def _made_from(event: Event, session: Session, *inherited: Mapping[Any, Any]) ->
 
 _MOST_KEPT = 256
 _STATE_DIR = b"TENTERHOOK_STATE_DIR"
+_CHANGED = b"TENTERHOOK_CHANGED_VARIABLES"
+_OF_ONE_HOOK = (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA", _STATE_DIR, _CHANGED, circles.CHAIN)
 _LATEST: list[_Shared] = []
 
 
@@ -124,7 +132,9 @@ class Environment:
         about = {b"TENTERHOOK_METADATA": jsonable.encode(jsonable.plain(dict(hook.metadata)))}
         if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
             about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
-            if path := callers.given_path():  # programs as the project has them, in its directories and by its shims
+            if path := (callers.given() or {}).get(
+                b"PATH"
+            ):  # programs as the project has them, in its directories and by its shims
                 about[b"PATH"] = path
         return about
 
@@ -199,7 +209,7 @@ def prepare(
     return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, GRACE, python), None, notes)
 
 
-def _argv(folder: str, path: bytes, known: Mapping[str, str]) -> tuple[str, ...] | str:
+def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str, ...] | str:
     """How a folder's script is started, or why it cannot be.
 
     `known`: interpreters by name, as they were at `install`. `path`: where others are looked for.
@@ -217,13 +227,14 @@ def _argv(folder: str, path: bytes, known: Mapping[str, str]) -> tuple[str, ...]
     if interpreter and os.path.isabs(interpreter) and not os.path.exists(interpreter):
         return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
     name, *options = entry_points.named_interpreter(first) or [""]
-    found = known.get(name, "")
-    if name and not _can_run(found):
-        found = _on_path(name, os.fsdecode(path)) or ""
+    found: str | None = known.get(name, "")
+    if name and not _can_run(found or ""):
+        # without a path the system would look in the working directory, the project's; not every `env` knows `-S`
+        is_for_env = interpreter in ("/usr/bin/env", "/bin/env") and not options
+        found = None if is_for_env else _on_path(name, os.fsdecode(path))
     if found:
         return (found, *options, script)
     if interpreter and not os.path.isabs(interpreter):
-        # the system would look for it in the working directory, which is the project's
         return f"cannot start: its #! line names {interpreter!r}, which is not on PATH: {script}"
     if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
         return (script,)

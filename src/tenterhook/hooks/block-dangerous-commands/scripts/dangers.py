@@ -242,12 +242,13 @@ class Places:
 
     def __init__(self, directory: str, environment: Mapping[str, str]) -> None:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
+        self.agents_home = os.path.normpath(shell_line.agents_home(environment))
         self.directory = os.path.normpath(directory)
         self.root = _root(self.directory, self.home)
         self.all = [Place("/", "delete-system", "the root of the file system")]
         self.all += [Place(path, "delete-system", f"{path}, a directory of the system") for path in _SYSTEM]
         self.all += [Place(path, "delete-system", f"{path}, which every program uses") for path in _TEMPORARY]
-        self.all.append(Place(self.home, "delete-system", "the home directory"))
+        self.all += [Place(home, "delete-system", "the home directory") for home in (self.home, self.agents_home)]
         self.all += [Place(f"{self.home}/{name}", "delete-system", f"~/{name}") for name in _OF_HOME]
         for path in dict.fromkeys((self.directory, self.root)):
             self.all += [Place(f"{path}/{name}", "delete-project", f"{name} of the project") for name in _OF_GIT]
@@ -262,13 +263,13 @@ class Places:
 
     def resolve(self, command: Command, word: str) -> str | None:
         """A word as an absolute path of this machine; None if it is a path inside a container."""
-        path = resolved(word, command.directory, self.home)
+        path = resolved(word, command.directory, self.agents_home)
         if not command.contained:
             return path
         mounts = [(there.rstrip("/"), here) for there, here in command.mounts]
         for there, here in sorted(mounts, key=lambda mount: -len(mount[0])):
             if path == there or path.startswith(there + "/") or not there:
-                return resolved(here + path[len(there) :], "/", self.home)
+                return resolved(here + path[len(there) :], "/", self.agents_home)
         return None
 
     def hit(self, path: str | None) -> Hit | None:

@@ -126,6 +126,23 @@ def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -
     return Reading(walk.commands, walk.notes)
 
 
+def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | None]:
+    """What the agent's own shell has where hooks have something else; None: nothing; True: more than is told."""
+    told = environment.get("TENTERHOOK_CHANGED_VARIABLES")
+    if not told:
+        return {}
+    import json
+
+    found: dict[str, str | bool | None] = json.loads(told)
+    return found
+
+
+def agents_home(environment: Mapping[str, str]) -> str:
+    """The home directory as the agent's own shell has it."""
+    theirs = changed_variables(environment).get("HOME")
+    return theirs if isinstance(theirs, str) else environment.get("HOME") or os.path.expanduser("~")
+
+
 class _TooMuch(Exception):
     pass
 
@@ -176,6 +193,7 @@ class _State:
 class _Walk:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
+        self.changed_variables = changed_variables(environment)
         self.commands: list[Command] = []
         self.notes: list[Note] = []
         self.spent = 0
@@ -626,7 +644,7 @@ class _Walk:
             if part.kind == "text":
                 values = [part.value]
             elif part.kind == "tilde":
-                values = [QUOTED + self.tilde(part.value, state)]
+                values = [QUOTED + each for each in self.tilde(part.value, state)]
             elif part.kind == "variable":
                 values = self.variable(part, state, depth, in_quotes)
             elif part.kind == "command":
@@ -651,12 +669,12 @@ class _Walk:
             self.deferred.append(body)
         return QUOTED + path
 
-    def tilde(self, user: str, state: _State) -> str:
+    def tilde(self, user: str, state: _State) -> tuple[str, ...]:
         if user == "+":
-            return state.directory
+            return (state.directory,)
         if not user:
-            return self.home(state)
-        return "/root" if user == "root" else f"/home/{user}"
+            return tuple(each or "/" for each in self.values("HOME", state))
+        return ("/root" if user == "root" else f"/home/{user}",)
 
     def separators(self, state: _State) -> str:
         return self.values("IFS", state)[0]
@@ -678,6 +696,8 @@ class _Walk:
             return (state.arguments[number - 1] if number <= len(state.arguments) else "",)
         if name in ("@", "*"):
             return (" ".join(state.arguments),)
+        if name in self.changed_variables or "*" in self.changed_variables:
+            return self.both_values(name)
         if name in self.environment:
             return (PRIVATE.sub("\ufffd", self.environment[name]),)
         if state.sourced or name in _SET_BY_SHELL or not re.match(r"[A-Za-z_]", name):
@@ -685,11 +705,30 @@ class _Walk:
         self.met_unset.append(name)
         return ("",) if self.unset_is_empty else (UNKNOWN,)
 
+    def both_values(self, name: str) -> tuple[str, ...]:
+        """The values of a variable that is another in the agent's own shell: that, and what is here."""
+        theirs = self.changed_variables.get(name, True)
+        found = [PRIVATE.sub("\ufffd", each) for each in (theirs, self.environment.get(name)) if isinstance(each, str)]
+        if theirs is True:
+            self.note("unreadable", f"${name}")
+            found.append(UNKNOWN)
+        elif theirs is None:
+            self.met_unset.append(name)
+            found.append("" if self.unset_is_empty else UNKNOWN)
+        return tuple(found)
+
+    def may_be_unset(self, name: str, state: _State) -> bool:
+        """Whether a variable that is set here is not set in the agent's own shell, as far as that is known."""
+        is_of_line = name in state.variables or name in state.lists
+        return not is_of_line and self.changed_variables.get(name, True) is None
+
     def is_unset(self, name: str, state: _State) -> bool:
         return not (
             name in state.variables
             or name in state.lists
             or name in self.environment
+            or name in self.changed_variables
+            or "*" in self.changed_variables
             or name in ("PWD", "IFS")
             or (name.isdigit() and int(name) <= len(state.arguments))
         )
@@ -737,6 +776,8 @@ class _Walk:
         operator = variable.operator
         unset = self.is_unset(variable.name, state)
         values = () if unset else self.values(variable.name, state)
+        if self.may_be_unset(variable.name, state):
+            unset, values = True, values[:-1]
         present = [value for value in values if value or ":" not in operator]
         if operator.endswith("?"):
             return [encoded(value, quoted, separators) for value in present or [UNKNOWN]]
@@ -744,9 +785,10 @@ class _Walk:
         if not quoted:
             words = ["".join(BREAK if char in separators else char for char in word) for word in words]
         if operator.endswith("+"):
-            return words if present else [""]
-        if operator.endswith("=") and not present:
-            state.variables[variable.name] = tuple(decoded(word.replace(BREAK, " ")) for word in words)
+            return [*(words if present else []), *([""] if unset or not present else [])]
+        if operator.endswith("=") and (unset or not present):
+            assigned = [decoded(word.replace(BREAK, " ")) for word in words]
+            state.variables[variable.name] = tuple([*present, *assigned][:MOST_VALUES])
         found = [encoded(value, quoted, separators) for value in present]
         return found + (words if len(present) < len(values) or unset else []) or [""]
 

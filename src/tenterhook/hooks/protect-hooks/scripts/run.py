@@ -67,9 +67,11 @@ def main() -> int:
 def of_file_tool(tool_input: dict[str, Any], directory: str) -> tuple[str | None, str]:
     """What a tool that writes, moves or deletes files is about to touch."""
     for path in paths_in(tool_input):
-        what = protected(os.path.join(directory, os.path.expanduser(path)), removes=True)
-        if what:
-            return "deny", f"{path} belongs to {what}"
+        theirs = shell_line.agents_home(os.environ) + path[1:] if path.startswith("~/") else path
+        for each in dict.fromkeys((theirs, os.path.expanduser(path))):
+            what = protected(os.path.join(directory, each), removes=True)
+            if what:
+                return "deny", f"{path} belongs to {what}"
     return None, ""
 
 
@@ -223,13 +225,12 @@ def reads(command: Command) -> bool:
 
 
 def resolved(command: Command, path: str) -> str:
-    home = os.environ.get("HOME") or os.path.expanduser("~")
     if command.contained:
         mounted = [(there, here) for there, here in command.mounts if (path + "/").startswith(there.rstrip("/") + "/")]
         if not mounted:
             return ""
         path = mounted[0][1] + path[len(mounted[0][0]) :]
-    return shell_programs.resolved(path, command.directory, home)
+    return shell_programs.resolved(path, command.directory, shell_line.agents_home(os.environ))
 
 
 if __name__ == "__main__":
