@@ -287,6 +287,32 @@ def test_programs_of_the_project_do_not_take_the_place_of_those_of_the_system(
     assert not (project / "ran").exists()
 
 
+@pytest.mark.promise("a hostile repository")
+def test_a_directory_that_is_another_for_each_process_is_not_on_the_path(
+    home: Path, project: Path, tmp_path: Path, way: str
+) -> None:
+    """A repository cannot lead PATH to programs of its own by way of /proc, in whichever directory a hook looks."""
+    config = write_config(home / "hooks.toml", array_hook("cd sub; only-there; exit 2"))
+    install(AGENT, config=config)
+    (project / ".git").mkdir()
+    (project / "sub").mkdir()
+    program = project / "bin/only-there"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho x >> ../ran\nexit 0\n")
+    program.chmod(0o755)
+    (tmp_path / "link").symlink_to("/proc/self/cwd")
+    (tmp_path / "another").symlink_to("link/../bin")
+    with answering(way) as ask:
+        for place in (
+            "/proc/self/cwd/../bin",
+            "//proc/self/cwd/../bin",
+            f"{tmp_path}/link/../bin",
+            f"{tmp_path}/another",
+        ):
+            assert ask(payload(AGENT, project), PATH=f"{PATH}:{place}") is not None
+    assert not (project / "ran").exists()
+
+
 def test_a_program_that_came_after_install_is_found(home: Path, project: Path, tmp_path: Path, way: str) -> None:
     folder_hook(user_hooks(home), "guard", "new-program >&2; exit 2")
     install(AGENT)

@@ -56,6 +56,7 @@ _KINDS = (
 _SECRETS = (b"_TOKEN", b"_PASSWORD", b"_SECRET", b"_API_KEY")  # they decide nothing, and are not to be written down
 _OURS = b"TENTERHOOK_"  # ours alone to say
 _MOST = 512 * 1024  # bytes of an agent's variables that hooks inherit; the system allows 2 MiB for everything
+_MOST_LINKS = 40  # as the system has it
 _MOST_TOLD = 16 * 1024  # bytes of an agent's other values that hooks are told; escaped, they become six times as many
 CHAIN = b"TENTERHOOK_CHAIN"  # believed as far as the system confirms it
 
@@ -138,11 +139,37 @@ def _path(recorded: bytes, given: bytes, project: bytes | None) -> bytes:
     """First what was there at `install`; of the rest nothing that is the project's. Its own entries come last."""
     known = recorded.split(b":")
     more = [each for each in given.split(b":") if each.startswith(b"/") and each not in known]
+    more = [each for each in more if not _is_of_process(each)]
     if project is None:
         return b":".join((*known, *more))
     theirs = [each for each in known if _is_inside(each, project)]
     more = [each for each in more if not _is_inside(os.path.realpath(each), project)]
     return b":".join((*(each for each in known if each not in theirs), *more, *theirs))
+
+
+def _is_of_process(place: bytes) -> bool:
+    """Whether a path goes by way of `/proc` or `/dev`, where `/proc/self/cwd` is another directory for each process."""
+    names, at, links = place.split(b"/")[::-1], b"", 0
+    while names:
+        name = names.pop()
+        if name in (b"", b"."):
+            continue
+        if name == b"..":
+            at = at.rpartition(b"/")[0]
+            continue
+        at += b"/" + name
+        if at in (b"/proc", b"/dev"):
+            return True
+        try:
+            target = os.readlink(at)
+        except OSError:  # no link
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            return True
+        at = b"" if target.startswith(b"/") else at.rpartition(b"/")[0]
+        names += target.split(b"/")[::-1]
+    return False
 
 
 def _is_inside(place: bytes, directory: bytes) -> bool:
