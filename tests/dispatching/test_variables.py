@@ -142,6 +142,27 @@ def test_shell_options_of_the_repository_do_not_silence_a_bash_guard(home: Path,
 
 
 @pytest.mark.promise("a hostile repository")
+def test_variables_of_common_programs_run_no_code_in_hooks(home: Path, project: Path, way: str) -> None:
+    """Settings of shells and common programs (SHELL, FUNCNEST, ZIPOPT …) of a repository do not reach your hooks."""
+    script = "env > seen\ndeny() { echo 'not this' >&2; exit 2; }\ncheck() { deny; }\n"
+    folder_hook(user_hooks(home), "guard", f"#!/bin/bash\n{script}flock lock -c true && zip -q x.zip run.sh && check\n")
+    install(AGENT)
+    (project / "run.sh").write_text("#!/bin/sh\necho x > ran\nexit 0\n")
+    (project / "run.sh").chmod(0o755)
+    evil = "/proc/self/cwd/run.sh"
+    bus = {"DBUS_SESSION_BUS_ADDRESS": f"unixexec:path={evil}"}
+    given = {"FUNCNEST": "1", "SHELL": evil, "ZIPOPT": f"-T -TT {evil}", "SSH_ASKPASS_REQUIRE": "force", **bus}
+    with answering(way) as ask:
+        if shutil.which("zip") and shutil.which("flock"):
+            assert ask(payload(AGENT, project), **given) == "not this"
+        else:
+            ask(payload(AGENT, project), **given)
+    assert not (project / "ran").exists()
+    seen = dict(each.split("=", 1) for each in (project / "seen").read_text().splitlines() if "=" in each)
+    assert {name: seen.get(name) for name in given} == {**dict.fromkeys(given), "SHELL": os.environ.get("SHELL")}
+
+
+@pytest.mark.promise("a hostile repository")
 def test_a_forged_chain_does_not_silence_a_guard(home: Path, project: Path, way: str) -> None:
     """A repository cannot make a guard believe that it calls itself, whichever process it names."""
     folder_hook(user_hooks(home), "guard", 'echo "not this $TENTERHOOK_CHAIN" >&2; exit 2')

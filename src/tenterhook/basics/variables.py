@@ -42,13 +42,39 @@ _NAMES = frozenset(
         *(b"GOENV", b"GOFLAGS", b"GOROOT", b"GOTOOLCHAIN", b"MAKEFILES", b"MAKEFLAGS", b"GNUMAKEFLAGS"),
         *(b"CURL_CA_BUNDLE", b"CURL_HOME", b"REQUESTS_CA_BUNDLE", b"SSL_CERT_DIR", b"SSL_CERT_FILE", b"WGETRC"),
         *(b"LESSCLOSE", b"LESSOPEN", b"RIPGREP_CONFIG_PATH", b"TAR_OPTIONS"),
-        *(b"HOSTALIASES", b"LOCALDOMAIN", b"NIS_PATH", b"RESOLV_HOST_CONF", b"RES_OPTIONS"),
+        *(b"FUNCNEST", b"NULLCMD", b"READNULLCMD", b"SHELL", b"TMOUT", b"EMACSLOADPATH", b"EXINIT", b"VIMINIT"),
+        *(
+            b"VIMRUNTIME",
+            b"HGRCPATH",
+            b"CVS_RSH",
+            b"SVN_SSH",
+            b"SUDO_ASKPASS",
+            b"WGET_ASKPASS",
+            b"LESSKEY",
+            b"LESSKEYIN",
+        ),
+        *(b"ZIPOPT", b"UNZIP", b"UNZIPOPT", b"ZIPINFO", b"ZIPINFOOPT", b"GZIP", b"XZ_DEFAULTS", b"XZ_OPT"),
+        *(b"GCC_EXEC_PREFIX", b"COMPILER_PATH", b"GOAUTH", b"GOCACHEPROG", b"RUSTDOCFLAGS", b"RUSTFLAGS"),
+        *(b"PYTEST_ADDOPTS", b"PYTEST_PLUGINS", b"PYLINTRC", b"IPYTHONDIR", b"MPLBACKEND", b"PSModulePath"),
+        *(b"ANT_ARGS", b"ANT_OPTS", b"GRADLE_OPTS", b"GRADLE_USER_HOME", b"JAVA_OPTS", b"MAVEN_ARGS", b"MAVEN_OPTS"),
+        *(b"SBT_OPTS", b"CAML_LD_LIBRARY_PATH", b"GDK_PIXBUF_MODULE_FILE", b"GIO_EXTRA_MODULES", b"GIO_MODULE_DIR"),
+        *(b"GTK_MODULES", b"GTK_PATH", b"QT_PLUGIN_PATH", b"LIBMYSQL_PLUGINS", b"LIBMYSQL_PLUGIN_DIR", b"PSQLRC"),
+        *(
+            b"KRB5_CONFIG",
+            b"HELM_PLUGINS",
+            b"HOSTALIASES",
+            b"LOCALDOMAIN",
+            b"NIS_PATH",
+            b"RESOLV_HOST_CONF",
+            b"RES_OPTIONS",
+        ),
     )
 )
 _KINDS = (
     *(b"LD_", b"DYLD_", b"MALLOC_", b"OPENSSL_", b"PYTHON", b"PERL", b"RUBY", b"BASH_FUNC_", b"GIT_", b"XDG_"),
     *(b"LUA_", b"GEM_", b"BUNDLE_", b"BUN_", b"DENO_", b"TS_NODE_", b"npm_config_", b"NPM_CONFIG_", b"DOTNET_"),
     *(b"CORECLR_", b"COMPlus_", b"ERL_", b"JULIA_", b"R_", b"PIP_", b"UV_", b"CARGO_", b"RUSTC_", b"RUSTUP_"),
+    *(b"SSH_ASKPASS", b"RSYNC_", b"CLOUDSDK_PYTHON", b"ANSIBLE_", b"TF_CLI_", b"YARN_"),
     # which version a shim starts, and what it runs before
     *(b"PYENV_", b"RBENV_", b"NODENV_", b"GOENV_", b"JENV_", b"PLENV_", b"PHPENV_", b"ASDF_", b"MISE_", b"VOLTA_"),
     *(b"FNM_", b"PROTO_"),
@@ -80,6 +106,9 @@ def inherited(given: Mapping[bytes, bytes], record: Mapping[str, Any], directory
         for name, value in given.items()
         if not (name.startswith(_OURS) or is_from_record(name)) or name == CHAIN
     }
+    for bus in (b"DBUS_SESSION_BUS_ADDRESS", b"DBUS_SYSTEM_BUS_ADDRESS", b"DBUS_STARTER_ADDRESS"):
+        if b"unixexec" in kept.get(bus, b""):  # a program in the place of a socket
+            del kept[bus]
     left = _MOST - sum(map(len, kept.values()))
     while left < 0:  # a hook could not be started with them
         largest = max(kept, key=lambda name: len(kept[name]))
