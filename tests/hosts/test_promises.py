@@ -131,7 +131,7 @@ __attribute__((constructor)) static void loaded(void) {{ fclose(fopen("{ran}", "
 def test_variables_of_a_repository_neither_run_code_nor_silence_a_guard(
     name: str, guard: str, guarded: Guarded, tmp_path: Path
 ) -> None:
-    """The variables named in the contract, set by a repository, run no code in Tenterhook or hooks, and lose no block."""
+    """Variables named in the contract, set by a repository, run no code in Tenterhook or hooks and lose no block."""
     script = {"python": PYTHON_GUARD, "bash": BASH_GUARD}[guard]
     guarded.hook("guard", script, matcher={"tool": "Shell"}, file=f"run.{'py' if guard == 'python' else 'sh'}")
     guarded.install()
