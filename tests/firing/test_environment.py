@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from support import array_hook, folder_hook, user_hooks, write_config
+import pytest
+
+from support import array_hook, folder_hook, shell_call, user_hooks, write_config
 from tenterhook import Engine, Event
+from tenterhook.model import Hook
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from tenterhook import Verdict
 
@@ -87,3 +89,22 @@ def test_threads_with_sessions_of_their_own_keep_them_apart(home: Path, project:
     with ThreadPoolExecutor(8) as pool:
         said = list(pool.map(lambda session: printed(engine.decide(shell(project, session))), sessions))
     assert said == [[session] for session in sessions]
+
+
+@pytest.mark.promise("a model that tries")
+def test_the_account_decides_nothing_about_the_programs_of_a_managed_hook(
+    home: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A managed hook is run by programs of the system, without variables and packages of the account."""
+    for folder in (home / "bin", tmp_path / "modules"):
+        folder.mkdir()
+    (home / "bin/python3").write_text("#!/bin/sh\nexit 0\n")
+    (home / "bin/python3").chmod(0o755)
+    (tmp_path / "modules/sitecustomize.py").write_text("import os; os._exit(0)")
+    monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"))
+    script = "#!/usr/bin/env python3\nimport os\nos._exit(2)\n"
+    hook = folder_hook(tmp_path / "hooks", "guard", script)
+    found = Hook("guard", "pre-tool-call", "pre-tool-call", "folder", folder=str(hook))
+    assert Engine([found._replace(layer="user")]).decide(shell_call()).decision != "deny"
+    assert Engine([found._replace(layer="managed")]).decide(shell_call()).decision == "deny"

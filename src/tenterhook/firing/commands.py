@@ -41,6 +41,7 @@ class _Shared:
         session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
+        self._of_session = session.variables()
         self.base = {
             **variables,
             **{os.fsencode(name): os.fsencode(value) for name, value in session.variables().items()},
@@ -78,12 +79,23 @@ class _Shared:
                 self._of.clear()
             name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
             env = {
-                **self.base,
+                **(self._of_root() if hook.layer == "managed" else self.base),
                 _STATE_DIR: _state_dir(self._state, name),
                 circles.CHAIN: circles.chain(self.chain, starter, circles.identity(hook)).encode(),
             }
             made = self._of[id(hook)] = (hook, starter, env)
         return made[2]
+
+    def _of_root(self) -> dict[bytes, bytes]:
+        """The variables of a managed hook: nothing that the account has set decides which code it runs."""
+        from ..basics.variables import is_from_record
+
+        kept = {
+            name: value
+            for name, value in self.base.items()
+            if name.startswith(_KEPT_FOR_ROOT) or not (is_from_record(name) or os.fsdecode(name) in self._of_session)
+        }
+        return {**kept, b"PATH": _SYSTEM_PATH, b"PYTHONNOUSERSITE": b"1"}
 
 
 def _made_from(event: Event, session: Session, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
@@ -93,6 +105,8 @@ def _made_from(event: Event, session: Session, *inherited: Mapping[Any, Any]) ->
 
 
 _MOST_KEPT = 256
+_SYSTEM_PATH = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_KEPT_FOR_ROOT = (b"HOME", b"XDG_", b"KIMI_", b"TENTERHOOK_", b"PYTHONPYCACHEPREFIX")
 _STATE_DIR = b"TENTERHOOK_STATE_DIR"
 _CHANGED = b"TENTERHOOK_CHANGED_VARIABLES"
 _OF_ONE_HOOK = (b"TENTERHOOK_PROJECT_TRUSTED", b"TENTERHOOK_METADATA", _STATE_DIR, _CHANGED, circles.CHAIN)
@@ -179,7 +193,8 @@ def prepare(
     python = None
     if hook.folder is not None:
         # what runs the code of a trusted project is run by the project's own
-        known = {} if b"TENTERHOOK_PROJECT_TRUSTED" in env else callers.interpreters()
+        is_known = b"TENTERHOOK_PROJECT_TRUSTED" not in env and hook.layer != "managed"
+        known = callers.interpreters() if is_known else {}
         argv = _argv(hook.folder, env.get(b"PATH", b""), known)
         if isinstance(argv, str):
             return Prepared(None, argv)
