@@ -628,8 +628,10 @@ def test_what_we_start_for_asynchronous_hooks_has_an_environment_of_our_own(
     with answering(way) as ask:
         ask(payload(AGENT, project), MINE="1", NODE_EXTRA_CA_CERTS="/evil", MALLOC_TRACE="/evil", HOME=str(project))
         until((project / "done").exists)
-    assert "MINE=1" in (project / "done").read_text()
-    assert "/evil" not in (project / "done").read_text()
+    own = (project / "done").read_text().splitlines()
+    assert "MINE=1" in own
+    # what the agent has is told, and is no variable of the hook's
+    assert not [each for each in own if "/evil" in each and not each.startswith("TENTERHOOK_CHANGED_VARIABLES=")]
     parent = (project / "parent").read_text()
     assert f"HOME={home}\n" in parent
     assert "/evil" not in parent
