@@ -393,7 +393,7 @@ CODE = {
 @pytest.mark.parametrize("kind", ["line", "folder"])
 @pytest.mark.parametrize("code", CODE.values(), ids=CODE)
 def test_code_without_a_file_imports_nothing_of_the_project(home: Path, project: Path, code: str, kind: str) -> None:
-    """Hooks that run `python -c`, `python -m` or Python on stdin import nothing from the project (Python 3.11+)."""
+    """Plain lines with `python -c`, `python -m` or Python on stdin import nothing from the project (3.11+)."""
     configs: list[Path] = []
     if kind == "line":
         configs.append(write_config(home / "hooks.toml", array_hook(code)))
