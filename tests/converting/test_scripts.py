@@ -85,8 +85,7 @@ COMMANDS = [
     "sh missing.sh -x",
     """echo '{"decision": "ask", "reason": "sure?"}'""",
 ]
-BY_THEMSELVES = [
-    "if true; then",
+BY_THEMSELVES = [  # not one that does not parse: behind the lines of a script, its exit status 2 is a block
     'cat > /dev/null\necho \'{"decision": "deny"}\'\n# the end',
     "cat <<'end'\n{}\nend",
 ]

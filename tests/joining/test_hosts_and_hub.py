@@ -314,8 +314,12 @@ def test_no_answer_in_the_time_that_the_agent_has_is_none(home: Path, project: P
 
 
 def _python_below(shell: int) -> int | None:
+    """The process below the shells of the entry and of the launcher."""
     found = Path(f"/proc/{shell}/task/{shell}/children").read_text().split()
-    return int(found[0]) if found else None
+    if not found:
+        return None
+    is_shell = Path(f"/proc/{found[0]}/comm").read_text().strip() in ("sh", "dash", "bash")
+    return _python_below(int(found[0])) if is_shell else int(found[0])
 
 
 def test_ended_by_a_signal_it_takes_its_question_back(home: Path, project: Path, hub: RealHub) -> None:

@@ -70,6 +70,9 @@ def sessions(place: Path) -> list[str]:
     return [str(record["session_id"]) for record in journals.recorded(place)]
 
 
+AGENT = "import subprocess, sys; sys.exit(subprocess.run(['sh', '-c', sys.argv[1]]).returncode)"
+
+
 class Caller(NamedTuple):
     """Somebody who has an event decided, in a process group of their own."""
 
@@ -86,7 +89,7 @@ def call(kind: str, session: str, project: Path, line: str) -> Caller:
     commands = {
         "library": [sys.executable, "-c", LIBRARY, session],
         "trigger": [*fire, "--session", session],
-        "bridge": ["sh", "-c", line],
+        "bridge": [sys.executable, "-c", AGENT, line],  # so that what else we start is not below an agent
     }
     process = subprocess.Popen(
         commands[kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True

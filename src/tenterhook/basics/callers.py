@@ -102,6 +102,8 @@ def use_record(record: Mapping[str, Any]) -> None:
     """Have the person's own variables in place of those that were dropped."""
     from . import variables
 
+    if _AGENT is None:
+        drop_variables()
     assert _AGENT is not None
     _AGENT.record = record
     for name, value in variables.recorded(_AGENT.given, record).items():
@@ -116,7 +118,7 @@ def _working_directory() -> str:
         return "/"
 
 
-_SHELLS = frozenset(
+SHELLS = frozenset(
     (
         *(b"sh", b"dash", b"bash", b"zsh", b"ash", b"ksh", b"mksh", b"yash", b"csh", b"tcsh", b"rbash", b"busybox"),
         *(b"fish", b"nu", b"pwsh", b"elvish", b"xonsh", b"osh", b"ysh"),
@@ -142,9 +144,9 @@ def agent() -> str | None:
                 head, _, tail = file.read().rpartition(b")")
             fields = tail.split()
             name = head.partition(b"(")[2]
-            if name in _NO_AGENTS or (name in _SHELLS and fields[4] != b"0" and int(fields[3]) == process):
+            if name in _NO_AGENTS or (name in SHELLS and fields[4] != b"0" and int(fields[3]) == process):
                 return None  # a shell that leads the session of a terminal is a person's
-            if process != mine and name not in _SHELLS:
+            if process != mine and name not in SHELLS:
                 return f"{process}.{fields[19].decode()}"
             process = int(fields[1])
     except (OSError, ValueError, IndexError):

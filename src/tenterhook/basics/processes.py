@@ -128,12 +128,15 @@ def now() -> int:
 _HAS_BOOT_TIME = hasattr(time, "CLOCK_BOOTTIME")
 
 
-def parent(pid: int) -> int | None:
-    """The number of a process's parent; None if it has ended."""
-    if pid == os.getpid():
-        return os.getppid()
-    found = look_up(pid)
-    return found.parent if found else None
+def shells_above(pid: int) -> list[int]:
+    """The numbers of the shells that a process is started by, the next first, and of what has started them."""
+    found = []
+    while each := look_up(pid):
+        found.append(each.parent)
+        pid = each.parent
+        if (above := look_up(pid)) is None or above.name.encode() not in callers.SHELLS:
+            break
+    return found
 
 
 def look_up(pid: int, *, has_ended: bool = False) -> Ancestor | None:

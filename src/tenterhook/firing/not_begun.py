@@ -112,6 +112,8 @@ def _words(line: str, env: Mapping[bytes, bytes]) -> Iterator[str]:
             at += 1
         elif char == "~" and word is None and line[at : at + 1] == "/" and b"HOME" in env:
             word = os.fsdecode(env[b"HOME"])
+        elif char == "#" and word is None and "\n" not in line[at:]:  # a comment to the end
+            return
         elif char in "\n;&|<>()*?[]{}~" or (char == "#" and word is None):
             raise ValueError(line)
         else:

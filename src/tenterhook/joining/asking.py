@@ -173,12 +173,12 @@ def wait_for_answer(
 
 
 class _Waiting:
-    """Whether somebody still waits for us, or for whom we answer: no signal has come, and the parent is there."""
+    """Whether the agent still waits for us: no signal has come, and each process between it and us is there."""
 
     def __init__(self) -> None:
         self._signalled = False
         self._process = callers.pid()
-        self._parent = processes.parent(self._process)
+        self._between = processes.shells_above(self._process)
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Waiting:
@@ -194,7 +194,7 @@ class _Waiting:
         self._signalled = True
 
     def is_over(self) -> bool:
-        return self._signalled or processes.parent(self._process) != self._parent
+        return self._signalled or processes.shells_above(self._process) != self._between
 
     def __exit__(self, *_: object) -> None:
         import signal
