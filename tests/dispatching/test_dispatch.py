@@ -368,15 +368,12 @@ def test_a_record_that_cannot_be_believed_gives_what_was_chosen(
     assert "tenterhook doctor claude-code" in ended.stderr
 
 
-def test_an_interpreter_that_is_gone_gives_what_was_chosen(home: Path, project: Path, answering: str) -> None:
+def test_an_interpreter_that_is_gone_gives_what_was_chosen(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", "exit 0", metadata={"on_failure": "block"})  # which chooses closed
     install("claude-code")
     lose_tenterhook(home)
     gone = line("claude-code", "PreToolUse")
-    if answering == "hub":  # it needs none
-        until(lambda: call(gone, payload("claude-code", project)).returncode == 0)
-        return
-    assert call(gone, payload("claude-code", project)).returncode == 2
+    assert call(gone, payload("claude-code", project)).returncode == 2  # a hub needs none, but may end at any time
     start = line("claude-code", "SessionStart")
     assert call(start, payload("claude-code", project)).returncode == 1  # closed where a call can be refused
 
