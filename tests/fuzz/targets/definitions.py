@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -148,9 +149,12 @@ def fuzz(files: dict[str, bytes]) -> None:
     assert (again.hooks, again.problems) == (catalog.hooks, catalog.problems)
     for hook in catalog.hooks:
         _check(lints.lint(hook))
-    kept = index.load(str(project), configs)
-    assert repr((kept.hooks, kept.problems)) == repr((catalog.hooks, catalog.problems))
-    found = index.read(str(project), configs)
+    for _ in range(20):
+        kept = index.load(str(project), configs)
+        assert repr((kept.hooks, kept.problems)) == repr((catalog.hooks, catalog.problems))
+        if (found := index.read(str(project), configs)) is not None:
+            break
+        time.sleep(0.01)  # what has just changed is not kept
     assert found is not None, "no index was made"
     known = index.catalog(found)
     assert [hook._replace(metadata={}) for hook in known.hooks] == [
