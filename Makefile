@@ -30,9 +30,9 @@ test-thorough: $(INSTALLED)
 fuzz: $(INSTALLED)
 	@PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) $(addprefix --target=,$(TARGET))
 
-# Real agents from the package registries, in a cache folder; LATEST=1 for the newest.
+# Real agents from the package registries, in a cache folder; LATEST=1 for the newest, AGENTS='codex …' for some of them.
 test-hosts: $(INSTALLED)
-	$(BIN)/python tests/hosts/agents.py install
+	$(BIN)/python tests/hosts/agents.py install $(AGENTS)
 	$(BIN)/pytest -m agents -n 3 -q -rs tests/hosts tests/hub || { echo "once more, those that failed: agents are other people's programs"; \
 		$(BIN)/pytest -m agents -n 1 -q -rs --last-failed --last-failed-no-failures none tests/hosts tests/hub; }
 
