@@ -124,10 +124,10 @@ def test_hooks_see_the_agents_variables_directory_and_no_descriptor_of_ours(home
     with serving(env={**os.environ, "HUBS_OWN": "1"}, cwd="/"):
         ask("claude-code", payload("claude-code", project), MARK="hub", OWN="é\nx", BASH_ENV="/evil", LD_PRELOAD="")
     alone, hub = ((project / f"seen-{mark}").read_text() for mark in ("alone", "hub"))
-    different = {"MARK", "TENTERHOOK_CHAIN", "_"}
+    different = {"MARK", "TENTERHOOK_CHAIN", "TENTERHOOK_CHANGED_VARIABLES", "_"}  # the last but one is data
     assert _without(hub, different) == _without(alone, different)
     assert "HUBS_OWN" not in hub
-    assert "/evil" not in hub
+    assert not any("/evil" in line for line in _without(hub, different))
 
 
 def _without(text: str, names: set[str]) -> list[str]:
