@@ -19,7 +19,7 @@ from .model import Request, ScriptedModel, Turn
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_MARK = "TENTERHOOK_TRIAL"
+_MARK = "TRIAL_OF_TENTERHOOK"  # not TENTERHOOK_…, which hooks do not inherit
 _PATIENCE = 3.0  # seconds between asking a process to end and ending it
 _LOOKS = 5  # looks at the machine, a little apart, that must find nothing left
 _BEFORE = "Please say that you are ready."
