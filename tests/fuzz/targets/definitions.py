@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fuzz import inputs
 from support import array_hook, folder_hook, table_hook, user_hooks
 from tenterhook.basics import places
-from tenterhook.catalog import index, lints, loading, observing
+from tenterhook.catalog import fail_closed, index, lints, loading, observing
 from tenterhook.errors import CODES
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def fuzz(files: dict[str, bytes]) -> None:
     top = _good()
     for name in _PLACES:
         (top / name).unlink(missing_ok=True)
+    Path(fail_closed.path()).unlink(missing_ok=True)  # of the input before, whose hooks would be missing
     for name, data in files.items():
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_bytes(data)
