@@ -102,8 +102,6 @@ def use_record(record: Mapping[str, Any]) -> None:
     """Have the person's own variables in place of those that were dropped."""
     from . import variables
 
-    if _AGENT is None:
-        drop_variables()
     assert _AGENT is not None
     _AGENT.record = record
     for name, value in variables.recorded(_AGENT.given, record).items():

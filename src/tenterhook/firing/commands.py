@@ -243,10 +243,10 @@ def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str,
         return f"cannot start: its #! line names {interpreter!r}, which does not exist: {script}"
     name, *options = entry_points.named_interpreter(first) or [""]
     found: str | None = known.get(name, "")
-    if name and not _can_run(found or ""):
+    if name and not entry_points.can_run(found or ""):
         # without a path the system would look in the working directory, the project's; not every `env` knows `-S`
         is_for_env = interpreter in ("/usr/bin/env", "/bin/env") and not options
-        found = None if is_for_env else _on_path(name, os.fsdecode(path))
+        found = None if is_for_env else entry_points.on_path(name, os.fsdecode(path))
     if found:
         return (found, *options, script)
     if interpreter and not os.path.isabs(interpreter):
@@ -272,7 +272,7 @@ def _python(argv: tuple[str, ...], path: bytes) -> Python | None:
         words = [*(os.fsdecode(word) for word in named if word), *argv]
     if words[0] in ("/usr/bin/env", "/bin/env"):
         del words[0]
-        found = _on_path(words[0], os.fsdecode(path))
+        found = entry_points.on_path(words[0], os.fsdecode(path))
     else:
         found = words[0]
     if words[1:-1] not in ([], ["-s"]) or not os.path.basename(words[0]).startswith("python"):
@@ -282,17 +282,3 @@ def _python(argv: tuple[str, ...], path: bytes) -> Python | None:
     from ..runs.warming import Python
 
     return Python(found, tuple(words))
-
-
-def _on_path(name: str, path: str) -> str | None:
-    for directory in path.split(":"):
-        if not os.path.isabs(directory):  # it depends on where one is
-            return None
-        program = os.path.join(directory, name)
-        if _can_run(program):
-            return program
-    return None
-
-
-def _can_run(program: str) -> bool:
-    return os.path.isfile(program) and os.access(program, os.X_OK)

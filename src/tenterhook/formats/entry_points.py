@@ -121,3 +121,18 @@ def named_interpreter(first: bytes) -> list[str]:
         words[1:] = [" ".join(words[1:])]
     is_plain = words and words[0][0] != "-" and not set("/=") & set(words[0])
     return words if is_plain and not set("\"'\\$#") & set("".join(words)) else []
+
+
+def on_path(name: str, path: str) -> str | None:
+    """The program of a name on a `PATH`; None from a relative entry on, which depends on the working directory."""
+    for directory in path.split(":"):
+        if not os.path.isabs(directory):
+            return None
+        program = os.path.join(directory, name)
+        if can_run(program):
+            return program
+    return None
+
+
+def can_run(program: str) -> bool:
+    return os.path.isfile(program) and os.access(program, os.X_OK)

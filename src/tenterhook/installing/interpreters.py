@@ -1,4 +1,4 @@
-"""Interpreters behind the shims of version managers, which choose a version by a file of the project.
+"""The interpreters of hooks as `install` records them: files, and those behind the shims of version managers.
 
 pyenv, rbenv, nodenv, asdf, mise and others put a program of their own in the place of `python3` or `node`. A file of a
 cloned project (`.python-version`, `.tool-versions`) can make it fail, and a guard with it. So hooks find the
@@ -56,7 +56,7 @@ def files(path: str, more: Iterable[str] = ()) -> dict[str, str]:
     """
     found = {}
     for name in dict.fromkeys((*_COMMON, *more)):
-        file = _first(name, path)
+        file = entry_points.on_path(name, path)
         arguments = _ASKED.get(name) or _ASKED.get(name.rstrip("0123456789."))
         if file is not None and arguments is not None and _may_be_shim(file, name):
             file = _behind(file, arguments)
@@ -78,18 +78,10 @@ def named_by(hooks: Iterable[Hook]) -> set[str]:
     return found
 
 
-def _first(name: str, path: str) -> str | None:
-    return next((each for place in path.split(":") if _can_run(each := os.path.join(place, name))), None)
-
-
 def _found_shim(name: str, path: str) -> str | None:
     """The program that is found first on a `PATH`, if it seems to be a shim."""
-    found = _first(name, path)
+    found = entry_points.on_path(name, path)
     return found if found is not None and _may_be_shim(found, name) else None
-
-
-def _can_run(program: str) -> bool:
-    return os.path.isfile(program) and os.access(program, os.X_OK)
 
 
 def _may_be_shim(program: str, name: str) -> bool:
@@ -121,5 +113,5 @@ def _behind(shim: str, arguments: tuple[str, ...]) -> str | None:
     told = os.fsdecode(asked.stdout).strip()
     # it is found by its name, so it must have that name where it is
     behind = os.path.join(os.path.dirname(told), os.path.basename(shim))
-    is_one = asked.returncode == 0 and os.path.isabs(told) and _can_run(behind)
+    is_one = asked.returncode == 0 and os.path.isabs(told) and entry_points.can_run(behind)
     return behind if is_one and os.path.dirname(behind) != os.path.dirname(shim) else None

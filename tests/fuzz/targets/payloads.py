@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fuzz import inputs
 from hosts.test_answers import DOES, RECORDED, native_name
 from support import folder_hook, user_hooks
-from tenterhook.basics import places
+from tenterhook.basics import callers, places
 from tenterhook.dispatching import answering, bundle, dispatch
 from tenterhook.hosts import HOSTS, codec
 from tenterhook.installing import changes, records
@@ -117,11 +117,15 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
     places.FIXED.update({kind: record[kind] for kind in dispatch.PLACES})
     _forget()
     os.chdir(places.home())
+    variables = dict(os.environ)
+    callers.drop_variables()  # as dispatch does in a process of its own
     try:
         answer = dispatch.answered(native, record, text, time.monotonic() + 60)
     except dispatch.Trouble:
         assert not _is_object(text), "what is a JSON object is answered"
         return
+    finally:
+        os.environ.update(variables)
     if answer is None:
         assert matcher or event not in _TOOL_EVENTS, "a call that was put to no hook"
         try:
