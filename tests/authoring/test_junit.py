@@ -80,3 +80,12 @@ def test_a_line_break_at_the_end_is_a_difference_one_can_see(home: Path, project
     case(hook(home, "printf x >made"), f'{CALL}[expect.files]\nmade = "x\\n"\n')
     shown = [line[12:] for line in tenterhook("test").stdout.splitlines() if line.startswith(" " * 12)]
     assert shown == ["- (with a line break at the end)", "+ (without a line break at the end)"]
+
+
+def test_a_link_in_the_place_of_the_file_is_replaced_and_not_followed(home: Path, project: Path) -> None:
+    case(hook(home, "exit 2"), f'{CALL}\n[expect]\ndecision = "deny"\n')
+    (project / "other").write_text("as it was")
+    (project / "out.xml").symlink_to("other")
+    assert tenterhook("test", "--junit", "out.xml").returncode == 0
+    assert (project / "other").read_text() == "as it was"
+    assert ElementTree.parse(project / "out.xml").getroot().tag == "testsuites"

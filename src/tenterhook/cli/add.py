@@ -22,7 +22,7 @@ from ..installing.agents import AGENTS
 from ..model import Hook
 from .loading import catalog_here, json_option
 from .printing import print_json, print_problems, print_table, short_path
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog

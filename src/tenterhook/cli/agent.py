@@ -17,7 +17,7 @@ from ..basics.shown import one_line, visible
 from ..errors import HookError
 from .loading import config_option, ids_in, json_option, offered
 from .printing import print_json, print_problems, short_path
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from ..agent.conversation import Conversation, Ended

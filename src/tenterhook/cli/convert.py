@@ -14,7 +14,7 @@ from ..converting import targets
 from ..errors import HookError
 from .loading import json_option
 from .printing import print_json, print_problems, short_path
-from .trust import refuse_writing
+from .refusals import refuse_writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,7 +15,7 @@ from .durations import seconds
 from .loading import catalog_here, hook_names, json_option
 from .own_hooks import governed, hooks_as_json, own_settings, place
 from .printing import print_json, print_problems, why_text
-from .trust import need_terminal, refuse_below_agent
+from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog, LeftOut

@@ -15,7 +15,7 @@ from ..installing import changes, in_step, records, sources, wiring
 from ..installing.agents import AGENTS
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

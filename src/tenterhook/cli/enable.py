@@ -13,7 +13,7 @@ from ..installing import hooks_toml
 from .loading import catalog_here, json_option
 from .own_hooks import disabled_names, governed, hooks_as_json, own_settings, place, still_disabled, wired
 from .printing import print_json, short_path
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog

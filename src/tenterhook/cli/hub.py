@@ -16,7 +16,7 @@ from ..basics.shown import one_line
 from ..errors import HookError
 from .loading import json_option
 from .printing import print_json, print_table
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ from ..errors import HookError
 from .hub import check_url, need_extra, say, serving_options
 from .loading import json_option
 from .printing import print_json, short_path
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from subprocess import Popen

@@ -15,7 +15,7 @@ from ..errors import HookError
 from ..installing import in_step
 from .loading import json_option
 from .printing import print_json
-from .trust import need_terminal, refuse_below_agent
+from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
     from ..dispatching import keeping_hub

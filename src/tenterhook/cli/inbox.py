@@ -13,7 +13,7 @@ from ..basics.shown import one_line
 from ..errors import HookError
 from .loading import json_option
 from .printing import print_table
-from .trust import need_terminal, refuse_below_agent
+from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
     from ..inbox.client import Person

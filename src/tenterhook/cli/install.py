@@ -21,7 +21,7 @@ from ..installing.lasting import temporary
 from . import hub_background
 from .loading import agent_names, agents_named, json_option
 from .printing import print_diff, print_json, short_path
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

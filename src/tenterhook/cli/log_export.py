@@ -18,7 +18,7 @@ from ..events import spec_of
 from ..model import PRECEDENCE
 from .loading import event_names, hook_names, session_ids
 from .log import moment_since, since_option
-from .trust import refuse_writing
+from .refusals import refuse_writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from ..installing import in_step, records, wiring
 from ..installing.agents import AGENTS
 from .loading import catalog_here, event_names
 from .printing import print_problems, short_path
-from .trust import refuse_below_agent, refuse_outside
+from .refusals import refuse_below_agent, refuse_outside
 
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog

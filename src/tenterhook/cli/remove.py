@@ -15,7 +15,7 @@ from ..installing import hooks_toml, sources
 from .loading import catalog_here, json_option, offered
 from .own_hooks import governed, own_settings, place, wired
 from .printing import print_json, print_problems, short_path
-from .trust import need_terminal, refuse_below_agent
+from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
     from ..catalog.contents import Catalog

@@ -16,7 +16,7 @@ from ..errors import HookError
 from ..installing import sources
 from .loading import config_option, hook_names, json_option
 from .printing import print_json, print_problems, short_path
-from .trust import refuse_writing
+from .refusals import refuse_writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -30,7 +30,7 @@ from ..sessions import Session, fresh_id
 from . import sample_events
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
-from .trust import refuse_below_agent
+from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

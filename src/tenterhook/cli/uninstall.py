@@ -13,7 +13,7 @@ from ..installing import changes, records
 from ..installing.agents import AGENTS
 from .loading import agent_names, agents_named
 from .printing import print_diff, short_path
-from .trust import need_terminal, refuse_below_agent
+from .refusals import need_terminal, refuse_below_agent
 
 
 @click.command(short_help="Take Tenterhook out of an agent's settings.")

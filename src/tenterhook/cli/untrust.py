@@ -10,7 +10,7 @@ import click
 from ..basics.shown import one_line
 from ..errors import HookError
 from .loading import catalog_here, offered
-from .trust import need_terminal, refuse_below_agent, typed
+from .refusals import need_terminal, refuse_below_agent, typed
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

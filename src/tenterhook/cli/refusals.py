@@ -1,0 +1,66 @@
+"""When a command refuses to run: it would weaken the protection below a guarded agent, or nobody can be asked."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from ..basics import guarded, places, protected_places
+from ..errors import HookError
+
+
+def refuse_below_agent(command: str, *, only_if_certain: bool = False) -> None:
+    """Refuse what would weaken the protection if an agent that we guard asks for it, or if that cannot be ruled out."""
+    refusal = guarded.refusal()
+    if refusal is not None and (refusal.is_below or not only_if_certain):
+        raise HookError(f"'tenterhook {command}' {refusal.why}", refusal.remedy)
+
+
+def refuse_writing(command: str, *paths: str) -> None:
+    """Refuse to write over hooks, settings, state or our program if an agent that we guard asks for it."""
+    refusal = guarded.refusal() if paths else None
+    if refusal is None:
+        return
+    known = protected_places.known_places(_own_places(), places.home(), places.state())
+    for path in paths:
+        # the system follows a link before `..`, our own functions may not
+        for spelt in (os.path.join(os.getcwd(), path), os.path.abspath(path)):
+            what = protected_places.protected(spelt, removes=True, places=known)
+            if what is None and os.path.isfile(spelt) and os.stat(spelt).st_nlink > 1:
+                what = "what has another name elsewhere"
+            if what:
+                raise HookError(f"'tenterhook {command}' {refusal.why}: {path} belongs to {what}", refusal.remedy)
+
+
+def refuse_outside(command: str, path: str, project: str) -> None:
+    """Refuse to write through a link that leads out of a project's `.agents/hooks` if an agent that we guard asks."""
+    refusal = guarded.refusal()
+    hooks = os.path.join(os.path.realpath(project), ".agents", "hooks", "")
+    if refusal is not None and not os.path.realpath(path).startswith(hooks):
+        raise HookError(f"'tenterhook {command}' {refusal.why}: {path} is a link that leads elsewhere", refusal.remedy)
+
+
+def _own_places() -> dict[str, str]:
+    """What this installation is made of, wherever variables have put it."""
+    config, program = places.config_home(), "Tenterhook itself"
+    own = {f"{config}/agents/hooks/": "your hooks", f"{config}/kimi/hooks/": "your hooks"}
+    own |= {f"{config}/tenterhook/": "Tenterhook's configuration", f"{places.state()}/": "Tenterhook's state"}
+    own |= {f"{places.cache()}/": "what Tenterhook has compiled", f"{places.PACKAGE}/": program}
+    own |= {os.path.join(os.path.dirname(sys.executable), "tenterhook"): program}
+    own |= {f"{places.home()}/.local/bin/tenterhook": program}
+    if sys.prefix != sys.base_prefix:
+        own[f"{sys.prefix}/"] = program
+    return own
+
+
+def need_terminal(command: str, *, yes: bool, also: str = "") -> None:
+    """Refuse to ask where nobody can answer. `also` is what the command needs beside --yes to run without questions."""
+    if not yes and not sys.stdin.isatty():
+        remedy = f"if you are sure: {typed(f'{also} --yes'.strip())}"
+        raise HookError(f"'tenterhook {command}' needs confirmation, and there is no terminal", remedy)
+
+
+def typed(also: str) -> str:
+    """The command as the person typed it, with more options."""
+    return f"{shlex.join(('tenterhook', *sys.argv[1:]))} {also}"
