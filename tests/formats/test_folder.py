@@ -43,6 +43,24 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     assert hook.fail_closed
 
 
+def test_metadata_is_what_a_hook_reads_as_json(tmp_path: Path) -> None:
+    """So it is the same from a file and from the index, which cannot hold a date."""
+    head = "---\nname: guard\ndescription: d\ntrigger: Stop\nmetadata: {since: 2001-01-01, 1: [.nan, ~]}\n---\n"
+    hook = folder.read(write(tmp_path, head), "user").hook
+    assert hook is not None
+    assert hook.metadata == {"since": "2001-01-01", "1": ["nan", None]}
+
+
+def test_an_override_that_nests_too_deeply_refuses_the_hook(tmp_path: Path) -> None:
+    nested: dict[str, object] = {}
+    for _ in range(250):
+        nested = {"a": nested}
+    where = write(tmp_path, "---\nname: guard\ndescription: d\ntrigger: Stop\n---\n")
+    read = folder.read(where, "user", {"override": {"metadata": nested}})
+    assert read.hook is None
+    assert "bad-value" in codes(read)
+
+
 def test_defaults_fill_what_is_missing(tmp_path: Path) -> None:
     hook = folder.read(write(tmp_path, "---\nname: guard\ndescription: d\ntrigger: Stop\n---\n"), "user").hook
     assert hook is not None

@@ -182,7 +182,6 @@ def forget(root: str) -> None:
 
 def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
     from ..events import NAMES_OF_TOOL
-    from .remembering import plain
 
     entries: dict[str, list[Any]] = {}
     for hook in found.hooks:
@@ -202,8 +201,8 @@ def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
             "places": observed.ways(),
             "entries": entries,
             "tool_names": NAMES_OF_TOOL,
-            "hooks": marshal.dumps([plain(hook) for hook in found.hooks]),
-            "left_out": marshal.dumps([(plain(each.hook), *each[1:]) for each in found.left_out]),
+            "hooks": marshal.dumps([tuple(hook) for hook in found.hooks]),
+            "left_out": marshal.dumps([(tuple(each.hook), *each[1:]) for each in found.left_out]),
             "until": found.until,
             "refused_configs": found.refused_configs,
             "problems": [tuple(problem) for problem in found.problems],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 
-from ..basics import light_json, private_files
+from ..basics import private_files
 from ..errors import Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files
@@ -61,7 +61,7 @@ class Memory:
         """All of it, for a later process. Raises `ValueError` for what cannot be kept."""
         return marshal.dumps(
             [
-                (key, _signature(seen), [plain(hook) for hook in hooks], [tuple(each) for each in problems], at)
+                (key, _signature(seen), [tuple(hook) for hook in hooks], [tuple(each) for each in problems], at)
                 for key, (seen, at, (hooks, problems)) in self.known.items()
             ]
         )
@@ -73,12 +73,6 @@ def recalled(data: bytes) -> Known:
         key: (seen, at, (tuple(Hook(*hook) for hook in hooks), tuple(Problem(*each) for each in problems)))
         for key, seen, hooks, problems, at in marshal.loads(data)  # noqa: S302  # whoever has read it saw to that
     }
-
-
-def plain(hook: Hook) -> tuple[Any, ...]:
-    """A hook as nothing but plain values."""
-    metadata = light_json.loads(light_json.dumps(dict(hook.metadata), default=str)) if hook.metadata else {}
-    return tuple(metadata if value is hook.metadata else value for value in hook)
 
 
 def _signature(seen: Look | tuple[Any, ...]) -> tuple[Any, ...]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 
+from ..basics import jsonable
 from ..basics.values import NamedTuple
-from ..errors import Problem
+from ..errors import BadEvent, Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
 from . import fields, front_matter, matchers
@@ -67,7 +68,12 @@ def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen
     _, script_problem = entry_point(folder, seen)
     if script_problem:
         problems.append(script_problem)
-    metadata = values["metadata"]
+    try:
+        metadata = jsonable.plain(values["metadata"])  # as hooks read it: a date is its text
+    except BadEvent as error:
+        line = front.line_of("metadata")
+        problems.append(Problem("bad-value", file, line, "metadata", "'metadata' nests too deeply", error.remedy))
+        return Read(None, tuple(problems))
     on_failure = metadata.get("on_failure", "open")
     if on_failure not in ("block", "open"):
         message = f"'on_failure' is {on_failure!r}; it is taken for block"
