@@ -128,6 +128,7 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
         os.environ.update(variables)
     if answer is None:
         assert matcher or event not in _TOOL_EVENTS, "a call that was put to no hook"
+        callers.use_record(record)  # as dispatch does before hooks run
         try:
             answer = answering.answer(native, dispatch._payload(text), record, None, time.monotonic() + 60)
         except answering.BadEvent:  # no hook could be told of it, and none is for it
