@@ -19,7 +19,7 @@ ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 LAYERS = {
     "values and small tools": {"basics", "errors", "events", "model"},
     "what runs, and what decides": {"deciding", "runs"},
-    "definitions and sessions": {"formats", "sessions"},
+    "agents, definitions and sessions": {"agents", "formats", "live", "sessions"},
     "what happened": {"journal"},
     "which hooks there are": {"catalog"},
     "hooks made ready and run": {"firing"},
@@ -28,8 +28,7 @@ LAYERS = {
     "who may call a tool": {"gate", "hub", "joining"},
     "one session of an agent": {"life"},
     "the bundled agent": {"agent"},
-    "the agents people have": {"hosts"},
-    "into agents, and between formats": {"adapters", "converting", "installing", "live"},
+    "into agents, and between formats": {"adapters", "converting", "installing"},
     "their questions and our answers": {"dispatching", "doctor", "inbox"},
     "the line in their settings": {"bridge"},
     "what people type": {"cli"},

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import array_hook, folder_hook, lose_tenterhook, project_hooks, tenterhook, user_hooks
+from tenterhook.agents import AGENTS
 from tenterhook.doctor import shown_to_hold
-from tenterhook.hosts import HOSTS
-from tenterhook.installing.agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,16 +35,16 @@ def said(found: dict[str, Any], level: str) -> str:
 def guarded(home: Path, project: Path) -> Path:
     """A person with one guard, in force in every agent."""
     folder_hook(user_hooks(home), "guard", BLOCK, matcher={"tool": "Shell"})
-    assert tenterhook("install", *HOSTS).returncode == 0
+    assert tenterhook("install", *AGENTS).returncode == 0
     return home
 
 
 def test_a_guard_that_is_installed_would_hold_everywhere(guarded: Path) -> None:
     status, found = doctor()
     assert (status, said(found, "bad")) == (0, "")
-    assert {agent["agent"] for agent in found["agents"]} == set(HOSTS)
+    assert {agent["agent"] for agent in found["agents"]} == set(AGENTS)
     text = tenterhook("doctor").stdout
-    assert text.count("the launcher answers") == len(HOSTS)
+    assert text.count("the launcher answers") == len(AGENTS)
     assert text.rstrip().endswith("every guard would hold")
 
 
@@ -326,5 +325,5 @@ def test_a_hook_that_is_not_wired_yet_is_told_by_check_and_list(guarded: Path) -
     for command in ("check", "list"):
         problems = json.loads(tenterhook(command, "--json").stdout)["problems"]
         unwired = [problem for problem in problems if problem["code"] == "not-wired"]
-        assert len(unwired) == len(HOSTS)
+        assert len(unwired) == len(AGENTS)
         assert all("gate" in problem["message"] for problem in unwired)
