@@ -43,6 +43,7 @@ BRIDGE = bridge.__file__
 BEFORE_TOOL = {**dict.fromkeys(AGENTS, "PreToolUse"), "gemini": "BeforeTool", "copilot": "preToolUse"}
 STOP = {**dict.fromkeys(AGENTS, "Stop"), "gemini": "AfterAgent", "copilot": "agentStop"}
 SHELL = {**dict.fromkeys(AGENTS, "Bash"), "kimi-cli": "Shell", "gemini": "run_shell_command", "copilot": "bash"}
+SHELL["droid"] = "Execute"
 SHELL |= {"qwen": "run_shell_command"}
 GUARD = 'if grep -q forbidden; then echo "not this" >&2; exit 2; fi'
 
@@ -221,7 +222,7 @@ def test_a_modified_input_a_context_and_a_question_reach_the_agent(host: str, ho
     folder_hook(user_hooks(home), "rewrite", f"echo '{json.dumps(answer)}'")
     install(host)
     done = does(host, BEFORE_TOOL[host], call(line(host, BEFORE_TOOL[host]), payload(host, project)))
-    if host in ("claude-code", "codex", "gemini", "copilot"):
+    if host in ("claude-code", "codex", "gemini", "copilot", "droid"):
         assert done.input == {"command": "safe"}
         assert done.block is None
     else:

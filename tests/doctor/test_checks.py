@@ -143,6 +143,21 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
         lambda home, _: settings_with(home / ".copilot/hooks/tenterhook.json", disableAllHooks=True),
         "switches this file off",
     ),
+    "a file beside them replaces Droid's hooks": (
+        "droid",
+        lambda home, _: (home / ".factory/hooks.json").write_text('{"PreToolUse": []}'),
+        "replaces the hooks of",
+    ),
+    "a project switches Droid's hooks off": (
+        "droid",
+        lambda _, project: settings_with(project / ".factory/settings.json", hooks={"hooksDisabled": True}),
+        "hooks.hooksDisabled in",
+    ),
+    "a project's other file switches Droid's hooks off": (
+        "droid",
+        lambda _, project: settings_with(project / ".factory/hooks.json", hooksDisabled=True),
+        "switches every hook off",
+    ),
     "Codex's hooks are switched off": (
         "codex",
         lambda home, _: edit(home / ".codex/config.toml", lambda text: "[features]\nhooks = false\n" + text),

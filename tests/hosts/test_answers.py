@@ -186,6 +186,25 @@ def qwen(native: str, stdout: str, stderr: str, status: int) -> Does:
     return Does(context=inner.get("additionalContext") if native in heard else None)
 
 
+def droid(native: str, stdout: str, stderr: str, status: int) -> Does:
+    if status == 2:
+        blocks = ("PreToolUse", "UserPromptSubmit", "Stop", "PreCompact")
+        return Does(block=stderr) if native in blocks else Does(context=stderr if native == "PostToolUse" else None)
+    said = parsed(stdout)
+    heard = ("SessionStart", "UserPromptSubmit")
+    if said is None:
+        return Does(context=stdout if native in heard and stdout.strip() else None)
+    only(said, *TOP)
+    inner = specific(said, native, *DECISION, "updatedInput", "additionalContext")
+    if native == "PreToolUse":
+        decision, reason = inner.get("permissionDecision"), inner.get("permissionDecisionReason")
+        if decision == "ask":
+            raise NotUnderstood("it runs the tool")
+        block = reason if decision == "deny" else None
+        return Does(block=block, approve=decision == "allow", input=inner.get("updatedInput"))
+    return Does(context=inner.get("additionalContext") if native in (*heard, "PostToolUse") else None)
+
+
 def copilot(native: str, stdout: str, stderr: str, status: int) -> Does:
     if native == "preToolUse" and status:
         return Does(block="denied by a hook")  # whatever the status is; what it printed is dropped
@@ -234,6 +253,7 @@ DOES: dict[str, Callable[[str, str, str, int], Does]] = {
     "gemini": gemini,
     "qwen": qwen,
     "copilot": copilot,
+    "droid": droid,
     "kimi-code": kimi_code,
     "kimi-cli": kimi_cli,
 }
@@ -350,6 +370,7 @@ BLOCKS = {
     "gemini": ("BeforeTool", "BeforeAgent", "AfterAgent"),
     "qwen": ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop"),
     "copilot": ("preToolUse", "permissionRequest", "userPromptSubmitted", "agentStop", "subagentStop"),
+    "droid": ("PreToolUse", "UserPromptSubmit", "Stop", "PreCompact"),
     "kimi-code": ("PreToolUse", "UserPromptSubmit", "Stop"),
     "kimi-cli": ("PreToolUse", "UserPromptSubmit", "Stop"),
 }
@@ -364,6 +385,7 @@ HEARD = {
     "copilot": (
         *("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "subagentStart"),
     ),
+    "droid": ("PostToolUse", "UserPromptSubmit", "SessionStart"),
     "kimi-code": ("UserPromptSubmit",),
     "kimi-cli": (),
 }
@@ -406,7 +428,7 @@ def test_a_question_is_the_agents_own_or_else_a_refusal(agent: str) -> None:
 @each_agent
 def test_an_approval_is_given_only_where_the_agent_takes_one_before_a_tool(agent: str) -> None:
     does = does_at(agent, BEFORE_TOOL[agent], lambda event: Verdict(event, Action.APPROVE, REASON))
-    assert does == Does(approve=agent in ("claude-code", "copilot"))
+    assert does == Does(approve=agent in ("claude-code", "copilot", "droid"))
 
 
 @pytest.mark.parametrize(
@@ -424,7 +446,7 @@ def test_a_permission_request_is_answered(agent: str, native: str) -> None:
 def test_a_modified_input_is_what_runs_or_nothing_runs(agent: str) -> None:
     changed = {"command": "echo changed", "description": "d"}
     does = does_at(agent, BEFORE_TOOL[agent], lambda event: Verdict(event, modified_input=changed))
-    if agent in ("claude-code", "codex", "gemini", "copilot"):
+    if agent in ("claude-code", "codex", "gemini", "copilot", "droid"):
         assert does == Does(input=changed)
     else:
         assert "echo changed" in (does.block or ""), "the reason names it"

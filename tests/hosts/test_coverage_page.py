@@ -50,4 +50,4 @@ def test_what_our_module_says_of_an_agent_is_what_was_seen(name: str) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_guard_held_in_every_mode(name: str) -> None:
-    assert SEEN[name]["events"]["pre-tool-call"]["block"] == dict.fromkeys(MODES, coverage_tables.YES)
+    assert SEEN[name]["events"]["pre-tool-call"]["block"] == dict.fromkeys(AGENTS[name].modes, coverage_tables.YES)

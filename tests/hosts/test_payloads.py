@@ -44,6 +44,7 @@ MEANS: dict[str, dict[str, str]] = {
     "claude-code": LIKE_CLAUDE,
     "codex": LIKE_CLAUDE,
     "qwen": LIKE_CLAUDE,
+    "droid": LIKE_CLAUDE,
     "kimi-cli": LIKE_CLAUDE,
     "kimi-code": {
         **LIKE_CLAUDE,
@@ -295,9 +296,8 @@ def test_a_tools_result_of_any_shape_comes_back_as_it_was(file: Path, response: 
     assert told(received, FORMATS[file.parent.name])["tool_response"] == response
 
 
-PROMPTS = [
-    file for file in RECORDED if file.stem in ("UserPromptSubmit", "BeforeAgent") and file.parent.name != "kimi-cli"
-]
+PROMPTS = [file for file in RECORDED if file.stem in ("UserPromptSubmit", "BeforeAgent")]
+PROMPTS = [file for file in PROMPTS if file.parent.name not in ("kimi-cli", "droid")]  # not their shape, and no format
 
 
 @pytest.mark.parametrize("file", PROMPTS, ids=lambda file: file.parent.name)

@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
 
 # What each agent can do with an answer, as observed; tests/hosts hold it to that in both directions.
-REWRITES = ("claude-code", "codex", "gemini", "copilot")
-APPROVES = ("claude-code", "copilot")
+REWRITES = ("claude-code", "codex", "gemini", "copilot", "droid")
+APPROVES = ("claude-code", "copilot", "droid")
 CONTEXT = {
     "kimi-cli": (),
     "kimi-code": ("pre-agent-turn",),
@@ -31,6 +31,7 @@ CONTEXT = {
     "gemini": ("pre-session", "pre-agent-turn", "post-tool-call"),
     "qwen": ("pre-session", "pre-agent-turn", "post-tool-call"),
     "copilot": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+    "droid": ("pre-session", "post-tool-call"),
 }
 WRITE_THEIR_SETTINGS = ("gemini", "qwen")  # anew when they start: nobody could leave them as they were
 CONTINUATIONS = {"kimi-cli": 1, "kimi-code": 1}  # the others' hooks may send them back three times

@@ -185,7 +185,7 @@ class HooksCallbacks(Life):
         event = received.event
         given = event.tool_input if isinstance(event.tool_input, dict) else {"input": event.tool_input}
         call = self.call(event.tool_name or "", given, str(event.fields.get("tool_use_id", "")))
-        return call._replace(more={**call.more, "context": event.context}, agent="claude-code")
+        return call._replace(more={**call.more, "context": event.context}, agent=AGENT.name)
 
 
 _ANSWERS: dict[HookEvent, Callable[[HooksCallbacks, wire.Received], Awaitable[Verdict]]] = {

@@ -1,6 +1,6 @@
 """The agents that Tenterhook runs in: one module each, with an instance of `protocol.Agent` called `AGENT`.
 
-A new agent is one module, one row of `_MODULES`, and its recorded payloads in tests/agents/data. A module is imported
+A new agent is one module, one row of `_MODULES`, and its recorded payloads in tests/hosts/data. A module is imported
 when it is first asked for, so that an event imports that of its own agent only.
 """
 
@@ -22,6 +22,7 @@ _MODULES = {
     "gemini": "gemini",
     "qwen": "qwen",
     "copilot": "copilot",
+    "droid": "droid",
 }
 # The formats that are an agent's own settings (`events.AGENTS`), each with that agent.
 FORMATS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini", "qwen": "qwen"}

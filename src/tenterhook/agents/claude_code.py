@@ -74,6 +74,7 @@ class ClaudeCode(protocol.Agent):
         return {"hookSpecificOutput": {"hookEventName": reply.native, **specific}, **message}
 
     executables = ("claude",)
+    variable_prefix = "CLAUDE"
     directory = ".claude"
     variable = "CLAUDE_CONFIG_DIR"
     project_file = ".claude/settings.local.json"
@@ -99,11 +100,9 @@ class ClaudeCode(protocol.Agent):
             drop_credentials(settings)
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        from .headless import KEY
-
         return {
             "ANTHROPIC_BASE_URL": url,
-            "ANTHROPIC_API_KEY": KEY,
+            "ANTHROPIC_API_KEY": protocol.KEY,
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "IS_SANDBOX": "1",  # without it, it refuses to approve everything as root

@@ -87,6 +87,7 @@ class Dialect(NamedTuple):
     merges_input: bool = False  # it names only what changes
     input_needs_allow: bool = False  # it counts only beside an `allow`
     # how settings name them
+    has_toml: bool = False  # they may be TOML, too
     timeout: float = 600.0  # seconds, if none is given
     milliseconds_from: float | None = None  # a timeout of this or more is in milliseconds
     whole_names: str = ""  # an expression: matchers that are whole names, not expressions

@@ -45,6 +45,7 @@ class Codex(protocol.Agent):
         tool_response=claude_json.text_response,
         text_is_context=("pre-session", "pre-agent-turn", "pre-subagent"),
         input_needs_allow=True,
+        has_toml=True,
         whole_names=r"[\w|]+",
         has_python_expressions=True,
     )
@@ -63,6 +64,7 @@ class Codex(protocol.Agent):
         return content
 
     executables = ("codex",)
+    variable_prefix = "CODEX_"
     directory = ".codex"
     variable = "CODEX_HOME"
     file = "hooks.json"
@@ -122,16 +124,16 @@ class Codex(protocol.Agent):
     shell_tool = "exec_command"
 
     def prepare(self, home: Path, url: str) -> None:
-        from .headless import PROVIDER, drop, edited_toml, table
+        from .headless import drop, edited_toml, table
 
         with edited_toml(home / self.headless_settings) as settings:
             drop(settings, "profile", "profiles", "mcp_servers", "otel", "openai_base_url", "chatgpt_base_url")
             drop(settings, "forced_login_method", "forced_chatgpt_workspace_id", "oss_provider")
             settings["model"] = _MODEL
-            settings["model_provider"] = PROVIDER
+            settings["model_provider"] = protocol.PROVIDER
             settings["model_providers"] = {
-                PROVIDER: {
-                    "name": PROVIDER,
+                protocol.PROVIDER: {
+                    "name": protocol.PROVIDER,
                     "base_url": f"{url}/v1",
                     "wire_api": "responses",
                     "env_key": "TENTERHOOK_TRIAL_KEY",
@@ -155,9 +157,7 @@ class Codex(protocol.Agent):
         config.write_text(text, encoding="utf-8")
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        from .headless import KEY
-
-        return {"TENTERHOOK_TRIAL_KEY": KEY}
+        return {"TENTERHOOK_TRIAL_KEY": protocol.KEY}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         flags = ["--skip-git-repo-check", "--disable", "apps", "--disable", "plugins"]  # those are on the network

@@ -115,6 +115,7 @@ class Copilot(protocol.Agent):
         return content
 
     executables = ("copilot",)
+    variable_prefix = "COPILOT_"
     directory = ".copilot"
     variable = "COPILOT_HOME"
     file = "hooks/tenterhook.json"
@@ -172,13 +173,11 @@ class Copilot(protocol.Agent):
             (copy / "config.json").write_text(json.dumps({"trustedFolders": [str(project)]}))
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        from .headless import KEY, MODEL
-
         return {
             "COPILOT_OFFLINE": "true",
-            "COPILOT_MODEL": MODEL,
+            "COPILOT_MODEL": protocol.MODEL,
             "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
-            "COPILOT_PROVIDER_API_KEY": KEY,
+            "COPILOT_PROVIDER_API_KEY": protocol.KEY,
             "COPILOT_AUTO_UPDATE": "false",
             "COPILOT_HOME": str(home / ".copilot"),
             # it unpacks hundreds of megabytes into a cache that it does not find

@@ -117,6 +117,7 @@ class Gemini(GeminiLike):
         return claude_json.with_texts(reply, {"tool_input": reply.tool_input} if reply.tool_input is not None else {})
 
     executables = ("gemini",)
+    variable_prefix = "GEMINI_"
     directory = ".gemini"
     project_file = ".gemini/settings.json"
 
@@ -154,9 +155,7 @@ class Gemini(GeminiLike):
         (policies / "tenterhook-trial.toml").write_text(_POLICY)
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        from .headless import KEY
-
-        return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": KEY, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": protocol.KEY, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         flags = [] if mode == protocol.PLAIN else ["--yolo"]

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PROVIDER = "tenterhook"  # the name of the scripted model's provider in settings
-MODEL = "scripted-model"
-KEY = "not-a-key"
-
 _OTHER_MODELS = ("ANTHROPIC_", "CLAUDE_", "OPENAI_", "GEMINI_", "GOOGLE_", "QWEN_", "AWS_", "VERTEX_", "OTEL_")
 _CREDENTIALS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PROXY")
 

@@ -30,6 +30,7 @@ class Kimi(protocol.Agent):
         """Text alone: JSON would be shown as text."""
         return None if reply.deny is not None else reply.context or ""
 
+    variable_prefix = "KIMI_"
     file = "config.toml"
     toml = True
     is_hook_source = True
@@ -73,17 +74,23 @@ class Kimi(protocol.Agent):
     model_capabilities: tuple[str, ...] = ()
 
     def prepare(self, home: Path, url: str) -> None:
-        from .headless import KEY, MODEL, PROVIDER, drop, edited_toml
+        from .headless import drop, edited_toml
 
         with edited_toml(home / self.headless_settings) as settings:
             drop(settings, "services", "mcp")
-            settings["default_model"] = PROVIDER
+            settings["default_model"] = protocol.PROVIDER
             settings["telemetry"] = False
-            model: dict[str, Any] = {"provider": PROVIDER, "model": MODEL, "max_context_size": 200_000}
+            model: dict[str, Any] = {
+                "provider": protocol.PROVIDER,
+                "model": protocol.MODEL,
+                "max_context_size": 200_000,
+            }
             if self.model_capabilities:
                 model["capabilities"] = list(self.model_capabilities)
-            settings["models"] = {PROVIDER: model}
-            settings["providers"] = {PROVIDER: {"type": self.provider_type, "base_url": f"{url}/v1", "api_key": KEY}}
+            settings["models"] = {protocol.PROVIDER: model}
+            settings["providers"] = {
+                protocol.PROVIDER: {"type": self.provider_type, "base_url": f"{url}/v1", "api_key": protocol.KEY}
+            }
 
 
 class KimiCli(Kimi):

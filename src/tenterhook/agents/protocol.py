@@ -36,6 +36,9 @@ MODES = (PLAIN, AUTO_APPROVE, SUBAGENT, RESUMED)
 PROMPT = "Please do the scripted task."
 TASK = "Please do your part of the scripted task."  # the prompt of a subagent
 DONE = "All done."
+PROVIDER = "tenterhook"  # the name of the scripted model's provider in settings
+MODEL = "scripted-model"
+KEY = "not-a-key"
 
 PROJECT_TRUST = "{} reads a project's hooks only if the project is trusted: start it there and trust the folder"
 
@@ -117,6 +120,7 @@ class Agent:
 
     executables: ClassVar[tuple[str, ...]]
     directory: str  # below the home
+    variable_prefix: str  # of the names of its variables
     variable: str | None = None  # moves that directory
     variable_adds: str = ""  # what follows the variable's value
     file: str = "settings.json"  # the file with hooks, in that directory

@@ -56,6 +56,7 @@ class Qwen(gemini.GeminiLike):
         return claude_json.answer(reply)
 
     executables = ("qwen",)
+    variable_prefix = "QWEN_"
     directory = ".qwen"
     project_file = ".qwen/settings.json"
 
@@ -70,7 +71,7 @@ class Qwen(gemini.GeminiLike):
     headless_settings = ".qwen/settings.json"
     subagent_tool = "agent"
     auth_type = "openai"
-    model = "scripted-model"
+    model = protocol.MODEL
 
     def adjust(self, settings: dict[str, Any]) -> None:
         from .headless import table
@@ -78,9 +79,7 @@ class Qwen(gemini.GeminiLike):
         table(settings, "memory")["enableManagedAutoMemory"] = False  # an agent beside the conversation
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        from .headless import KEY
-
-        return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": KEY, "OPENAI_MODEL": self.model}
+        return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": protocol.KEY, "OPENAI_MODEL": self.model}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         # an allowed shell is still refused what looks like an edit, say a redirection, unless edits are approved

@@ -102,7 +102,8 @@ def read_toml(hooks: dict[str, Any], file: str, lines: Lines) -> tuple[tuple[Hoo
             return lines.line_of(f"{header}.hooks", before + handler, key)
         return lines.line_of(header, max(group, 0), key)
 
-    return _read(_agent(file) or "codex", hooks, file, place, ())
+    agent = _agent(file) or next(each for each in AGENTS if dialect_of(each).has_toml)
+    return _read(agent, hooks, file, place, ())
 
 
 def _agent(file: str) -> str | None:

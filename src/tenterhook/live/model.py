@@ -11,7 +11,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from ..agents.headless import MODEL
+from ..agents.protocol import MODEL
 from ..basics.values import NamedTuple
 from . import protocols
 from .script import Call, Script, Turn, mentions
