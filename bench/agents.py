@@ -21,9 +21,11 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenterhook.installing.agents import AGENTS
+from tenterhook.agents import AGENTS
+from tenterhook.agents.codex import Codex
+from tenterhook.agents.protocol import AUTO_APPROVE, DONE, Agent
+from tenterhook.installing import entries
 from tenterhook.live import trial
-from tenterhook.live.agents import AUTO_APPROVE, DONE, LIVE, Codex, LiveAgent
 from tenterhook.live.script import Turn
 
 from . import homes, tables
@@ -92,7 +94,7 @@ class Contender:
 
     def __init__(self, agent: RealAgent, directory: Path, guard: str) -> None:
         self._agent = agent
-        self._live: LiveAgent = _TrustingCodex() if agent.name == Codex.name else LIVE[agent.name]
+        self._live: Agent = _TrustingCodex() if agent.name == Codex.name else AGENTS[agent.name]
         self._warm_up = _WARM_UPS.get(agent.name, _WarmUp())
         self._guard = guard
         self._home = directory / "home"
@@ -130,7 +132,7 @@ class Contender:
         event = next(native for native, ours in agent.events.items() if ours == "pre-tool-call")
         file = self._home / agent.directory / agent.file
         file.parent.mkdir(parents=True)
-        file.write_bytes(agent.with_entries(b"", {event: str(script)}, frozenset()).text)
+        file.write_bytes(entries.added(agent, b"", {event: str(script)}, frozenset()).text)
 
     def session(self, calls: int, laps: Laps) -> list[float]:
         """One session; milliseconds of so many calls after those in which the agent warms up."""
@@ -271,7 +273,7 @@ def table(measured: Sequence[Measured]) -> str:
 def main() -> int:
     options = _options()
     measured: list[Measured] = []
-    for name in options.agents or LIVE:
+    for name in options.agents or AGENTS:
         try:
             one = measure(real_agent(name), options.calls, options.rounds)
         except NotHere as reason:
@@ -298,15 +300,15 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.agents", description="Measure what one guarded tool call costs in real agents."
     )
-    parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"all, or these: {', '.join(LIVE)}")
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"all, or these: {', '.join(AGENTS)}")
     parser.add_argument("--calls", type=int, default=30, help="calls measured in a session (default: 30)")
     parser.add_argument("--rounds", type=int, default=6, help="sessions with each guard (default: 6)")
     parser.add_argument("--json", action="store_true", help="print data instead of a table")
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     options = parser.parse_args()
-    unknown = sorted(set(options.agents) - set(LIVE))
+    unknown = sorted(set(options.agents) - set(AGENTS))
     if unknown:
-        parser.error(f"no such agent: {', '.join(unknown)}; there are {', '.join(LIVE)}")
+        parser.error(f"no such agent: {', '.join(unknown)}; there are {', '.join(AGENTS)}")
     if options.calls < 2 or options.rounds < 2:
         parser.error("at least two calls and two rounds")
     return options

@@ -14,9 +14,9 @@ import time
 from contextlib import chdir, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from tenterhook.agents import AGENTS
 from tenterhook.basics import places, processes
-from tenterhook.installing import launcher, lines
-from tenterhook.installing.agents import AGENTS
+from tenterhook.installing import entries, launcher, lines
 
 from . import homes
 from .comparing import Block, compare, take_turns
@@ -98,8 +98,8 @@ class Installed:
         if done.returncode:
             raise WorkerEnded(f"tenterhook install: {done.stderr.strip() or done.stdout.strip()}")
         agent = AGENTS[HOST]
-        entries = agent.entries((home / agent.directory / agent.file).read_bytes())
-        self.line = lines.command_of(entries[EVENT][0])
+        found = entries.found(agent, (home / agent.directory / agent.file).read_bytes())
+        self.line = lines.command_of(found[EVENT][0])
         self.record = home / ".local" / "state" / "tenterhook" / "installed" / f"{HOST}.json"
         self.python = json.loads(self.record.read_text())["python"]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))  # where those who install them are
 
 from hosts import agents
-from tenterhook.live.agents import LIVE
+from tenterhook.agents import headless
 
 
 class NotHere(Exception):
@@ -36,4 +36,4 @@ def real_agent(name: str) -> RealAgent:
     executable = agents.executable(name)
     # Copilot unpacks itself for each home, 235 MB
     environment = {"XDG_CACHE_HOME": str(agents.FOLDER / "unpacked")} if name == "copilot" else {}
-    return RealAgent(name, LIVE[name].version(executable) or "", executable, environment)
+    return RealAgent(name, headless.version(str(executable)) or "", executable, environment)

@@ -19,7 +19,7 @@ ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 LAYERS = {
     "values and small tools": {"basics", "errors", "events", "model"},
     "what runs, and what decides": {"deciding", "runs"},
-    "definitions and sessions": {"formats", "sessions"},
+    "agents, definitions and sessions": {"agents", "formats", "live", "sessions"},
     "what happened": {"journal"},
     "which hooks there are": {"catalog"},
     "hooks made ready and run": {"firing"},
@@ -28,8 +28,7 @@ LAYERS = {
     "who may call a tool": {"gate", "hub", "joining"},
     "one session of an agent": {"life"},
     "the bundled agent": {"agent"},
-    "the agents people have": {"hosts"},
-    "into agents, and between formats": {"adapters", "converting", "installing", "live"},
+    "into agents, and between formats": {"adapters", "converting", "installing"},
     "their questions and our answers": {"dispatching", "doctor", "inbox"},
     "the line in their settings": {"bridge"},
     "what people type": {"cli"},
@@ -124,6 +123,49 @@ def test_an_engine_starts_without_what_only_people_need() -> None:
 def test_the_engine_alone_starts_without_expressions_json_and_enums() -> None:
     loaded = modules_of("import tenterhook.engine")
     assert not {"re", "json", "enum", "functools", "contextlib", "signal"} & loaded
+
+
+def agent_names() -> set[str]:
+    from tenterhook.agents import AGENTS, FORMATS
+
+    return {*AGENTS, *FORMATS}
+
+
+# Which formats an agent's settings are, and what `convert` knows of each as a target.
+NAMING_AGENTS = {SOURCE / "events.py", SOURCE / "agents", SOURCE / "converting"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [file for file in modules() if not NAMING_AGENTS & {file, *file.parents}],
+    ids=lambda file: str(file.relative_to(SOURCE)),
+)
+def test_only_modules_of_agents_name_an_agent(file: Path) -> None:
+    named = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)]
+    found = {node.lineno: node.value for node in named if node.value in agent_names()}
+    assert not found, "ask the agent's module instead"
+
+
+def test_an_event_imports_the_module_of_its_own_agent_and_nothing_for_people() -> None:
+    loaded = modules_of("import tenterhook.agents; tenterhook.agents.AGENTS['codex'].read_event({}, 'PreToolUse')")
+    of_agents = {name.rpartition(".")[2] for name in loaded if name.startswith("tenterhook.agents.")}
+    assert of_agents == {"claude_json", "codex", "protocol", "wire"}
+    assert not {"re", "json", "typing", "subprocess", "tempfile", "tomllib", "shutil", "hashlib", "pathlib"} & loaded
+
+
+def test_settings_of_every_agent_are_protected_and_its_tools_known() -> None:
+    from tenterhook.agents import AGENTS
+    from tenterhook.basics.protected_places import MOVED, PROTECTED
+    from tenterhook.events import TOOL_NAMES
+
+    known = {name for names in TOOL_NAMES for name in names}
+    for agent in AGENTS.values():
+        assert agent.variable is None or agent.variable in MOVED
+        own = f"{agent.directory}/{agent.file}"
+        for file in filter(None, (own, agent.project_file)):
+            assert any(file == place or (place[-1] == "/" and file.startswith(place)) for place in PROTECTED), file
+        if agent.dialect:
+            assert set(agent.dialect.tools) <= known, agent.name
 
 
 def test_every_problem_code_is_used_and_every_used_code_is_known() -> None:

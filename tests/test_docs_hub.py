@@ -156,14 +156,14 @@ def test_the_page_has_the_keys_of_the_screen() -> None:
 
 
 def test_the_page_says_which_agents_wait_and_where() -> None:
-    from tenterhook.hosts import HOSTS, codec
+    from tenterhook.agents import AGENTS
 
     told = {row[0]: row[1:] for row in rows(APPROVALS, "Which agents wait")[1:]}
-    for name, host in HOSTS.items():
-        manners = codec(name).manners
-        where, forced = told.pop(host.title)
-        assert where == ("rules, then the hub" if manners.answers_permission else "its own question")
-        is_asked_later = manners.asks and manners.answers_permission
+    for agent in AGENTS.values():
+        capabilities = agent.capabilities
+        where, forced = told.pop(agent.title)
+        assert where == ("rules, then the hub" if capabilities.answers_permission else "its own question")
+        is_asked_later = capabilities.asks and capabilities.answers_permission
         assert forced == ("it asks its person, and so the hub" if is_asked_later else "the hub")
     assert not told
 

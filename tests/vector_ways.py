@@ -17,10 +17,10 @@ from dispatching.test_dispatch import BRIDGE, HANG, install
 from hosts.test_answers import DOES
 from support import array_hook, end_of_the_agent
 from tenterhook import Engine, Event
+from tenterhook.agents import AGENTS
 from tenterhook.catalog import roots
 from tenterhook.catalog.trust import Trust
 from tenterhook.formats import toml_files
-from tenterhook.hosts import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from conformance.checking import Difference
     from conformance.reading import Vector
 
-HOSTS = ("claude-code", "kimi-code")  # the one that is told most of a verdict, and the one with the most events
+TRIED = ("claude-code", "kimi-code")  # the one that is told most of a verdict, and the one with the most events
 RECORD = ".local/state/tenterhook/installed"
 BLOCKED = 10  # what the bridge ends with; the line's shell makes 2 of it
 
@@ -54,8 +54,8 @@ class Spoken(NamedTuple):
 def native_of(vector: Vector) -> tuple[str, str] | None:
     """The first agent that tells of a vector's event, and what it calls it."""
     canonical = Event(vector.event["name"]).canonical
-    for host in HOSTS:
-        for native, ours in codec(host).events.items():
+    for host in TRIED:
+        for native, ours in AGENTS[host].events.items():
             if ours == canonical:
                 return host, native
     return None
@@ -64,7 +64,7 @@ def native_of(vector: Vector) -> tuple[str, str] | None:
 def spoken(host: str, event: dict[str, Any], place: Place) -> Spoken:
     """An event of a vector in an agent's words."""
     read = Event.from_payload(event["name"], place.filled(event.get("payload", {})))
-    native = next(native for native, ours in codec(host).events.items() if ours == read.canonical)
+    native = next(native for native, ours in AGENTS[host].events.items() if ours == read.canonical)
     base = {"hook_event_name": native, "session_id": SESSION, "cwd": str(place.project)}
     return Spoken(host, native, {**read.fields, **base})
 
@@ -132,7 +132,7 @@ def differences(vector: Vector, said: Spoken, told: Told, place: Place) -> list[
 
 
 def _in_words(vector: Vector, said: Spoken, told: Told, place: Place) -> Iterator[Difference]:
-    manners, canonical = codec(said.host).manners, codec(said.host).events[said.native]
+    capabilities, canonical = AGENTS[said.host].capabilities, AGENTS[said.host].events[said.native]
     status = 2 if told.status == BLOCKED else told.status
     does = DOES[said.host](said.native, told.stdout.decode(), told.stderr.decode(), status)
     expect, decision = vector.expect, "none"
@@ -145,7 +145,7 @@ def _in_words(vector: Vector, said: Spoken, told: Told, place: Place) -> Iterato
     if expect["decision"] == "allow":  # no agent is told: it goes on as if nothing was said
         expect = {**expect, "decision": "proceed"}
     answer: dict[str, Any] = {"decision": decision}
-    if canonical not in manners.blocks or (said.host, expect["decision"]) == ("kimi-code", "ask"):
+    if canonical not in capabilities.blocks or (said.host, expect["decision"]) == ("kimi-code", "ask"):
         return  # nothing that could be told apart follows there
     if "additional_context" not in expect and "messages" not in expect:
         answer["reason"] = does.block or does.ask

@@ -322,14 +322,14 @@ FIELD_DEFAULTS: dict[str, dict[str, object]] = {
 
 # Every name that some agent gives the same tool: a matcher that finds one of them finds the tool.
 TOOL_NAMES: tuple[tuple[str, ...], ...] = (
-    ("Shell", "Bash", "run_shell_command", "exec_command", "local_shell", "bash", "shell"),
-    ("WriteFile", "Write", "write_file", "create"),
+    ("Shell", "Bash", "run_shell_command", "exec_command", "local_shell", "bash", "shell", "Execute"),
+    ("WriteFile", "Write", "write_file", "create", "Create"),
     ("ReadFile", "Read", "read_file", "view"),
     ("StrReplaceFile", "Edit", "replace", "edit", "str_replace_editor"),
     ("Glob", "glob"),
     ("Grep", "grep", "grep_search", "search_file_content"),
     ("Task", "Agent", "task", "agent"),
-    ("FetchURL", "WebFetch", "web_fetch"),
+    ("FetchURL", "WebFetch", "web_fetch", "FetchUrl"),
     ("SearchWeb", "WebSearch", "google_web_search", "web_search"),
 )
 NAMES_OF_TOOL = {name: (name, *(n for n in names if n != name)) for names in TOOL_NAMES for name in names}

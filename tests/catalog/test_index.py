@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from support import array_hook, folder_hook, project_hooks, tenterhook, until, user_hooks, write_config
 from tenterhook import Event, Hook
+from tenterhook.agents import AGENTS, FORMATS
 from tenterhook.basics import places
 from tenterhook.catalog import index, loading
 from tenterhook.catalog.contents import Catalog
@@ -25,8 +26,7 @@ from tenterhook.catalog.trust import Trust
 from tenterhook.deciding import expressions, matching
 from tenterhook.dispatching import dispatch
 from tenterhook.errors import HookError
-from tenterhook.events import AGENTS, EVENTS, TOOL_NAMES
-from tenterhook.hosts import HOSTS, codec
+from tenterhook.events import EVENTS, TOOL_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,8 +75,8 @@ inputs = st.recursive(
 def hooks(draw: st.DrawFn) -> Hook:
     """A hook as some format's reader makes it."""
     spec = draw(st.sampled_from([*EVENTS, *(spec for spec in EVENTS if spec.has_tool)]))
-    format_ = draw(st.sampled_from(["folder", "table", "array", *AGENTS]))
-    alone = format_ == "array" or format_ in AGENTS
+    format_ = draw(st.sampled_from(["folder", "table", "array", *FORMATS]))
+    alone = format_ == "array" or format_ in FORMATS
     expression = st.none() | st.sampled_from(EXPRESSIONS)
     has_target = alone and not spec.has_tool
     return Hook(
@@ -125,7 +125,7 @@ def test_what_is_said_to_reach_nothing_reaches_nothing(
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
 @given(
     found=st.lists(hooks(), min_size=1, max_size=3),
-    host=st.sampled_from(list(HOSTS)),
+    host=st.sampled_from(list(AGENTS)),
     which=st.integers(min_value=0),
     tool=tools,
     tool_input=inputs | inputs.map(json.dumps),
@@ -137,7 +137,7 @@ def test_what_an_agent_sends_reaches_nothing_either_if_the_index_says_so(
     found: list[Hook], host: str, which: int, tool: str, tool_input: Any, more: dict[str, Any]
 ) -> None:
     """The short way looks at the payload as it came; the engine at the event that was made of it."""
-    natives = list(codec(host).events)
+    natives = list(AGENTS[host].events)
     native = natives[which % len(natives)]
     payload: dict[str, Any] = {"session_id": "s", "sessionId": "s", "cwd": "/"}
     if host != "copilot":
@@ -150,8 +150,8 @@ def test_what_an_agent_sends_reaches_nothing_either_if_the_index_says_so(
             **{key: value for key, value in more.items() if key == "agentId"},
         }
     seen = dispatch._as_matchers_see_it(payload)
-    if seen is not None and index.reaches_nothing(made(found), codec(host).events[native], *seen):
-        event = codec(host).read_event(payload, native).event
+    if seen is not None and index.reaches_nothing(made(found), AGENTS[host].events[native], *seen):
+        event = AGENTS[host].read_event(payload, native).event
         assert reached(found, event) == []
 
 

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from converting.ways import FILES, FORMATS, comparable, convert, read
+from tenterhook.agents import dialect
 from tenterhook.deciding import expressions
 from tenterhook.events import BY_NAME, EVENTS
-from tenterhook.formats.agent_payloads import EVENTS_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,14 +132,14 @@ ALL_KEYS = {**OWN_KEYS["gemini"], "timeout": SECONDS, "async": st.booleans()}
 
 @st.composite
 def groups(draw: st.DrawFn, agent: str, keys: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-    native = draw(st.sampled_from(sorted(EVENTS_OF[agent])))
+    native = draw(st.sampled_from(sorted(dialect(agent).events)))
     handler: dict[str, Any] = {"type": "command", "command": draw(COMMANDS)}
     for key, values in (keys or OWN_KEYS[agent]).items():
         if draw(st.integers(0, 3)) == 0:
             handler[key] = draw(values)
     group: dict[str, Any] = {"hooks": [handler]}
     if draw(st.booleans()):
-        has_tool = BY_NAME[EVENTS_OF[agent][native]].has_tool
+        has_tool = BY_NAME[dialect(agent).events[native]].has_tool
         group["matcher"] = draw(TOOLS if has_tool else TARGETS)
     if agent == "gemini" and draw(st.integers(0, 4)) == 0:
         group["sequential"] = True

@@ -32,22 +32,22 @@ from support import (
     write_config,
 )
 from tenterhook import bridge, cli
-from tenterhook.hosts import HOSTS
-from tenterhook.installing import lines
-from tenterhook.installing.agents import AGENTS
+from tenterhook.agents import AGENTS
+from tenterhook.installing import entries, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HANG = 30  # seconds: an answer that takes this long is none
 BRIDGE = bridge.__file__
-BEFORE_TOOL = {**dict.fromkeys(HOSTS, "PreToolUse"), "gemini": "BeforeTool", "copilot": "preToolUse"}
-STOP = {**dict.fromkeys(HOSTS, "Stop"), "gemini": "AfterAgent", "copilot": "agentStop"}
-SHELL = {**dict.fromkeys(HOSTS, "Bash"), "kimi-cli": "Shell", "gemini": "run_shell_command", "copilot": "bash"}
+BEFORE_TOOL = {**dict.fromkeys(AGENTS, "PreToolUse"), "gemini": "BeforeTool", "copilot": "preToolUse"}
+STOP = {**dict.fromkeys(AGENTS, "Stop"), "gemini": "AfterAgent", "copilot": "agentStop"}
+SHELL = {**dict.fromkeys(AGENTS, "Bash"), "kimi-cli": "Shell", "gemini": "run_shell_command", "copilot": "bash"}
+SHELL["droid"] = "Execute"
 SHELL |= {"qwen": "run_shell_command"}
 GUARD = 'if grep -q forbidden; then echo "not this" >&2; exit 2; fi'
 
-each_host = pytest.mark.parametrize("host", HOSTS)
+each_host = pytest.mark.parametrize("host", AGENTS)
 
 SERVE = """
 import signal
@@ -122,8 +122,8 @@ def record(host: str) -> Path:
 
 def line(host: str, native: str) -> str:
     """The command that `install` wrote for an event."""
-    entries = AGENTS[host].entries(Path(AGENTS[host].settings()).read_bytes())
-    return lines.command_of(entries[native][0])
+    found = entries.found(AGENTS[host], Path(AGENTS[host].settings()).read_bytes())
+    return lines.command_of(found[native][0])
 
 
 def call(command: str, said: Any, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -222,7 +222,7 @@ def test_a_modified_input_a_context_and_a_question_reach_the_agent(host: str, ho
     folder_hook(user_hooks(home), "rewrite", f"echo '{json.dumps(answer)}'")
     install(host)
     done = does(host, BEFORE_TOOL[host], call(line(host, BEFORE_TOOL[host]), payload(host, project)))
-    if host in ("claude-code", "codex", "gemini", "copilot"):
+    if host in ("claude-code", "codex", "gemini", "copilot", "droid"):
         assert done.input == {"command": "safe"}
         assert done.block is None
     else:
@@ -274,7 +274,7 @@ def everywhere(home: Path, project: Path) -> Path:
     folder_hook(user_hooks(home), "guard", GUARD)
     folder_hook(user_hooks(home), "told", 'echo \'{"additional_context": "ctx"}\'', trigger="pre-session")
     folder_hook(user_hooks(home), "stop", "exit 2", trigger="pre-agent-turn-stop")
-    install(*HOSTS)
+    install(*AGENTS)
     return project
 
 
@@ -301,7 +301,7 @@ def assert_valid(
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(host=st.sampled_from(list(HOSTS)), native=any_event, said=any_bytes)
+@given(host=st.sampled_from(list(AGENTS)), native=any_event, said=any_bytes)
 def test_any_bytes_get_a_valid_answer(everywhere: Path, host: str, native: str, said: bytes) -> None:
     assert_valid(host, native, bridged(host, native, said), 10, {70})
 
@@ -313,7 +313,7 @@ def test_any_bytes_get_a_valid_answer(everywhere: Path, host: str, native: str, 
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(host=st.sampled_from(list(HOSTS)), event=st.sampled_from([BEFORE_TOOL, STOP]), said=any_bytes)
+@given(host=st.sampled_from(list(AGENTS)), event=st.sampled_from([BEFORE_TOOL, STOP]), said=any_bytes)
 def test_any_bytes_get_a_valid_answer_through_the_line(
     everywhere: Path, host: str, event: dict[str, str], said: bytes
 ) -> None:
@@ -754,7 +754,7 @@ def test_installed_twice_a_hook_runs_once(home: Path, project: Path) -> None:
     assert cli.run(["install", "claude-code", "--project"]) == 0
     own = line("claude-code", "PreToolUse")
     settings = (project / ".claude" / "settings.local.json").read_bytes()
-    theirs = lines.command_of(AGENTS["claude-code"].entries(settings)["PreToolUse"][0])
+    theirs = lines.command_of(entries.found(AGENTS["claude-code"], settings)["PreToolUse"][0])
     assert own != theirs
     for command in (own, theirs):
         call(command, payload("claude-code", project))

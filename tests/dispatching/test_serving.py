@@ -31,7 +31,7 @@ from dispatching.test_dispatch import (
     serving,
 )
 from support import folder_hook, until, user_hooks
-from tenterhook.hosts import HOSTS
+from tenterhook.agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -321,4 +321,4 @@ def test_killed_in_the_middle_of_a_thousand_events_every_answer_is_right(home: P
 
 
 def test_every_host_is_tried() -> None:
-    assert set(BEFORE_TOOL) == set(HOSTS)
+    assert set(BEFORE_TOOL) == set(AGENTS)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import array_hook, folder_hook, lose_tenterhook, project_hooks, tenterhook, user_hooks
+from tenterhook.agents import AGENTS
 from tenterhook.doctor import shown_to_hold
-from tenterhook.hosts import HOSTS
-from tenterhook.installing.agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,16 +35,16 @@ def said(found: dict[str, Any], level: str) -> str:
 def guarded(home: Path, project: Path) -> Path:
     """A person with one guard, in force in every agent."""
     folder_hook(user_hooks(home), "guard", BLOCK, matcher={"tool": "Shell"})
-    assert tenterhook("install", *HOSTS).returncode == 0
+    assert tenterhook("install", *AGENTS).returncode == 0
     return home
 
 
 def test_a_guard_that_is_installed_would_hold_everywhere(guarded: Path) -> None:
     status, found = doctor()
     assert (status, said(found, "bad")) == (0, "")
-    assert {agent["agent"] for agent in found["agents"]} == set(HOSTS)
+    assert {agent["agent"] for agent in found["agents"]} == set(AGENTS)
     text = tenterhook("doctor").stdout
-    assert text.count("the launcher answers") == len(HOSTS)
+    assert text.count("the launcher answers") == len(AGENTS)
     assert text.rstrip().endswith("every guard would hold")
 
 
@@ -143,6 +142,21 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
         "copilot",
         lambda home, _: settings_with(home / ".copilot/hooks/tenterhook.json", disableAllHooks=True),
         "switches this file off",
+    ),
+    "a file beside them replaces Droid's hooks": (
+        "droid",
+        lambda home, _: (home / ".factory/hooks.json").write_text('{"PreToolUse": []}'),
+        "replaces the hooks of",
+    ),
+    "a project switches Droid's hooks off": (
+        "droid",
+        lambda _, project: settings_with(project / ".factory/settings.json", hooks={"hooksDisabled": True}),
+        "hooks.hooksDisabled in",
+    ),
+    "a project's other file switches Droid's hooks off": (
+        "droid",
+        lambda _, project: settings_with(project / ".factory/hooks.json", hooksDisabled=True),
+        "switches every hook off",
     ),
     "Codex's hooks are switched off": (
         "codex",
@@ -326,5 +340,5 @@ def test_a_hook_that_is_not_wired_yet_is_told_by_check_and_list(guarded: Path) -
     for command in ("check", "list"):
         problems = json.loads(tenterhook(command, "--json").stdout)["problems"]
         unwired = [problem for problem in problems if problem["code"] == "not-wired"]
-        assert len(unwired) == len(HOSTS)
+        assert len(unwired) == len(AGENTS)
         assert all("gate" in problem["message"] for problem in unwired)

@@ -11,6 +11,7 @@ import pytest
 
 from support import decide, shell_call, until
 from tenterhook import Engine, Event
+from tenterhook.agents import dialect
 from tenterhook.errors import UnknownEvent
 from tenterhook.events import AGENTS
 from tenterhook.formats import agent_answers, agent_payloads, toml_files
@@ -397,14 +398,14 @@ def test_what_only_the_agent_knows_is_added_where_no_more_was_kept(project: Path
 def test_what_an_agent_sent_comes_back_as_it_was(file: Path) -> None:
     payload = json.loads(file.read_text())
     agent = file.parent.name
-    event = agent_payloads.read(agent, payload)
-    assert agent_payloads.write(agent, payload["hook_event_name"], event) == payload
+    event = agent_payloads.read(dialect(agent), payload)
+    assert agent_payloads.write(dialect(agent), payload["hook_event_name"], event) == payload
 
 
 def test_an_event_nobody_knows_is_no_event() -> None:
     for payload in ({"hook_event_name": "PostToolBatch"}, {"hook_event_name": ["x"]}, {}):
         with pytest.raises(UnknownEvent):
-            agent_payloads.read("claude", payload)
+            agent_payloads.read(dialect("claude"), payload)
 
 
 def test_hooks_find_the_agents_variables(project: Path) -> None:
@@ -423,7 +424,9 @@ def test_what_a_claude_hook_exports_at_the_start_is_in_the_session(project: Path
 
 def test_a_plugins_hooks_know_its_folder() -> None:
     hook = Hook("n", "pre-session", "SessionStart", "claude", source="/plugins/it/hooks/hooks.json")
-    assert agent_payloads.variables(hook, Event("pre-session"))["CLAUDE_PLUGIN_ROOT"] == "/plugins/it"
+    assert (
+        agent_payloads.variables(dialect("claude"), hook, Event("pre-session"))["CLAUDE_PLUGIN_ROOT"] == "/plugins/it"
+    )
 
 
 # ---- what it may say
@@ -449,7 +452,7 @@ def test_decision_block_and_deny_block(project: Path, agent: str, word: str) -> 
 
 
 def claude(event: str, said: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return agent_answers.answer("claude", event, said, **more)
+    return agent_answers.answer(dialect("claude"), event, said, **more)
 
 
 @pytest.mark.parametrize(
@@ -501,7 +504,7 @@ def test_context_and_messages_of_every_event_reach_the_verdict(project: Path) ->
     }.items():
         engine = Engine.load(configs=[write(project, agent, dict.fromkeys(names, says(said)))])
         for name in names:
-            verdict = engine.decide(Event(agent_payloads.EVENTS_OF[agent][name], tool_name="Bash", prompt="p"))
+            verdict = engine.decide(Event(dialect(agent).events[name], tool_name="Bash", prompt="p"))
             assert (verdict.additional_context, verdict.messages) == (("for the model",), ("for you",)), name
             assert verdict.decision == "none"
 
@@ -519,7 +522,7 @@ def test_context_and_messages_of_every_event_reach_the_verdict(project: Path) ->
 def test_plain_text_goes_where_the_agent_puts_it(
     project: Path, agent: str, declared: str, contexts: tuple[str, ...], messages: tuple[str, ...]
 ) -> None:
-    event = Event(agent_payloads.EVENTS_OF[agent][declared], tool_name="Bash", prompt="p")
+    event = Event(dialect(agent).events[declared], tool_name="Bash", prompt="p")
     verdict = decide(write(project, agent, {declared: "echo text"}), event)
     assert (verdict.additional_context, verdict.messages) == (contexts, messages)
 

@@ -203,6 +203,6 @@ class TestWiring:
 
 
 def _gemini_events() -> set[str]:
-    from tenterhook.installing.agents import AGENTS
+    from tenterhook.agents import AGENTS
 
     return set(AGENTS["gemini"].events.values())

@@ -30,6 +30,7 @@ class Package(NamedTuple):
     name: str
     version: str
     executable: str
+    beside: tuple[str, ...] = ()  # packages in versions that it does not ask for by itself
 
 
 PACKAGES = {
@@ -40,6 +41,7 @@ PACKAGES = {
     "gemini": Package("npm", "@google/gemini-cli", "0.61.0", "gemini"),
     "qwen": Package("npm", "@qwen-code/qwen-code", "0.24.4", "qwen"),
     "copilot": Package("npm", "@github/copilot", "1.0.102", "copilot"),
+    "droid": Package("npm", "@factory/cli", "0.225.1", "droid", ("@factory/cli-linux-x64@0.225.2",)),
 }
 NODE = Package("npm", "node", "24", "node")  # what the agents from npm run on
 
@@ -136,8 +138,9 @@ def _from_npm(package: Package, version: str, target: Path) -> None:
     # a package.json of its own, or npm would go looking for one in the folders above
     (target / "package.json").write_text('{"private": true}\n')
     search = os.pathsep.join((str(node()), os.environ.get("PATH", os.defpath)))
-    flags = ["--no-audit", "--no-fund", "--loglevel=error"]
-    _run([npm, "install", *flags, f"{package.name}@{version}"], target, {**os.environ, "PATH": search})
+    flags = ["--no-audit", "--no-fund", "--loglevel=error", *(["--force"] if package.beside else [])]
+    wanted = [f"{package.name}@{version}", *package.beside]
+    _run([npm, "install", *flags, *wanted], target, {**os.environ, "PATH": search})
 
 
 def _from_pypi(package: Package, version: str, target: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hosts import agents
 from hosts.real import Guarded
-from tenterhook.live.agents import LIVE
+from tenterhook.agents import AGENTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,4 +24,4 @@ def guarded(name: str, home: Path, project: Path, monkeypatch: pytest.MonkeyPatc
     executable = agents.executable(name)
     folders = (str(executable.parent), str(agents.node()), os.environ["PATH"])
     monkeypatch.setenv("PATH", os.pathsep.join(folders))
-    return Guarded(LIVE[name], executable, home, project)
+    return Guarded(AGENTS[name], executable, home, project)

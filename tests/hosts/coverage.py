@@ -28,9 +28,10 @@ if not __package__:
 from hosts import agents
 from hosts.coverage_tables import NOT_OBSERVED, TRIED, WATCHED, YES, agent_table, disagreements, tables, with_tables
 from support import folder_hook, user_hooks
-from tenterhook.hosts import HOSTS, codec
+from tenterhook.agents import AGENTS, headless
+from tenterhook.agents.codex import Codex
+from tenterhook.agents.protocol import DONE, MODES, PLAIN, PROMPT, RESUMED, SUBAGENT, Agent
 from tenterhook.live import trial
-from tenterhook.live.agents import DONE, LIVE, MODES, PLAIN, PROMPT, RESUMED, SUBAGENT, Codex, LiveAgent
 from tenterhook.live.script import Call, Turn, mentions
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _ASLEEP = 300  # seconds that a sleeping hook would take; it has one
 class Place(NamedTuple):
     """A home and a project for one run of one agent."""
 
-    live: LiveAgent
+    live: Agent
     executable: Path
     folder: Path
 
@@ -157,8 +158,8 @@ class Runs:
     """The runs of one agent, and the cells they fill."""
 
     def __init__(self, name: str, executable: Path, scratch: Path) -> None:
-        self.name, self.live, self.executable, self.scratch = name, LIVE[name], executable, scratch
-        self.events = set(codec(name).events.values())
+        self.name, self.live, self.executable, self.scratch = name, AGENTS[name], executable, scratch
+        self.events = set(AGENTS[name].events.values())
         self.cells: Cells = {}
         self.natives: dict[str, set[str]] = {}
         self.number = 0
@@ -169,7 +170,7 @@ class Runs:
     def note_if_fired(self, seen: Seen, event: str, capability: str, cell: str) -> None:
         self.note(event, capability, seen.mode, cell if event in seen.fired() else _DID_NOT_FIRE)
 
-    def place(self, live: LiveAgent | None = None) -> Place:
+    def place(self, live: Agent | None = None) -> Place:
         """A place whose hooks record every event that the agent has."""
         self.number += 1
         place = Place(live or self.live, self.executable, self.scratch / f"{self.name}-{self.number}")
@@ -497,7 +498,7 @@ def decline_in_app_server(executable: str, prompt: str) -> int:
         return server.wait()
 
 
-def _asking(live: LiveAgent) -> LiveAgent:
+def _asking(live: Agent) -> Agent:
     """The agent without the flags and rules that allow its tools beforehand."""
     if live.name == "codex":
         return _AskingCodex()
@@ -512,7 +513,7 @@ def _asking(live: LiveAgent) -> LiveAgent:
             words = super().command(*arguments, **options)
             return [word for word in words if not word.startswith("--allow")]
 
-    agent: LiveAgent = Asking()
+    agent: Agent = Asking()
     return agent
 
 
@@ -566,21 +567,21 @@ def observe(name: str, executable: Path) -> dict[str, Any]:
     ordered = {
         event: {"names": sorted(runs.natives.get(event, ())), **cells.get(event, {})}
         for event in (*TRIED, *WATCHED)
-        if event in codec(name).events.values() or event in cells
+        if event in AGENTS[name].events.values() or event in cells
     }
-    version, day = LIVE[name].version(executable), datetime.now(UTC).date().isoformat()
+    version, day = headless.version(str(executable)), datetime.now(UTC).date().isoformat()
     return {"version": version, "date": day, "events": ordered}
 
 
 def read() -> dict[str, Any]:
     """What the last runs observed, in the order of the table of agents."""
     seen = json.loads(SEEN.read_text()) if SEEN.exists() else {}
-    return {name: seen[name] for name in HOSTS if name in seen}
+    return {name: seen[name] for name in AGENTS if name in seen}
 
 
 def write(new: Mapping[str, Any]) -> None:
     seen = {**read(), **new}
-    ordered = {name: seen[name] for name in HOSTS if name in seen}
+    ordered = {name: seen[name] for name in AGENTS if name in seen}
     SEEN.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
     if PAGE.exists():
         PAGE.write_text(with_tables(PAGE.read_text(), tables(ordered)))
@@ -611,7 +612,7 @@ def main(words: list[str]) -> int:
             except Hung as error:
                 print(f"{name} is left out: {error}", flush=True)
     for name, entry in new.items():
-        print(f"\n{HOSTS[name].title}\n{agent_table(entry)}")
+        print(f"\n{AGENTS[name].title}\n{agent_table(entry)}")
         print(*disagreements(name, entry), sep="\n")
     if "--write" in words:
         write(new)

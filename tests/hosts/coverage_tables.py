@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tenterhook.hosts import HOSTS, codec
-from tenterhook.live.agents import MODES
+from tenterhook.agents import AGENTS
+from tenterhook.agents.protocol import MODES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,16 +36,16 @@ NOT_OBSERVED = "not observed"
 
 def disagreements(name: str, entry: Mapping[str, Any]) -> list[str]:
     """Where our module of an agent says otherwise than what was seen."""
-    manners = codec(name).manners
+    capabilities = AGENTS[name].capabilities
     found = []
     for event, seen in entry["events"].items():
         beside = event in ("post-tool-call", "post-tool-call-failure")
         said = {
-            "block": event in (manners.context if beside else manners.blocks),
-            "context": event in manners.context,
-            "modify": manners.modifies,
-            "ask": manners.asks,
-            "approve": manners.approves if event == "pre-tool-call" else manners.answers_permission,
+            "block": event in (capabilities.context if beside else capabilities.blocks),
+            "context": event in capabilities.context,
+            "modify": capabilities.modifies,
+            "ask": capabilities.asks,
+            "approve": capabilities.approves if event == "pre-tool-call" else capabilities.answers_permission,
         }
         for capability, expected in said.items():
             came = in_short(seen.get(capability, {}))
@@ -110,7 +110,7 @@ def tables(seen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _summary(seen: Mapping[str, Any]) -> str:
-    rows = [["", *(HOSTS[name].title for name in seen)], ["---"] * (len(seen) + 1)]
+    rows = [["", *(AGENTS[name].title for name in seen)], ["---"] * (len(seen) + 1)]
     rows.append(["version", *(entry["version"] for entry in seen.values())])
     rows += [
         [title, *(_cell_in_short(entry["events"].get(event), capability) for entry in seen.values())]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hosts import agents
 from support import folder_hook, tenterhook, user_hooks
-from tenterhook.installing.agents import AGENTS
+from tenterhook.agents import AGENTS
+from tenterhook.agents.protocol import AUTO_APPROVE, Agent
 from tenterhook.live import trial
-from tenterhook.live.agents import AUTO_APPROVE, LiveAgent
 from tenterhook.live.script import Call, Turn, mentions
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ HANG = 90  # seconds: no run of a turn or two takes as long unless something wai
 class Guarded(NamedTuple):
     """One agent, its home and its project."""
 
-    live: LiveAgent
+    live: Agent
     executable: Path
     home: Path
     project: Path
@@ -72,7 +72,7 @@ class Guarded(NamedTuple):
 
     def settings(self) -> dict[Path, bytes]:
         """The files that `install` may change, as they are now."""
-        files = [self.hooks_file, self.home / self.live.settings]
+        files = [self.hooks_file, self.home / self.live.headless_settings]
         return {file: file.read_bytes() for file in files if file.exists()}
 
     @property

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenterhook import Action, Verdict
-from tenterhook.hosts import HOSTS, codec
+from tenterhook.agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tenterhook.hosts.wire import Answer, Received
+    from tenterhook.agents.wire import HookOutput, Received
 
 DATA = Path(__file__).parent / "data"
 RECORDED = sorted(DATA.glob("*/*.json"))
 REASON, CONTEXT, MESSAGE = "because of §1", "the model should know", "the person should know"
-each_agent = pytest.mark.parametrize("agent", HOSTS)
+each_agent = pytest.mark.parametrize("agent", AGENTS)
 
 
 # ---- what an agent does with an answer, each as it was observed
@@ -186,6 +186,25 @@ def qwen(native: str, stdout: str, stderr: str, status: int) -> Does:
     return Does(context=inner.get("additionalContext") if native in heard else None)
 
 
+def droid(native: str, stdout: str, stderr: str, status: int) -> Does:
+    if status == 2:
+        blocks = ("PreToolUse", "UserPromptSubmit", "Stop", "PreCompact")
+        return Does(block=stderr) if native in blocks else Does(context=stderr if native == "PostToolUse" else None)
+    said = parsed(stdout)
+    heard = ("SessionStart", "UserPromptSubmit")
+    if said is None:
+        return Does(context=stdout if native in heard and stdout.strip() else None)
+    only(said, *TOP)
+    inner = specific(said, native, *DECISION, "updatedInput", "additionalContext")
+    if native == "PreToolUse":
+        decision, reason = inner.get("permissionDecision"), inner.get("permissionDecisionReason")
+        if decision == "ask":
+            raise NotUnderstood("it runs the tool")
+        block = reason if decision == "deny" else None
+        return Does(block=block, approve=decision == "allow", input=inner.get("updatedInput"))
+    return Does(context=inner.get("additionalContext") if native in (*heard, "PostToolUse") else None)
+
+
 def copilot(native: str, stdout: str, stderr: str, status: int) -> Does:
     if native == "preToolUse" and status:
         return Does(block="denied by a hook")  # whatever the status is; what it printed is dropped
@@ -234,6 +253,7 @@ DOES: dict[str, Callable[[str, str, str, int], Does]] = {
     "gemini": gemini,
     "qwen": qwen,
     "copilot": copilot,
+    "droid": droid,
     "kimi-code": kimi_code,
     "kimi-cli": kimi_cli,
 }
@@ -249,10 +269,10 @@ def native_name(file: Path) -> str:
 def received_events(agent: str) -> Iterator[tuple[str, Received]]:
     for file in RECORDED:
         if file.parent.name == agent:
-            yield file.stem, codec(agent).read_event(json.loads(file.read_text()), native_name(file))
+            yield file.stem, AGENTS[agent].read_event(json.loads(file.read_text()), native_name(file))
 
 
-def done(agent: str, received: Received, answer: Answer) -> Does:
+def done(agent: str, received: Received, answer: HookOutput) -> Does:
     """What the agent does with an answer: nothing else is on its streams."""
     assert not (answer.stdout and answer.blocks), "where the exit status blocks, stdout says nothing"
     assert bool(answer.stderr) == answer.blocks, "stderr is for a block's reason"
@@ -273,13 +293,13 @@ def verdicts(received: Received) -> Iterator[Verdict]:
         yield Verdict(event, action, reason, changed, context, messages=message)
 
 
-def said_to_be_lost(answer: Answer, what: str) -> bool:
+def said_to_be_lost(answer: HookOutput, what: str) -> bool:
     return any(entry.startswith(what) for entry in answer.lost)
 
 
 def check(agent: str, received: Received, verdict: Verdict) -> Does:
     """What the agent would do is what the verdict means, or the answer says what became of it."""
-    answer = codec(agent).write_verdict(received, verdict)
+    answer = AGENTS[agent].write_verdict(received, verdict)
     does = done(agent, received, answer)
     event, action = received.event.canonical, verdict.decision
     whole = "\n".join(filter(None, (does.block, does.ask, does.context)))
@@ -339,7 +359,7 @@ def test_an_agent_does_what_the_verdict_means_or_the_answer_says_what_was_lost(a
 
 def does_at(agent: str, native: str, verdict: Callable[[str], Verdict]) -> Does:
     file = DATA / agent / f"{native}.json"
-    received = codec(agent).read_event(json.loads(file.read_text()), native)
+    received = AGENTS[agent].read_event(json.loads(file.read_text()), native)
     return check(agent, received, verdict(received.event.canonical))
 
 
@@ -350,6 +370,7 @@ BLOCKS = {
     "gemini": ("BeforeTool", "BeforeAgent", "AfterAgent"),
     "qwen": ("PreToolUse", "UserPromptSubmit", "Stop", "SubagentStop"),
     "copilot": ("preToolUse", "permissionRequest", "userPromptSubmitted", "agentStop", "subagentStop"),
+    "droid": ("PreToolUse", "UserPromptSubmit", "Stop", "PreCompact"),
     "kimi-code": ("PreToolUse", "UserPromptSubmit", "Stop"),
     "kimi-cli": ("PreToolUse", "UserPromptSubmit", "Stop"),
 }
@@ -364,10 +385,11 @@ HEARD = {
     "copilot": (
         *("preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted", "sessionStart", "subagentStart"),
     ),
+    "droid": ("PostToolUse", "UserPromptSubmit", "SessionStart"),
     "kimi-code": ("UserPromptSubmit",),
     "kimi-cli": (),
 }
-BEFORE_TOOL = {**dict.fromkeys(HOSTS, "PreToolUse"), "gemini": "BeforeTool", "copilot": "preToolUse"}
+BEFORE_TOOL = {**dict.fromkeys(AGENTS, "PreToolUse"), "gemini": "BeforeTool", "copilot": "preToolUse"}
 
 
 @each_agent
@@ -406,7 +428,7 @@ def test_a_question_is_the_agents_own_or_else_a_refusal(agent: str) -> None:
 @each_agent
 def test_an_approval_is_given_only_where_the_agent_takes_one_before_a_tool(agent: str) -> None:
     does = does_at(agent, BEFORE_TOOL[agent], lambda event: Verdict(event, Action.APPROVE, REASON))
-    assert does == Does(approve=agent in ("claude-code", "copilot"))
+    assert does == Does(approve=agent in ("claude-code", "copilot", "droid"))
 
 
 @pytest.mark.parametrize(
@@ -424,7 +446,7 @@ def test_a_permission_request_is_answered(agent: str, native: str) -> None:
 def test_a_modified_input_is_what_runs_or_nothing_runs(agent: str) -> None:
     changed = {"command": "echo changed", "description": "d"}
     does = does_at(agent, BEFORE_TOOL[agent], lambda event: Verdict(event, modified_input=changed))
-    if agent in ("claude-code", "codex", "gemini", "copilot"):
+    if agent in ("claude-code", "codex", "gemini", "copilot", "droid"):
         assert does == Does(input=changed)
     else:
         assert "echo changed" in (does.block or ""), "the reason names it"
@@ -441,11 +463,11 @@ RENAMED = [
 @pytest.mark.parametrize(("agent", "stem", "names"), RENAMED)
 def test_a_modified_input_is_told_in_the_agents_own_keys(agent: str, stem: str, names: dict[str, str]) -> None:
     payload = json.loads((DATA / agent / f"{stem}.json").read_text())
-    received = codec(agent).read_event(payload, stem.partition("-")[0])
+    received = AGENTS[agent].read_event(payload, stem.partition("-")[0])
     native = payload.get("tool_input", payload.get("toolArgs"))
     for key, theirs in names.items():
         changed = {**received.event.tool_input, key: "changed"}
-        answer = codec(agent).write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
+        answer = AGENTS[agent].write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
         told = {**native, theirs: "changed"}
         if agent == "copilot":
             assert parsed(answer.stdout) == {"modifiedArgs": told}
@@ -453,11 +475,11 @@ def test_a_modified_input_is_told_in_the_agents_own_keys(agent: str, stem: str, 
             assert json.dumps(told) in answer.stderr
         # a hook that changed the agent's own key is heard as well
         changed = {**received.event.tool_input, theirs: "changed"}
-        answer = codec(agent).write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
+        answer = AGENTS[agent].write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
         assert json.dumps(told) in answer.stdout + answer.stderr
         # and one that knows only the expected keys
         changed = {**{k: v for k, v in received.event.tool_input.items() if k != theirs}, key: "changed"}
-        answer = codec(agent).write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
+        answer = AGENTS[agent].write_verdict(received, Verdict("pre-tool-call", modified_input=changed))
         shown = answer.stdout or answer.stderr[answer.stderr.index("{") :]
         assert (json.loads(shown).get("modifiedArgs") or json.loads(shown)) == told
 
@@ -491,7 +513,7 @@ def test_no_words_of_a_hook_break_an_answer(
     stripped = (reason or "").strip() or None  # as decisions.py leaves it
     modified = changed if event == "pre-tool-call" and action is not Action.DENY else None
     verdict = Verdict(event, action, stripped, modified, tuple(context), messages=tuple(messages))
-    answer = codec(agent).write_verdict(received, verdict)
+    answer = AGENTS[agent].write_verdict(received, verdict)
     answer.stdout.encode()
     answer.stderr.encode()
     if agent.startswith("kimi") and parsed(answer.stdout) is not None:
@@ -504,4 +526,4 @@ def test_no_words_of_a_hook_break_an_answer(
         assert (does.block, does.ask) == (None, None)
 
 
-EVENTS_OF = {agent: [received for _, received in received_events(agent)] for agent in HOSTS}
+EVENTS_OF = {agent: [received for _, received in received_events(agent)] for agent in AGENTS}

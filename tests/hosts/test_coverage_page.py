@@ -7,8 +7,8 @@ import re
 import pytest
 
 from hosts import coverage, coverage_tables
-from tenterhook.hosts import HOSTS
-from tenterhook.live.agents import MODES
+from tenterhook.agents import AGENTS
+from tenterhook.agents.protocol import MODES
 
 SEEN = coverage.read()
 PAGE = coverage.PAGE.read_text()
@@ -19,16 +19,16 @@ def test_the_tables_are_exactly_what_the_runs_gave() -> None:
 
 
 def test_every_agent_was_run_and_is_on_the_page_in_prose_and_tables() -> None:
-    assert list(SEEN) == list(HOSTS)
-    assert sorted(re.findall(r"<!-- seen: ([\w-]+) -->", PAGE)) == sorted(["summary", *HOSTS])
+    assert list(SEEN) == list(AGENTS)
+    assert sorted(re.findall(r"<!-- seen: ([\w-]+) -->", PAGE)) == sorted(["summary", *AGENTS])
     summary = coverage_tables.tables(SEEN)["summary"].splitlines()[0]
-    for host in HOSTS.values():
+    for host in AGENTS.values():
         assert f"| {host.title} |" in summary
         assert f"\n### {host.title}\n" in PAGE
         assert f"\n| {host.title} | `~/" in PAGE, "how its settings are wired"
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_an_entry_has_its_version_and_date_and_known_cells_only(name: str) -> None:
     entry = SEEN[name]
     assert re.fullmatch(r"\d+\.\d+\.\d+", entry["version"])
@@ -43,11 +43,11 @@ def test_an_entry_has_its_version_and_date_and_known_cells_only(name: str) -> No
             assert all(re.match(r"(yes|no|–|not observed)($|[:;,])", cell) for cell in by_mode.values()), by_mode
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_what_our_module_says_of_an_agent_is_what_was_seen(name: str) -> None:
     assert coverage_tables.disagreements(name, SEEN[name]) == []
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize("name", AGENTS)
 def test_a_guard_held_in_every_mode(name: str) -> None:
-    assert SEEN[name]["events"]["pre-tool-call"]["block"] == dict.fromkeys(MODES, coverage_tables.YES)
+    assert SEEN[name]["events"]["pre-tool-call"]["block"] == dict.fromkeys(AGENTS[name].modes, coverage_tables.YES)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from support import folder_hook, tenterhook, user_hooks
 from tenterhook import Event, Hook
+from tenterhook.agents import AGENTS, wire
 from tenterhook.basics import jsonable
 from tenterhook.events import tool_names
 from tenterhook.formats import payloads
-from tenterhook.hosts import HOSTS, codec, wire
 
 if TYPE_CHECKING:
-    from tenterhook.hosts.wire import Received
+    from tenterhook.agents.wire import Received
 
 DATA = Path(__file__).parent / "data"
 RECORDED = sorted(DATA.glob("*/*.json"))
@@ -44,6 +44,7 @@ MEANS: dict[str, dict[str, str]] = {
     "claude-code": LIKE_CLAUDE,
     "codex": LIKE_CLAUDE,
     "qwen": LIKE_CLAUDE,
+    "droid": LIKE_CLAUDE,
     "kimi-cli": LIKE_CLAUDE,
     "kimi-code": {
         **LIKE_CLAUDE,
@@ -81,7 +82,7 @@ MEANS: dict[str, dict[str, str]] = {
 FORMATS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini", "qwen": "qwen"}
 FORMATS |= {"kimi-cli": "array", "kimi-code": "array"}
 
-each_agent = pytest.mark.parametrize("agent", HOSTS)
+each_agent = pytest.mark.parametrize("agent", AGENTS)
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | any_text,
@@ -110,7 +111,7 @@ def sent(file: Path) -> dict[str, Any]:
 
 
 def read(file: Path, **more: Any) -> Received:
-    return codec(file.parent.name).read_event({**sent(file), **more}, native_name(file))
+    return AGENTS[file.parent.name].read_event({**sent(file), **more}, native_name(file))
 
 
 def as_hook(format_: str, event: Event, declared: str) -> Hook:
@@ -130,8 +131,8 @@ def given_input(payload: dict[str, Any]) -> Any:
 
 
 def test_there_is_something_recorded_of_every_agent_and_the_events_that_decide() -> None:
-    assert {file.parent.name for file in RECORDED} == set(HOSTS)
-    for agent in HOSTS:
+    assert {file.parent.name for file in RECORDED} == set(AGENTS)
+    for agent in AGENTS:
         recorded = {MEANS[agent].get(native_name(file)) for file in RECORDED if file.parent.name == agent}
         assert {"pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "pre-session"} <= recorded, agent
 
@@ -240,9 +241,9 @@ def test_a_field_that_nobody_knows_reaches_a_folder_hook(file: Path, extra: dict
     payload=st.dictionaries(any_text, json_values, max_size=5),
 )
 def test_an_unknown_event_reaches_hooks_whole(agent: str, native: str, payload: dict[str, Any]) -> None:
-    if native in codec(agent).events:
+    if native in AGENTS[agent].events:
         return
-    received = codec(agent).read_event(payload, native)
+    received = AGENTS[agent].read_event(payload, native)
     assert received.event.canonical == "agent-event"
     assert received.event.fields["agent_event"] == native
     assert told(received)["context"]["agent"]["payload"] == payload
@@ -295,9 +296,8 @@ def test_a_tools_result_of_any_shape_comes_back_as_it_was(file: Path, response: 
     assert told(received, FORMATS[file.parent.name])["tool_response"] == response
 
 
-PROMPTS = [
-    file for file in RECORDED if file.stem in ("UserPromptSubmit", "BeforeAgent") and file.parent.name != "kimi-cli"
-]
+PROMPTS = [file for file in RECORDED if file.stem in ("UserPromptSubmit", "BeforeAgent")]
+PROMPTS = [file for file in PROMPTS if file.parent.name not in ("kimi-cli", "droid")]  # not their shape, and no format
 
 
 @pytest.mark.parametrize("file", PROMPTS, ids=lambda file: file.parent.name)
@@ -326,7 +326,7 @@ def test_a_prompt_of_any_shape_comes_back_as_it_was(file: Path, prompt: Any) -> 
     ),
 )
 def test_a_payload_of_wrong_types_is_still_an_event(agent: str, native: str, payload: dict[str, Any]) -> None:
-    received = codec(agent).read_event(payload, native)
+    received = AGENTS[agent].read_event(payload, native)
     assert isinstance(received.event.session_id, str)
     assert isinstance(received.event.work_dir, str)
     assert isinstance(received.event.tool_name, str | None)
@@ -339,7 +339,7 @@ def test_a_patch_names_the_file_that_it_changes() -> None:
         "*** Begin Patch\n*** Update File: src/a b.py\n*** Move to: c\n@@\n-x\n+y\n*** Delete File: d\n*** End Patch"
     )
     payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
-    received = codec("codex").read_event(payload, "PreToolUse")
+    received = AGENTS["codex"].read_event(payload, "PreToolUse")
     paths = ["src/a b.py", "c", "d"]
     assert received.event.tool_input == {"command": patch, "file_path": "src/a b.py", "file_paths": paths}
     changed = {**received.event.tool_input, "command": patch.replace("+y", "+z")}
@@ -353,7 +353,7 @@ def test_space_around_a_head_of_a_patch_hides_no_file() -> None:
         "*** Begin Patch\n*** Add File: x\n+a\n  *** Update File: b\n@@\n\t*** Delete File: d \r\n*** Add File:  \f/e\n"
     )
     payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
-    received = codec("codex").read_event(payload, "PreToolUse")
+    received = AGENTS["codex"].read_event(payload, "PreToolUse")
     assert received.event.tool_input["file_paths"] == ["x", "b", "d", " \f/e"]  # as Codex reads them
 
 
@@ -361,7 +361,7 @@ def test_space_around_a_head_of_a_patch_hides_no_file() -> None:
 def test_a_decoy_beside_the_key_that_the_tool_reads_hides_nothing(host: str, tool: str) -> None:
     native, named, given = BEFORE[host]
     tool_input = {"path": "/etc/secret", "file_path": "/tmp/harmless", "filename": "/tmp/other", "content": "x"}
-    received = codec(host).read_event({named: tool, given: tool_input, "cwd": "/"}, native)
+    received = AGENTS[host].read_event({named: tool, given: tool_input, "cwd": "/"}, native)
     assert received.event.tool_input["file_path"] == "/etc/secret"
     changed = {**received.event.tool_input, "file_path": "/elsewhere"}
     assert wire.native_input(received, changed)["path"] == "/elsewhere"
@@ -376,7 +376,7 @@ BEFORE = {
 
 def test_arguments_that_come_as_text_are_read() -> None:
     payload = {"sessionId": "s", "cwd": "/", "toolName": "bash", "toolArgs": '{"command": "ls"}'}
-    assert codec("copilot").read_event(payload, "preToolUse").event.tool_input == {"command": "ls"}
+    assert AGENTS["copilot"].read_event(payload, "preToolUse").event.tool_input == {"command": "ls"}
 
 
 def test_a_hook_on_agent_event_is_run_by_an_event_that_only_the_agent_knows(home: Path, project: Path) -> None:

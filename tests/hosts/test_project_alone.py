@@ -11,12 +11,12 @@ import pytest
 
 from hosts.real import shown
 from support import folder_hook, tenterhook, user_hooks
-from tenterhook.installing.agents import AGENTS
+from tenterhook.agents import AGENTS
 
 if TYPE_CHECKING:
     from hosts.real import Guarded
 
-WITH_PROJECTS = [name for name, agent in AGENTS.items() if agent.project_file]
+WITH_PROJECTS = [agent.name for agent in AGENTS.values() if agent.project_file]
 
 
 def trust_in_copilot(home: Path, folder: Path) -> None:
@@ -42,7 +42,7 @@ def guard(home: Path, project: Path) -> None:
 @pytest.mark.usefixtures("guard")
 def test_a_project_that_copilot_does_not_trust_is_not_guarded_there(home: Path, project: Path) -> None:
     said = tenterhook("install", "copilot", "--project").stdout
-    assert "it would not hold" in said
+    assert "it would not block" in said
     status, said = doctor("copilot")
     assert status == 1
     assert f"does not trust {project}" in said
@@ -63,7 +63,7 @@ def test_a_project_that_codex_is_told_not_to_trust_is_not_guarded_there(home: Pa
     distrust_in_codex(home, project)
     status, said = doctor("codex")
     assert status == 1
-    assert "leaves out the project's hooks" in said
+    assert "ignores the project's hooks" in said
 
 
 @pytest.mark.agents

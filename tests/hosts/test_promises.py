@@ -16,8 +16,8 @@ from hosts.real import results_with, shown
 from hosts.test_faults import copied_environment
 from installing.test_launcher import install_as_before
 from support import user_hooks
+from tenterhook.agents.protocol import DONE
 from tenterhook.basics import places
-from tenterhook.live.agents import DONE
 from tenterhook.live.script import Turn
 
 if TYPE_CHECKING:

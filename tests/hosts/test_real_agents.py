@@ -9,7 +9,8 @@ import pytest
 
 from hosts import agents
 from hosts.real import results_with, shown, told
-from tenterhook.live.agents import AUTO_APPROVE, DONE, LIVE, MODES, PLAIN, PROMPT, LiveAgent
+from tenterhook.agents import AGENTS
+from tenterhook.agents.protocol import AUTO_APPROVE, DONE, MODES, PLAIN, PROMPT, Agent
 from tenterhook.live.model import ScriptedModel
 from tenterhook.live.script import Turn
 
@@ -20,8 +21,8 @@ pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
 
 # What each agent can do with an answer, as observed; tests/hosts hold it to that in both directions.
-REWRITES = ("claude-code", "codex", "gemini", "copilot")
-APPROVES = ("claude-code", "copilot")
+REWRITES = ("claude-code", "codex", "gemini", "copilot", "droid")
+APPROVES = ("claude-code", "copilot", "droid")
 CONTEXT = {
     "kimi-cli": (),
     "kimi-code": ("pre-agent-turn",),
@@ -30,6 +31,7 @@ CONTEXT = {
     "gemini": ("pre-session", "pre-agent-turn", "post-tool-call"),
     "qwen": ("pre-session", "pre-agent-turn", "post-tool-call"),
     "copilot": ("pre-session", "pre-agent-turn", "pre-tool-call", "post-tool-call"),
+    "droid": ("pre-session", "post-tool-call"),
 }
 WRITE_THEIR_SETTINGS = ("gemini", "qwen")  # anew when they start: nobody could leave them as they were
 CONTINUATIONS = {"kimi-cli": 1, "kimi-code": 1}  # the others' hooks may send them back three times
@@ -38,8 +40,8 @@ CONTINUATIONS = {"kimi-cli": 1, "kimi-code": 1}  # the others' hooks may send th
 @EVERY
 @pytest.mark.parametrize("mode", MODES)
 def test_a_guard_refuses_a_command_and_a_file_and_lets_the_rest_run(name: str, mode: str, guarded: Guarded) -> None:
-    if mode not in LIVE[name].modes:
-        pytest.skip(f"{name} {mode}: {LIVE[name].not_modes[mode]}")
+    if mode not in AGENTS[name].modes:
+        pytest.skip(f"{name} {mode}: {AGENTS[name].missing_modes[mode]}")
     no_command = guarded.guard("no-command", pattern="forbidden")
     no_file = guarded.guard("no-file", tool="WriteFile", pattern=r"secret\.txt$")
     guarded.install()
@@ -170,15 +172,15 @@ def test_hooks_answer_the_agents_own_question(name: str, guarded: Guarded) -> No
     assert results_with(came, "the answer is no"), shown(came)
 
 
-def asking(name: str) -> LiveAgent:
+def asking(name: str) -> Agent:
     """The agent without the flags that allow its tools beforehand."""
 
-    class Asking(type(LIVE[name])):  # type: ignore[misc]  # the class is one of several
+    class Asking(type(AGENTS[name])):  # type: ignore[misc]  # the class is one of several
         def command(self, *arguments: Any, **options: Any) -> list[str]:
             words = super().command(*arguments, **options)
             return [word for word in words if not word.startswith("--allow")]
 
-    agent: LiveAgent = Asking()
+    agent: Agent = Asking()
     return agent
 
 
@@ -215,7 +217,7 @@ def test_doctor_finds_by_trying_that_a_guard_holds_in_every_mode(name: str, guar
     guarded.guard()
     guarded.install()
     status, said = guarded.doctor("--live")
-    assert said.count("was refused by a hook, and the model was told why") == len(LIVE[name].modes), said
+    assert said.count("was refused by a hook, and the model was told why") == len(AGENTS[name].modes), said
     assert status == 0, said
     assert (guarded.home / f".local/state/tenterhook/live/{name}.json").exists()  # and `tenterhook` alone knows it
 

@@ -14,8 +14,8 @@ import pytest
 from dispatching.test_dispatch import BRIDGE, HANG, answered, install, record, serving
 from hosts.test_payloads import native_name, recorded, sent
 from support import folder_hook, user_hooks
+from tenterhook.agents import AGENTS
 from tenterhook.events import EVENTS
-from tenterhook.hosts import HOSTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SAYS = {"decision": "ask", "reason": "are you sure", "additional_context": "mind this", "message": "heard"}
 SCRIPT = f"""cat >> "$TENTERHOOK_WORK_DIR/heard"; echo >> "$TENTERHOOK_WORK_DIR/heard"; echo '{json.dumps(SAYS)}'"""
 # One agent of each kind of answer is tried always, the others where there is time.
-AGENTS = [pytest.param(name, marks=() if name == "claude-code" else pytest.mark.slow) for name in HOSTS]
+TRIED = [pytest.param(name, marks=() if name == "claude-code" else pytest.mark.slow) for name in AGENTS]
 
 
 def answers(agent: str, home: Path, project: Path) -> list[tuple[int, bytes, bytes, str]]:
@@ -42,7 +42,7 @@ def answers(agent: str, home: Path, project: Path) -> list[tuple[int, bytes, byt
     return said
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", TRIED)
 def test_a_hub_answers_what_was_recorded_as_the_line_does_alone(agent: str, home: Path, project: Path) -> None:
     for event in EVENTS:
         folder_hook(user_hooks(home), event.name, SCRIPT, event.name)

@@ -15,9 +15,11 @@ import pytest
 
 from installing.test_wiring import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
+from tenterhook.agents import AGENTS
+from tenterhook.agents.codex import AGENT as CODEX
 from tenterhook.basics import protected_places
-from tenterhook.installing import codex_trust, launcher, lines
-from tenterhook.installing.agents import AGENTS
+from tenterhook.formats.own_entries import is_own_command
+from tenterhook.installing import entries, launcher, lines, trust_tables
 
 GUARD = "echo 'not with me' >&2; exit 2"
 
@@ -44,13 +46,16 @@ def test_an_entry_is_at_most_120_characters_besides_the_path(home: Path, choice:
     for agent in AGENTS.values():
         for event in agent.events:
             mode = {"closed": True, "everywhere": choice == "--closed"}
-            for command in (agent.line(event, agent.name, **mode), agent.line(event, agent.name, closed=False)):
+            for command in (
+                entries.line(agent, event, agent.name, **mode),
+                entries.line(agent, event, agent.name, closed=False),
+            ):
                 assert len(command) - len(launcher.path()) <= 120, command
                 assert f" {agent.name} {event} " in command
     for agent_name in SETTINGS:
         for command in wired(home, agent_name).values():
             assert f"{home}/.local/state/tenterhook/launcher.sh" in command
-            assert lines.is_ours({"command": command})
+            assert is_own_command(command)
 
 
 @pytest.mark.promise("a careless model")
@@ -499,7 +504,8 @@ def install_as_before(home: Path) -> None:
         written.chmod(0o600)
     # Codex's hashes are of the commands with the places in them
     hooks, config = home / SETTINGS["codex"], home / ".codex/config.toml"
-    config.write_bytes(codex_trust.with_trust(config.read_bytes(), str(hooks), hooks.read_bytes()))
+    hashes = trust_tables.wanted(CODEX, str(hooks), hooks.read_bytes())
+    config.write_bytes(trust_tables.with_hashes(CODEX.trust_table, config.read_bytes(), hashes))
 
 
 @pytest.mark.parametrize("agent", SETTINGS)
@@ -525,7 +531,7 @@ def check_upgraded(home: Path, agent: str) -> None:
     assert entries[tool].endswith(f"{agent} {tool} closed-everywhere || exit 2")  # no weaker than it was
     if agent == "codex":
         config = home / ".codex/config.toml"
-        until(lambda: codex_trust.given(config.read_bytes()) == _wanted_trust(home))
+        until(lambda: trust_tables.given(CODEX.trust_table, config.read_bytes()) == _wanted_trust(home))
     assert is_blocked(fire(agent, tool, entries[tool]))
     end_of_the_agent()
     ended = tenterhook("doctor", agent)
@@ -535,7 +541,7 @@ def check_upgraded(home: Path, agent: str) -> None:
 
 def _wanted_trust(home: Path) -> dict[str, str]:
     hooks = home / SETTINGS["codex"]
-    return codex_trust.wanted(str(hooks), hooks.read_bytes())
+    return trust_tables.wanted(CODEX, str(hooks), hooks.read_bytes())
 
 
 @pytest.mark.parametrize("agent", SETTINGS)
@@ -554,4 +560,6 @@ def test_what_version_0_1_wrote_is_uninstalled_without_a_trace(home: Path) -> No
 
 
 def _entries(path: Path, agent: str) -> dict[str, str]:
-    return {event: lines.command_of(found[0]) for event, found in AGENTS[agent].entries(path.read_bytes()).items()}
+    return {
+        event: lines.command_of(found[0]) for event, found in entries.found(AGENTS[agent], path.read_bytes()).items()
+    }

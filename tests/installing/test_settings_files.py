@@ -24,6 +24,7 @@ SETTINGS = {
     "gemini": ".gemini/settings.json",
     "qwen": ".qwen/settings.json",
     "copilot": ".copilot/hooks/tenterhook.json",
+    "droid": ".factory/settings.json",
 }
 HAND_MADE = {agent: sorted((Path(__file__).parent / "settings" / agent).iterdir()) for agent in SETTINGS}
 BRIDGE = b"tenterhook/launcher.sh"
@@ -522,6 +523,7 @@ class TestProject:
         "gemini": ".gemini/settings.json",
         "qwen": ".qwen/settings.json",
         "copilot": ".github/hooks/tenterhook.json",
+        "droid": ".factory/settings.json",
     }
 
     @pytest.mark.parametrize("agent", FILES)

@@ -147,7 +147,7 @@ def test_an_untrusted_hook_is_in_force_nowhere(project: Path) -> None:
 
 @pytest.mark.parametrize("agent", ["kimi-code", "kimi-cli", "codex", "gemini", "qwen", "claude-code"])
 def test_entries_that_install_wrote_are_no_hooks(home: Path, agent: str) -> None:
-    from tenterhook.installing.agents import AGENTS
+    from tenterhook.agents import AGENTS
 
     folder_hook(user_hooks(home), "guard", BLOCK)
     assert tenterhook("install", agent).returncode == 0

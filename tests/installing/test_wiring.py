@@ -27,6 +27,7 @@ SETTINGS = {
     "gemini": ".gemini/settings.json",
     "qwen": ".qwen/settings.json",
     "copilot": ".copilot/hooks/tenterhook.json",
+    "droid": ".factory/settings.json",
 }
 # The agent's names of: a session's start, a tool call, a prompt, a stop.
 NAMES = {
@@ -54,7 +55,7 @@ each_agent = pytest.mark.parametrize("agent", SETTINGS)
 
 @pytest.fixture(autouse=True)
 def no_agents_homes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "FACTORY_HOME_OVERRIDE"):
         monkeypatch.delenv(name, raising=False)
 
 

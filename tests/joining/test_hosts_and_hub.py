@@ -18,8 +18,8 @@ from joining import hubs
 from joining.hubs import BadHub, RealHub, joined
 from support import alive, folder_hook, tenterhook, until, user_hooks, write_config
 from tenterhook import bridge, cli
-from tenterhook.installing import lines
-from tenterhook.installing.agents import AGENTS
+from tenterhook.agents import AGENTS
+from tenterhook.installing import entries, lines
 from tenterhook.joining import membership
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class Claude:
         assert cli.run(["install", self.host]) == 0
 
     def line(self, event: str) -> str:
-        entries = AGENTS[self.host].entries(Path(AGENTS[self.host].settings()).read_bytes())
-        return lines.command_of(entries[self.native[event]][0])
+        found = entries.found(AGENTS[self.host], Path(AGENTS[self.host].settings()).read_bytes())
+        return lines.command_of(found[self.native[event]][0])
 
     def payload(self, event: str, command: str, **more: Any) -> str:
         said = {"hook_event_name": self.native[event], "session_id": "s-1", "cwd": str(self._project)}

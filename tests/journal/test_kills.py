@@ -19,8 +19,8 @@ import pytest
 from journal import journals
 from support import folder_hook, shell_call, tenterhook, until, user_hooks
 from tenterhook import cli
-from tenterhook.installing import lines
-from tenterhook.installing.agents import AGENTS
+from tenterhook.agents import AGENTS
+from tenterhook.installing import entries, lines
 from tenterhook.journal import writing
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def see(caller: Caller, *, kill: bool) -> tuple[str, bytes, int]:
 def test_every_verdict_of_200_processes_is_there_though_50_were_killed(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", GUARD)
     assert cli.run(["install", "claude-code"]) == 0
-    entries = AGENTS["claude-code"].entries(Path(AGENTS["claude-code"].settings()).read_bytes())
-    line = lines.command_of(entries["PreToolUse"][0])
+    found = entries.found(AGENTS["claude-code"], Path(AGENTS["claude-code"].settings()).read_bytes())
+    line = lines.command_of(found["PreToolUse"][0])
     callers = [(kind, number) for kind, count in KINDS.items() for number in range(count)]
     callers.sort(key=lambda each: each[1] / KINDS[each[0]])  # the kinds among one another
     killed = set(callers[::4])

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tenterhook.live.agents import LiveAgent
+from tenterhook.agents.protocol import Agent
 from tenterhook.live.model import Call, Turn
 from tenterhook.live.trial import Trial, run
 
@@ -24,7 +24,7 @@ def ask(results):
 """
 
 
-class Stand(LiveAgent):
+class Stand(Agent):
     """An agent whose command is whatever a test wants it to be."""
 
     name = "stand"

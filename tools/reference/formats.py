@@ -7,13 +7,12 @@ import json
 from typing import TYPE_CHECKING
 
 from tenterhook import Engine
+from tenterhook.agents import AGENTS, FORMATS, dialect
 from tenterhook.authoring import cases, expectations
 from tenterhook.catalog import settings as hooks_toml
 from tenterhook.cli import sample_events, show
-from tenterhook.events import AGENTS, EVENTS, TOOL_NAMES, Effect
+from tenterhook.events import EVENTS, TOOL_NAMES, Effect
 from tenterhook.formats import fields, settings
-from tenterhook.formats.agent_payloads import EVENTS_OF
-from tenterhook.hosts import HOSTS, codec
 from tools.reference.markdown import code, codes, sentence, table
 from tools.reference.words import BASE, FIELDS, FUNCTION, WHEN
 
@@ -36,7 +35,6 @@ _EFFECTS = {
     Effect.OBSERVES: "observes: awaited, its answer changes nothing",
     Effect.BACKGROUND: "observes: started when the verdict is known, never waited for",
 }
-_SETTINGS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini", "qwen": "qwen"}
 
 
 def page() -> str:
@@ -57,7 +55,7 @@ def _definitions() -> Iterator[str]:
     yield "## Array format\n\n`[[hooks]]` in a TOML file. Any other key refuses the file.\n\n" + _keys(fields.ARRAY)
     yield "## Settings of other agents\n\nBelow `hooks`, for each event an array of groups:\n\n" + _keys(settings.GROUP)
     yield "Each of a group's `hooks`:\n\n" + _keys(settings.HANDLER)
-    defaults = ", ".join(f"{settings.TIMEOUT[agent]:g} in {_title(agent)}" for agent in AGENTS)
+    defaults = ", ".join(f"{dialect(each).timeout:g} in {_title(each)}" for each in FORMATS)
     yield f"A `timeout` that is not given is, in seconds: {defaults}.\n"
     yield "[Writing hooks](hooks.md#other-agents-settings) tells what else differs between them.\n\n"
     yield "## Python functions\n\n`@engine.on(…)`, see [embedding](embedding.md).\n\n" + _parameters()
@@ -124,7 +122,7 @@ def _events() -> Iterator[str]:
 def _event(spec: EventSpec) -> Iterator[str]:
     yield f"### {spec.name}\n\n{WHEN[spec.name]}\n\n"
     names: dict[str, list[str]] = {}
-    for host in HOSTS.values():
+    for host in AGENTS.values():
         names.setdefault(_names_in(host.name, spec), []).append(host.title)
     told = "; ".join(f"{name} in {', '.join(titles)}" for name, titles in names.items() if name)
     facts = [
@@ -135,8 +133,8 @@ def _event(spec: EventSpec) -> Iterator[str]:
     if spec.array_block:
         facts.append(("in the array format", sentence(spec.array_block)))
     effects: dict[Effect, list[str]] = {}
-    for family in ("folder", "table", "array", *AGENTS):
-        if family not in AGENTS or spec.name in EVENTS_OF[family].values():
+    for family in ("folder", "table", "array", *FORMATS):
+        if family not in FORMATS or spec.name in dialect(family).events.values():
             effects.setdefault(spec.effect(family), []).append(_title(family))
     for effect, titles in effects.items():
         whose = ", ".join(titles) if len(effects) > 1 else "every format"
@@ -146,7 +144,7 @@ def _event(spec: EventSpec) -> Iterator[str]:
 
 
 def _names_in(agent: str, spec: EventSpec) -> str:
-    return codes(native for native, ours in codec(agent).events.items() if ours == spec.name)
+    return codes(native for native, ours in AGENTS[agent].events.items() if ours == spec.name)
 
 
 def _target(spec: EventSpec) -> str:
@@ -184,4 +182,4 @@ def _name(name: str | None) -> str:
 
 
 def _title(family: str) -> str:
-    return f"{HOSTS[_SETTINGS[family]].title}'s settings" if family in _SETTINGS else f"the {family} format"
+    return f"{AGENTS[FORMATS[family]].title}'s settings" if family in FORMATS else f"the {family} format"

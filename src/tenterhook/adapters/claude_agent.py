@@ -18,11 +18,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from ..agents import wire
+from ..agents.claude_code import AGENT
 from ..approvals.requests import LASTS
 from ..errors import BadEvent
 from ..gate import Permit
-from ..hosts import wire
-from ..hosts.claude_code import CODEC
 from ..life import Life, Turn
 from ..model import Action, Verdict
 
@@ -112,13 +112,13 @@ class HooksCallbacks(Life):
         native: HookEvent = payload["hook_event_name"]
         life = self._life(payload)
         try:
-            received = CODEC.read_event(payload, native)
+            received = AGENT.read_event(payload, native)
             verdict = await _ANSWERS[native](life, received)
             body = life._body(received, verdict)
         except Exception as error:  # which is no answer to Claude Code: the call would run
             if native not in _PERMITTING and not isinstance(error, BadEvent):
                 raise
-            received = wire.Received(life._event(CODEC.events[native], {}), native, {})
+            received = wire.Received(life._event(AGENT.events[native], {}), native, {})
             verdict = _deny(received, str(error) or type(error).__name__)
             body = life._body(received, verdict)
         if native == "SubagentStop" and not verdict.denied:
@@ -127,10 +127,10 @@ class HooksCallbacks(Life):
 
     def _body(self, received: wire.Received, verdict: Verdict) -> dict[str, Any]:
         """The verdict as Claude Code is told it."""
-        told, lost = wire.said(CODEC.manners, received, verdict)
+        told, lost = wire.reply(AGENT.title, AGENT.capabilities, received, verdict)
         for what in lost:
             self.say(f"tenterhook: Claude Code could not be told at {received.native}: {what}")
-        said = CODEC.body(told)
+        said = AGENT.answer(told)
         body: dict[str, Any] = said if isinstance(said, dict) else {}
         if received.native == "PreToolUse" and self.turn.stop_reason == "tool_rejected":
             body |= {"continue_": False, "stopReason": self.turn.answer}  # as the SDK spells it
@@ -185,7 +185,7 @@ class HooksCallbacks(Life):
         event = received.event
         given = event.tool_input if isinstance(event.tool_input, dict) else {"input": event.tool_input}
         call = self.call(event.tool_name or "", given, str(event.fields.get("tool_use_id", "")))
-        return call._replace(more={**call.more, "context": event.context}, agent="claude-code")
+        return call._replace(more={**call.more, "context": event.context}, agent=AGENT.name)
 
 
 _ANSWERS: dict[HookEvent, Callable[[HooksCallbacks, wire.Received], Awaitable[Verdict]]] = {

@@ -8,6 +8,7 @@ import shutil
 import stat
 from typing import TYPE_CHECKING, Any
 
+from ..agents import AGENTS
 from ..errors import HookError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _MOST_CHANGED = 50
 
 # Variables of the caller's that would lead a hook to something real: its desktop, its keys, its repository, its agent.
 _LEADING = re.compile(
-    r"XDG_\w*|TENTERHOOK_(?!CHAIN$)\w*|KIMI_\w*|GIT_\w*|CLAUDE\w*|CODEX_\w*|GEMINI_\w*|QWEN_\w*|COPILOT_\w*"
+    rf"XDG_\w*|TENTERHOOK_(?!CHAIN$)\w*|GIT_\w*|({'|'.join(agent.variable_prefix for agent in AGENTS.values())})\w*"
     r"|DISPLAY|WAYLAND_DISPLAY|DBUS_\w*|SSH_AUTH_SOCK|SSH_AGENT_PID|GNUPGHOME|GPG_AGENT_INFO|BASH_ENV|ENV|OLDPWD"
 ).fullmatch
 

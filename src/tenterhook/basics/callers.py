@@ -154,8 +154,3 @@ def agent() -> str | None:
 
 def _is_in_container() -> bool:
     return os.readlink("/proc/self/ns/pid") != "pid:[4026531836]"  # the kernel's number of the first PID namespace
-
-
-def is_attended() -> bool:
-    """Whether somebody sits at the agent who can be asked; Claude Code says so, others are taken to be."""
-    return environ().get(b"CLAUDE_CODE_SESSION_ATTENDED") != b"0"

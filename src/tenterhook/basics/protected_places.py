@@ -31,6 +31,9 @@ PROTECTED = {
     ".copilot/config.json": "settings of Copilot CLI",
     ".copilot/hooks/": "hooks of Copilot CLI",
     ".github/hooks/": "hooks of Copilot CLI",
+    ".factory/settings.json": "settings of Factory Droid",
+    ".factory/hooks.json": "hooks of Factory Droid",
+    ".factory/hooks/": "hooks of Factory Droid",
     "site-packages/tenterhook/": "Tenterhook itself",
     "dist-packages/tenterhook/": "Tenterhook itself",
     "pipx/venvs/tenterhook/": "Tenterhook itself",  # the launcher falls back on these, there or not
@@ -41,6 +44,7 @@ MOVED = {
     "CLAUDE_CONFIG_DIR": ("settings.json", "settings.local.json", "hooks/"),
     "CODEX_HOME": ("config.toml", "hooks.json"),
     "COPILOT_HOME": ("config.json", "hooks/"),
+    "FACTORY_HOME_OVERRIDE": (".factory/settings.json", ".factory/hooks.json"),
     "KIMI_CODE_HOME": ("config.toml",),
     "KIMI_SHARE_DIR": ("config.toml",),
 }

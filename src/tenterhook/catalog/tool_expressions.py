@@ -6,34 +6,14 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from ..agents import AGENTS
 from ..deciding import expressions
 from ..events import NAMES_OF_TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Tools of agents that have no counterpart in other agents; those that have are in `events.TOOL_NAMES`.
-_OF_ONE_AGENT = (
-    # Claude Code
-    *("AskUserQuestion", "BashOutput", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree"),
-    *("ExitPlanMode", "ExitWorktree", "KillBash", "KillShell", "LS", "LSP", "ListMcpResourcesTool", "Monitor"),
-    *("MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "SendMessage", "Skill"),
-    *("SlashCommand", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate", "TeamCreate"),
-    *("TeamDelete", "TodoRead", "TodoWrite", "ToolSearch"),
-    # Codex
-    *("close_agent", "grep_files", "list_dir", "list_mcp_resources", "read_mcp_resource", "request_user_input"),
-    *("resume_agent", "send_input", "spawn_agent", "update_plan", "view_image", "wait_agent", "write_stdin"),
-    # Gemini CLI, Qwen Code
-    *("activate_skill", "ask_user", "ask_user_question", "codebase_investigator", "complete_task", "delegate_to_agent"),
-    *("enter_plan_mode", "exit_plan_mode", "get_internal_docs", "invoke_agent", "list_directory", "lsp"),
-    *("read_many_files", "save_memory", "skill", "todo_write", "write_todos"),
-    # Copilot CLI
-    *("fetch_copilot_cli_documentation", "list_agents", "list_bash", "powershell", "read_agent", "read_bash"),
-    *("report_intent", "show_file", "sql", "stop_bash", "store_memory", "update_todo", "write_bash"),
-    # Kimi CLI, Kimi Code
-    *("CreateSubagent", "ReadMediaFile", "SendDMail", "SetTodoList", "Think", "TodoList"),
-)
-KNOWN = (*NAMES_OF_TOOL, *_OF_ONE_AGENT)
+KNOWN = (*NAMES_OF_TOOL, *dict.fromkeys(tool for agent in AGENTS.values() for tool in agent.tools))
 
 # What people call a tool that no agent calls so.
 _ALSO_CALLED = {

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ..agents import AGENTS
 from ..basics import places
 from ..basics.shown import visible
 from ..catalog import roots
 from ..errors import HookError
 from ..formats import folder as folder_format
-from ..hosts import HOSTS
 from ..installing import in_step, records, wiring
-from ..installing.agents import AGENTS
 from ..model import Hook
 from .loading import catalog_here, json_option
 from .printing import print_json, print_problems, print_table, short_path
@@ -87,7 +86,7 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     for each_left in left:
         click.echo(str(each_left), err=True)
     for agent in wired:
-        click.echo(f"{HOSTS[agent].title} calls it from now on; restart it if it is running")
+        click.echo(f"{AGENTS[agent].title} calls it from now on; restart it if it is running")
     if wired and wiring.must_close(each.hook for each in added):
         click.echo(
             "        if Tenterhook cannot answer there, calls are refused; to change that: tenterhook install --open"
@@ -251,6 +250,6 @@ def _print(each: Added, catalog: Catalog) -> None:
             click.echo(f"  it is not in force: {visible(left.why)}", err=True)
     for host in dict.fromkeys(record["host"] for record in records.all_records()):
         if host in AGENTS and wiring.without_event(AGENTS[host].events, [each.hook]):
-            click.echo(f"  {HOSTS[host].title} has no event for it; it never runs there")
+            click.echo(f"  {AGENTS[host].title} has no event for it; it never runs there")
     if each.state != "unchanged":
         click.echo(f"  tenterhook show {each.hook.name} says more")

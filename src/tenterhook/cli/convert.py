@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..agents import dialect
 from ..basics import jsonable
 from ..basics.shown import one_line, visible
 from ..converting import targets
@@ -83,7 +84,8 @@ def _write(
     if not made.target.is_document:
         refuse_writing("convert", *(os.path.join(out or ".", hook.name or "") for hook in made.hooks))
         return None, placing.place_folders(made, out or ".", force=force, sources=read), []
-    text = documents.text_of(made, toml=made.target.name == "codex" and str(out).endswith(".toml"))
+    has_toml = made.target.is_agent and dialect(made.target.name).has_toml
+    text = documents.text_of(made, toml=has_toml and str(out).endswith(".toml"))
     if out is None or not made.hooks:
         return text, [], []
     refuse_writing("convert", out)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ..agents import AGENTS
 from ..basics.shown import visible
 from ..catalog import roots
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Finding, Level
 from ..installing import changes, in_step, records, sources, wiring
-from ..installing.agents import AGENTS
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json
 from .refusals import refuse_below_agent
@@ -20,9 +20,9 @@ from .refusals import refuse_below_agent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..agents.protocol import Agent
     from ..catalog.contents import Catalog
     from ..doctor.canary import Tried
-    from ..installing.agents import Agent
 
 _MARKS = {Level.OK: ("ok", "green"), Level.NOTE: ("note", "yellow"), Level.BAD: ("bad", "red")}
 
@@ -85,8 +85,10 @@ def _renew(named: Sequence[Agent]) -> None:
     """Install again what is installed, as it was chosen then."""
     refuse_below_agent("doctor --fix")
     for record in records.all_records():
-        agent = AGENTS.get(record["host"])
-        if agent is None or (named and agent not in named):
+        if record["host"] not in AGENTS:
+            continue
+        agent = AGENTS[record["host"]]
+        if named and agent not in named:
             continue
         with in_step.settings_where_they_were(agent, record):
             hooks = sources.for_agent(agent.name, record["root"] or roots.project_root(os.getcwd()), ()).catalog

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..agents import AGENTS
 from ..basics.shown import visible
 from ..catalog import loading, roots
 from ..dispatching import keeping_hub
-from ..doctor import switches
 from ..errors import ERROR, HookError
 from ..installing import changes, sources, wiring
-from ..installing.agents import AGENTS
 from ..installing.lasting import temporary
 from . import hub_background
 from .loading import agent_names, agents_named, json_option
@@ -26,8 +25,8 @@ from .refusals import refuse_below_agent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..agents.protocol import Agent
     from ..catalog.contents import Catalog
-    from ..installing.agents import Agent
     from ..model import Hook
 
 
@@ -219,19 +218,13 @@ def _doubts(plan: changes.Plan, hooks: Sequence[Hook]) -> Iterator[str]:
         yield "no hook on tool calls yet; its event is wired as soon as you add one"
     for hook in wiring.without_event(agent.events, hooks):
         yield f"{agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there"
-    for finding in switches.findings(agent, plan.record["settings"], roots.project_root(os.getcwd())):
-        yield f"{click.style('it would not hold', fg='red')}: {visible(finding.what)}; {visible(finding.remedy)}"
+    for what, remedy in agent.switches(plan.record["settings"], roots.project_root(os.getcwd())):
+        yield f"{click.style('it would not block', fg='red')}: {visible(what)}; {visible(remedy)}"
 
 
 def _conditions(plan: changes.Plan) -> Iterator[str]:
     """What else to know about guards in this agent."""
-    agent = plan.agent
-    if agent.name == "codex":
-        yield "Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line"
-    if plan.root is not None and agent.name == "codex":
-        yield "Codex leaves a project's hooks out once it was told not to trust the project"
-    if plan.root is not None and agent.name in ("copilot", "gemini"):
-        yield f"{agent.title} reads a project's hooks only once it trusts the project: start it there and say so"
+    yield from plan.agent.install_notes(in_project=plan.root is not None)
     for config in plan.record["configs"]:
         yield f"hooks of {short_path(config)} are in force there too"
     if plan.record["closed"]:

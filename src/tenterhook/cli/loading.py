@@ -15,8 +15,8 @@ from ..catalog import loading, roots, trust
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..agents.protocol import Agent
     from ..catalog.contents import Catalog
-    from ..installing.agents import Agent
 
 config_option = click.option(
     "--config",
@@ -67,7 +67,7 @@ def ids_in(directory: str, incomplete: str, ending: str = "") -> list[str]:
 
 def agents_named(names: Sequence[str]) -> list[Agent]:
     """The agents of these names, each once."""
-    from ..installing.agents import AGENTS
+    from ..agents import AGENTS
 
     return [AGENTS[known_agent(name, AGENTS)] for name in dict.fromkeys(names)]
 
@@ -84,23 +84,23 @@ def known_agent(name: str, known: Iterable[str]) -> str:
 
 def caller(_: click.Context, __: click.Parameter, name: str) -> str:
     """For an option that says whose call it is: ours, or that of an agent we are in."""
-    from ..hosts import HOSTS
+    from ..agents import AGENTS
 
-    return known_agent(name, ("agent", *HOSTS))
+    return known_agent(name, ("agent", *AGENTS))
 
 
 def caller_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
-    from ..hosts import HOSTS
+    from ..agents import AGENTS
 
-    return [name for name in ("agent", *HOSTS) if name.startswith(incomplete)]
+    return [name for name in ("agent", *AGENTS) if name.startswith(incomplete)]
 
 
 def agent_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
-    from ..hosts import HOSTS
+    from ..agents import AGENTS
 
-    return [name for name in HOSTS if name.startswith(incomplete)]
+    return [name for name in AGENTS if name.startswith(incomplete)]
 
 
 def event_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..agents import AGENTS
 from ..authoring import folders, templates
 from ..basics.shown import visible
 from ..catalog import layers, roots
@@ -16,7 +17,6 @@ from ..errors import HookError
 from ..events import Effect, spec_of
 from ..formats import entry_points
 from ..installing import in_step, records, wiring
-from ..installing.agents import AGENTS
 from .loading import catalog_here, event_names
 from .printing import print_problems, short_path
 from .refusals import refuse_below_agent, refuse_outside

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ..agents import AGENTS
+from ..agents.protocol import Agent
 from ..basics.shown import one_line, visible
 from ..doctor import checks, shown_to_hold
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
 from ..installing import launcher, records, sources
-from ..installing.agents import AGENTS, Agent
 from .printing import short_path, why_text
 
 if TYPE_CHECKING:

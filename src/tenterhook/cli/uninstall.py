@@ -6,11 +6,11 @@ import os
 
 import click
 
+from ..agents import AGENTS
 from ..catalog import roots
 from ..dispatching import keeping_hub
 from ..errors import HookError
 from ..installing import changes, records
-from ..installing.agents import AGENTS
 from .loading import agent_names, agents_named
 from .printing import print_diff, short_path
 from .refusals import need_terminal, refuse_below_agent

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..agents import dialect
 from ..events import AGENTS, STOPS, Effect
-from ..formats import agent_answers, payloads
+from ..formats import payloads
 from ..model import Event, Hook
 from . import lines, printed
 from .sight import Text
@@ -81,7 +82,7 @@ def _stops(form: str) -> str:
 
 
 def _text_means(form: str, event: str) -> str:
-    if event in agent_answers._TEXT_IS_CONTEXT.get(form, ()):
+    if form in AGENTS and event in dialect(form).text_is_context:
         return "goes to the model"
     return "is shown to the person" if form == "gemini" or (form, event) == _SHOWN else "means nothing"
 

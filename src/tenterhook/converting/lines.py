@@ -7,6 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from ..agents import dialect
 from ..events import AGENTS
 from ..firing import commands
 from ..formats import agent_payloads
@@ -63,7 +64,7 @@ def provided(form: str, hook: Hook) -> dict[str, str]:
     if form not in AGENTS:
         return {}
     asked = hook._replace(format=form, metadata={}, source=hook.source if hook.format == form else "")
-    given = agent_payloads.variables(asked, Event(hook.event), "env")
+    given = agent_payloads.variables(dialect(form), asked, Event(hook.event), "env")
     return {name: _SAME_AS.get(name, shlex.quote(value)) for name, value in given.items()}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..agents import AGENTS as KNOWN_AGENTS
+from ..agents import dialect
 from ..deciding import expressions
 from ..events import AGENTS
 from ..formats import agent_payloads
-from ..hosts import kimi_cli, kimi_code
 
 if TYPE_CHECKING:
     from ..model import Hook
@@ -106,7 +107,7 @@ def event_name(hook: Hook, target: Target) -> str | None:
     if hook.format == target.name or (_sends_event_type(hook.format) and not target.has_one_matcher):
         return hook.declared
     if target.is_agent:
-        events = agent_payloads.EVENTS_OF[target.name]
+        events = dialect(target.name).events
         return next((native for native, ours in events.items() if ours == spec.name), None)
     if target.name == "array":
         return spec.array_name
@@ -119,8 +120,8 @@ def _sends_event_type(form: str) -> bool:
 
 def refuses_event(target: Target, event: str) -> bool:
     """Whether the agent that reads an array file itself would refuse all of it for the name of an event."""
-    agent = kimi_cli if target.dialect == expressions.PYTHON else kimi_code
-    return target.name == "array" and event not in agent.EVENTS
+    agent = KNOWN_AGENTS["kimi-cli" if target.dialect == expressions.PYTHON else "kimi-code"]
+    return target.name == "array" and event not in agent.events
 
 
 def own_tool_names(target: Target, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -130,7 +131,7 @@ def own_tool_names(target: Target, names: tuple[str, ...]) -> tuple[str, ...]:
     if target.name == "array" and target.dialect == expressions.PYTHON:
         return names[:1]
     agent = target.name if target.is_agent else "claude"  # Kimi Code's tools have Claude Code's names
-    called = {name: agent_payloads.tool(agent, name) for name in names}
+    called = {name: agent_payloads.tool(dialect(agent), name) for name in names}
     if all(name == own for name, own in called.items()):
         return ()  # it has no such tool
     return tuple(name for name, own in called.items() if name == own)

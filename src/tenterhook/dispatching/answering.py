@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from ..agents import AGENTS
 from ..approvals import presence
 from ..basics import callers, places
 from ..catalog import index
@@ -12,7 +13,6 @@ from ..engine import Engine, untrusted_line
 from ..errors import ERROR
 from ..errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
 from ..events import STOPS
-from ..hosts import codec
 from ..journal.journal import Journal
 from ..sessions import Session, fresh_id
 
@@ -20,17 +20,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..agents.protocol import Agent
+    from ..agents.wire import HookOutput, Received
     from ..catalog.contents import Catalog
-    from ..hosts.wire import Answer, Codec, Received
     from ..model import Verdict
 
 
 def answer(
     native: str, payload: dict[str, Any], record: dict[str, Any], found: index.Index | None, deadline: float
-) -> Answer:
+) -> HookOutput:
     """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
-    spoken = codec(record["host"])
-    received = _ready(spoken.read_event(payload, native))
+    agent = AGENTS[record["host"]]
+    received = _ready(agent.read_event(payload, native))
     unwired: list[str] = []
     is_new = found is None
     if found is None:
@@ -55,7 +56,7 @@ def answer(
         unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline, journal)
     if received.event.canonical in presence.EVENTS and presence.is_any():
-        verdict = _approved(received, verdict, spoken, record, deadline, journal)
+        verdict = _approved(received, verdict, agent, record, deadline, journal)
     if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
         from . import approving
 
@@ -66,27 +67,27 @@ def answer(
         waking.kick()
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
-        _hand_over(spoken, received.event.session_id, record)
+        _export_variables(agent, received.event.session_id, record)
     else:
         verdict = verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
-    answered = spoken.write_verdict(received, verdict)
+    answered = agent.write_verdict(received, verdict)
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
         _note(record["host"], received, verdict, answered, unwired)
     return answered
 
 
-def refusal(native: str, record: dict[str, Any], why: str) -> Answer:
+def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
     """The answer to a tool call that hooks cannot be told of; nothing is decided at any other event."""
-    from ..hosts.wire import Received
+    from ..agents.wire import Received
     from ..model import Action, Event, Verdict
 
-    spoken = codec(record["host"])
-    event = Event(spoken.events.get(native, "agent-event"))
+    agent = AGENTS[record["host"]]
+    event = Event(agent.events.get(native, "agent-event"))
     action = Action.DENY if event.canonical in ("pre-tool-call", "permission-request") else Action.NONE
     verdict = Verdict(event.canonical, action, why)
     if verdict.denied:
         Journal(record["host"], tells=False).add(event, verdict, 0.0)
-    return spoken.write_verdict(Received(event, native, {}), verdict)
+    return agent.write_verdict(Received(event, native, {}), verdict)
 
 
 def _ready(received: Received) -> Received:
@@ -133,17 +134,17 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
     from ..installing import wiring
 
     hooks = catalog.in_force()  # what is trusted later is wired then
-    return wiring.keep_in_step(record, codec(record["host"]).events, hooks, closed=wiring.must_close(hooks))
+    return wiring.keep_in_step(record, AGENTS[record["host"]].events, hooks, closed=wiring.must_close(hooks))
 
 
-def _hand_over(spoken: Codec, session_id: str, record: dict[str, Any]) -> None:
+def _export_variables(agent: Agent, session_id: str, record: dict[str, Any]) -> None:
     """Let the agent's own tools have the variables that pre-session hooks set, where it has a way to."""
-    if spoken.hand_over is None:
+    if agent.env_file is None:
         return
     session = Session(session_id)
     session.open()
     try:
-        spoken.hand_over(session.variables(), record.get("agent_home", os.path.dirname(record["settings"])))
+        agent.export_variables(session.variables(), record.get("agent_home", os.path.dirname(record["settings"])))
     except OSError:  # the verdict does not depend on it
         pass
 
@@ -205,7 +206,7 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
 
 
 def _approved(
-    received: Received, verdict: Verdict, spoken: Codec, record: dict[str, Any], deadline: float, journal: Journal
+    received: Received, verdict: Verdict, agent: Agent, record: dict[str, Any], deadline: float, journal: Journal
 ) -> Verdict:
     """The verdict with what rules, and people at the hub, have to say."""
     from . import approving
@@ -213,15 +214,14 @@ def _approved(
     return approving.settled(
         received.event,
         verdict,
-        spoken.manners,
-        record["host"],
+        agent,
         has_question="permission-request" in record["events"].values(),
         deadline=deadline,
         journal=journal,
     )
 
 
-def _note(host: str, received: Received, verdict: Verdict, answered: Answer, unwired: list[str]) -> None:
+def _note(host: str, received: Received, verdict: Verdict, answered: HookOutput, unwired: list[str]) -> None:
     """Write down what the agent could not be told, and which hooks failed or did not run; `doctor` shows it."""
     from ..basics import light_json
 

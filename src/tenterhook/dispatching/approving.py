@@ -18,7 +18,7 @@ from ..model import Action
 from ..sessions import Session
 
 if TYPE_CHECKING:
-    from ..hosts.wire import Manners
+    from ..agents.protocol import Agent
     from ..joining.membership import Membership
     from ..journal.journal import Journal
     from ..model import Event, Verdict
@@ -44,8 +44,7 @@ class Asking(NamedTuple):
 def settled(
     event: Event,
     verdict: Verdict,
-    manners: Manners,
-    host: str,
+    agent: Agent,
     *,
     has_question: bool,
     deadline: float,
@@ -55,9 +54,10 @@ def settled(
 
     `has_question`: the agent's permission events lead to us. Never waits beyond the deadline, less a little.
     """
-    if verdict.denied or (event.canonical == "permission-request" and not manners.answers_permission):
+    if verdict.denied or (event.canonical == "permission-request" and not agent.capabilities.answers_permission):
         return verdict
-    asking = _asking(event, verdict, manners, host, has_question=has_question and manners.answers_permission)
+    has_question = has_question and agent.capabilities.answers_permission
+    asking = _asking(event, verdict, agent, has_question=has_question)
     joined = _joined()
     try:
         rule = rules_.match(in_force(joined), asking.call)
@@ -109,13 +109,13 @@ def _joined() -> Membership | None:
     return membership.read()
 
 
-def _asking(event: Event, verdict: Verdict, manners: Manners, host: str, *, has_question: bool) -> Asking:
-    call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, host)
+def _asking(event: Event, verdict: Verdict, agent: Agent, *, has_question: bool) -> Asking:
+    call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent.name)
     is_request = event.canonical == "permission-request"
     said = (verdict.reason or "") if verdict.decision is Action.ASK else None
     forced = _was_forced(call) if is_request else _note_forced(call, said)
-    can_ask = manners.asks and callers.is_attended()
-    return Asking(call, is_request, has_question, can_ask, is_request or manners.approves, forced)
+    can_ask = agent.capabilities.asks and agent.is_attended()
+    return Asking(call, is_request, has_question, can_ask, is_request or agent.capabilities.approves, forced)
 
 
 def _note_forced(call: Call, why: str | None) -> str | None:

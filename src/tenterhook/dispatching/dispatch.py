@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
-    from ..hosts.wire import Answer
+    from ..agents.wire import HookOutput
 
 PLACES = ("home", "config", "state", "cache")
 FAILED = 70  # never an accidental 2
@@ -79,7 +79,7 @@ def longest_wait(record: dict[str, Any], event: str) -> int:
     return longest - min(_SPARE, longest // 3)
 
 
-def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -> Answer | None:
+def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -> HookOutput | None:
     """What to say to an event, given as the agent sent it; None if there is nothing to say."""
     try:
         payload = _payload(sent)
@@ -122,7 +122,7 @@ def _concerns_others(event: str, session: str) -> bool:
     return presence.is_any()
 
 
-def _refusal(native: str, record: dict[str, Any], why: str) -> Answer:
+def _refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
     """What hooks cannot be told of does not pass them: a refusal where there is one, elsewhere no decision."""
     _load(record)
     from . import answering
@@ -167,12 +167,12 @@ def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
 def _check(record: dict[str, Any]) -> bool:
     """Load all that an answer could need, and answer nothing."""
     _load(record)
+    from ..agents import AGENTS
     from ..catalog import index
-    from ..hosts import codec
     from ..journal import records, settings, writing  # noqa: F401  # what is imported late
     from . import answering  # noqa: F401  # with all that it imports
 
-    codec(record["host"])
+    AGENTS[record["host"]]
     index.load(record["root"] or record["home"], record["configs"])
     return False
 

@@ -7,7 +7,6 @@ copy.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -15,20 +14,18 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..agents.headless import drop, edited_json
 from ..basics import places
 from ..catalog import index
 from ..catalog.trust import Trust
 from ..errors import HookError
 from ..journal.records import CANARY
 from ..live import trial
-from ..live.agents import LIVE
-from ..live.settings import drop, edited_json
-from . import switches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..installing.agents import Agent
+    from ..agents.protocol import Agent
 
 _HOOK = f"""---
 name: {CANARY}
@@ -59,25 +56,23 @@ class Tried(NamedTuple):
 
 def tried(agent: Agent, root: str | None, *, timeout: float) -> Iterator[Tried]:
     """Try every mode that the agent has. `root` is that of an installation for one project alone."""
-    live = LIVE[agent.name]
     program = agent.executable()
     if program is None:
         yield Tried("all", None, f"{' or '.join(agent.executables)} is not on the PATH")
         return
-    for mode in live.modes:
+    for mode in agent.modes:
         with tempfile.TemporaryDirectory(prefix="tenterhook-canary-") as scratch:
             yield _try(agent, root, Path(program), mode, Path(scratch), timeout)
-    for mode, why in live.not_modes.items():
+    for mode, why in agent.missing_modes.items():
         yield Tried(mode, None, why)
 
 
 def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path, timeout: float) -> Tried:
-    live = LIVE[agent.name]
     home, project = scratch / "home", scratch.resolve() / "project"
     token = f"canary-{uuid.uuid4().hex[:12]}"
     _copy_settings(agent, home)
     hook = _make_project(project, token)
-    _move_trust(agent, home, root, project)
+    agent.copy_trust(home, root, project)
     trust = Trust(os.path.realpath(project))
     trust.grant(str(hook))
     side = project / token
@@ -85,14 +80,13 @@ def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path
         if root is not None:
             _copy_project(agent, root, project)
         came = trial.run(
-            live,
+            agent,
             program,
             home=home,
             project=project,
-            script=live.script(mode, live.shell_call(f"touch {side}")),
+            script=agent.script(mode, agent.shell_call(f"touch {side}")),
             mode=mode,
             timeout=timeout,
-            extra_env=_shared_cache(agent),
         )
     except HookError as error:
         return Tried(mode, None, error.message)
@@ -138,7 +132,7 @@ def _copy_settings(agent: Agent, home: Path) -> None:
     """The person's settings as they are, without sessions, logins and histories."""
     real = Path(agent.home())
     copy = home / agent.directory
-    names = {agent.file, Path(LIVE[agent.name].settings).name}
+    names = {agent.file, Path(agent.headless_settings).name}
     for name in names:
         if (real / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -153,27 +147,3 @@ def _copy_project(agent: Agent, root: str, project: Path) -> None:
         shutil.copyfile(settings, copy)
     with edited_json(copy) as found:
         drop(found, *(found.keys() - _ABOUT_HOOKS))
-
-
-def _move_trust(agent: Agent, home: Path, root: str | None, project: Path) -> None:
-    """What the agent was told to trust names paths: of the file, or of the project, that it is about."""
-    copy = home / agent.directory
-    if agent.name == "copilot" and root is not None and switches.copilot_trusts(agent, root):
-        copy.mkdir(parents=True, exist_ok=True)
-        (copy / "config.json").write_text(json.dumps({"trustedFolders": [str(project)]}))
-    if agent.name == "codex" and (copy / "config.toml").is_file():
-        own = os.path.join(agent.home(), agent.file)
-        moved = {f'"{spelling}:': f'"{copy / agent.file}:' for spelling in (own, os.path.realpath(own))}
-        if root is not None:
-            moved |= {f'"{root}"': f'"{project}"', f'"{root}/': f'"{project}/'}
-        text = (copy / "config.toml").read_text(encoding="utf-8")
-        for before, after in moved.items():
-            text = text.replace(before, after)
-        (copy / "config.toml").write_text(text, encoding="utf-8")
-
-
-def _shared_cache(agent: Agent) -> dict[str, str]:
-    """Copilot unpacks hundreds of megabytes into a cache that it does not find."""
-    if agent.name != "copilot":
-        return {}
-    return {"XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")}

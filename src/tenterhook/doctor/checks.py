@@ -12,16 +12,17 @@ from ..approvals import presence
 from ..basics import light_json, places
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
-from ..installing import codex_trust, launcher, lines, records, wiring
+from ..installing import entries as own_entries
+from ..installing import launcher, lines, records, trust_tables, wiring
 from ..journal import health
-from . import environment, switches
+from . import environment
 from .findings import Finding, Level, bad, note, ok
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ..agents.protocol import Agent, TrustTable
     from ..catalog.contents import Catalog
-    from ..installing.agents import Agent
 
 _A_WEEK = 7 * 86400
 _PATIENCE = 30  # seconds
@@ -55,9 +56,9 @@ def agent_findings(
     found += _version(record, remedy)
     found += _wired(agent, record, entries, catalog, remedy)
     found += _lines(agent, record, entries, project, remedy)
-    if agent.name == "codex":
-        found += _codex(agent, settings, remedy)
-    found += switches.findings(agent, settings, catalog.root)
+    if agent.trust_table is not None:
+        found += _trusted(agent, agent.trust_table, settings, remedy)
+    found += [bad(what, how) for what, how in agent.switches(settings, catalog.root)]
     found += _configs(record, catalog)
     found += _answers(agent, record, project)
     if not quickly:
@@ -91,7 +92,7 @@ def _configs(record: dict[str, Any], catalog: Catalog) -> Iterator[Finding]:
 def _entries(agent: Agent, project: str | None) -> dict[str, list[dict[str, Any]]]:
     try:
         with open(agent.settings(project), "rb") as file:
-            return agent.entries(file.read())
+            return own_entries.found(agent, file.read())
     except OSError:
         return {}
 
@@ -131,7 +132,7 @@ def _lines(
             yield note(f"an entry of ours for {native}, an event that we do not know", remedy)
             continue
         choice = {"closed": record["closed"], "everywhere": record.get("everywhere", False)}
-        line = agent.line(native, records.installation(agent, project), **choice)
+        line = own_entries.line(agent, native, records.installation(agent, project), **choice)
         if len(groups) > 1:
             yield note(f"{native} leads to us {len(groups)} times", remedy)
         if any(lines.command_of(group) != line for group in groups):
@@ -175,23 +176,22 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
         yield note(f"Tenterhook is not where it was installed; that of {instead} answers", remedy)
 
 
-def _codex(agent: Agent, settings: str, remedy: str) -> Iterator[Finding]:
-    config = os.path.join(agent.home(), "config.toml")
+def _trusted(agent: Agent, trust: TrustTable, settings: str, remedy: str) -> Iterator[Finding]:
+    config = os.path.join(agent.home(), trust.file)
     try:
         with open(settings, "rb") as file:
-            wanted = codex_trust.wanted(settings, file.read())
+            wanted = trust_tables.wanted(agent, settings, file.read())
         with open(config, "rb") as file:
-            given = codex_trust.given(file.read())
+            given = trust_tables.given(trust, file.read())
     except OSError as error:
-        yield bad(f"Codex trusts none of our entries: cannot read {error.filename}", remedy)
+        yield bad(f"{agent.title} trusts none of our entries: cannot read {error.filename}", remedy)
         return
     missing = [key for key, digest in wanted.items() if given.get(key) != digest]
     if missing:
-        yield bad(
-            f"Codex skips {len(missing)} of our entries in silence: {config} does not trust them as they are", remedy
-        )
+        what = f"{agent.title} skips {len(missing)} of our entries in silence: {config} does not trust them as they are"
+        yield bad(what, remedy)
     else:
-        yield ok("Codex trusts our entries")
+        yield ok(f"{agent.title} trusts our entries")
 
 
 def _recent(agent: Agent) -> Iterator[Finding]:
@@ -226,7 +226,7 @@ def _recent(agent: Agent) -> Iterator[Finding]:
             early = record if record.get("unwired") else early
         except (ValueError, KeyError, TypeError):
             continue
-    if early and agent.name != "claude-code":  # which takes up an entry while it runs
+    if early and not agent.reloads_hooks:
         what = (
             f"hooks of {', '.join(early['unwired'])} do not run in the session that began at {_moment(early['time'])}"
         )

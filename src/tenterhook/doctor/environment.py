@@ -6,35 +6,31 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..agents.settings_files import read_json
 from ..installing import interpreters
 from .findings import Finding, bad, note
-from .switches import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ..installing.agents import Agent
+    from ..agents.protocol import Agent
 
 # The loader and the C library act on any shell, the others on bash.
 _ACTING = re.compile(
     r"LD_.*|DYLD_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|MALLOC_TRACE|BASH_ENV|BASHOPTS|BASH_FUNC_.*|SHELLOPTS"
-    r"|CLAUDE_CODE_SHELL_PREFIX"  # a program that Claude Code gives every line to, ours as well
 )
-# Where a project can set variables: in settings, and in files of assignments.
-_SETTINGS = {"claude-code": ("settings.json", "settings.local.json"), "qwen": ("settings.json",)}
-_ASSIGNMENTS = ("gemini", "qwen")
 _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*[=:]")
 
 
 def findings(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator[Finding]:
     """What a project sets in an agent, what is set here, and interpreters that a project may choose."""
     for file, names in _of_project(agent, root):
-        for name in filter(_ACTING.fullmatch, names):
+        for name in (each for each in names if _acts(agent, each)):
             what = f"{file} sets {name}: it acts on {agent.title}'s own shell, and may keep our entries from running"
             yield bad(what, "take it out, or do not start the agent there")
     known = record.get("steering", {})
     for name, value in os.environ.items():
-        if _ACTING.fullmatch(name) and value != known.get(name):
+        if _acts(agent, name) and value != known.get(name):
             what = f"{name} is set here and was not at install: it acts on the shell of an agent that inherits it"
             yield note(what, f"unset {name}; if it is your own: tenterhook install {agent.name}")
     path = known.get("PATH", "")
@@ -52,14 +48,17 @@ def findings(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator[Fin
 
 
 def _of_project(agent: Agent, root: str) -> Iterator[tuple[str, list[str]]]:
-    """Files of a project that set variables in an agent, and which."""
-    for name in _SETTINGS.get(agent.name, ()):
-        file = os.path.join(root, agent.directory, name)
+    """Yield the files of a project that set variables in an agent, each with their names."""
+    for file in (os.path.join(root, name) for name in agent.env_settings):
         env = read_json(file).get("env")
         yield file, list(env) if isinstance(env, dict) else []
-    if agent.name in _ASSIGNMENTS:
-        for file in (os.path.join(root, agent.directory, ".env"), os.path.join(root, ".env")):
-            yield file, _assigned(file)
+    for file in (os.path.join(root, name) for name in agent.env_files):
+        yield file, _assigned(file)
+
+
+def _acts(agent: Agent, variable: str) -> bool:
+    """Return whether a variable acts on the shell that runs our entry."""
+    return variable in agent.shell_variables or _ACTING.fullmatch(variable) is not None
 
 
 def _assigned(file: str) -> list[str]:

@@ -12,7 +12,7 @@ from ..basics import places
 from ..installing import records
 
 if TYPE_CHECKING:
-    from ..installing.agents import Agent
+    from ..agents.protocol import Agent
 
 
 def keep(agent: Agent, root: str | None, *, held: bool) -> None:

@@ -131,9 +131,10 @@ class Environment:
         """What a hook finds there; not to be changed."""
         env = self._shared.of(hook, starter)
         if hook.format in AGENTS:
+            from .. import agents
             from ..formats import agent_payloads
 
-            theirs = agent_payloads.variables(hook, self._event, self._env_file)
+            theirs = agent_payloads.variables(agents.dialect(hook.format), hook, self._event, self._env_file)
             env = {
                 **env,
                 **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()},

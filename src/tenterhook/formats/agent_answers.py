@@ -1,7 +1,8 @@
-"""What hooks of Claude Code, Codex, Gemini CLI and Qwen Code say, put into our words. Pure."""
+"""The answers of hooks in agents' own settings, translated to ours. Pure."""
 
 from __future__ import annotations
 
+from .. import agents
 from ..deciding.decisions import parse
 from ..events import AGENTS, STOPS
 
@@ -9,14 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..agents.claude_json import Dialect
     from ..model import Run
-
-# Where plain text on stdout is more than a log; elsewhere it says nothing.
-_TEXT_IS_CONTEXT = {
-    "claude": ("pre-session", "pre-agent-turn"),
-    "codex": ("pre-session", "pre-agent-turn", "pre-subagent"),
-    "qwen": ("pre-session", "pre-agent-turn"),
-}
 
 # What an agent would do and we cannot: said in the log.
 _UNSUPPORTED = (
@@ -33,25 +28,26 @@ _UNSUPPORTED = (
 
 
 def read(run: Run) -> Run:
-    """The run with what it said as `answer`, in our words. Runs of other formats, and failed ones, as they are."""
+    """Return the run with its answer translated. Runs of other formats, and failed ones, are returned unchanged."""
     hook = run.hook
     if hook.format not in AGENTS or run.failed or run.exit_code != 0 or not run.stdout.strip():
         return run
+    dialect = agents.dialect(hook.format)
     said, note, error = parse(run.stdout)
     if isinstance(said, dict):
         notes = (*run.notes, note) if note else run.notes
-        return run._replace(answer=answer(hook.format, hook.event, said, run.saw), notes=notes)
+        return run._replace(answer=answer(dialect, hook.event, said, run.saw), notes=notes)
     if said is not None or error is not None:
         return run  # no object, or one that does not parse: a failure where answers are read
-    if hook.format == "gemini":
+    if dialect.text_is_message:
         return run._replace(answer={"message": run.stdout.strip()})
-    if hook.event in _TEXT_IS_CONTEXT[hook.format]:
+    if hook.event in dialect.text_is_context:
         return run._replace(answer={"additional_context": run.stdout.strip()})
     return run
 
 
-def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) -> dict[str, Any]:
-    """An answer in the agent's words as one in ours; `current` is the tool's input that the hook was sent.
+def answer(dialect: Dialect, event: str, said: dict[str, Any], current: Any = None) -> dict[str, Any]:
+    """Return an agent's answer as one of ours; `current` is the tool's input that the hook was sent.
 
     Nothing becomes an approval here that is none for the agent itself.
     """
@@ -60,11 +56,11 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
     ours = {key: value for key, value in said.items() if key not in ("decision", "hookSpecificOutput")}
     inner: dict[str, Any] = {}
     left = [key for key in _UNSUPPORTED if key in specific]
-    approves = agent == "claude" and event == "pre-tool-call"
+    approves = dialect.approves and event == "pre-tool-call"
     for key, value in (("decision", said.get("decision")), ("permissionDecision", specific.get("permissionDecision"))):
         if value is None:
             continue
-        if (agent, value) == ("claude", "defer"):  # the call is left to whoever runs the agent
+        if dialect.defers and value == "defer":  # the call is left to the program around the agent
             left.append(f"{key} defer")
         elif value not in ("allow", "approve"):
             (ours if key == "decision" else inner)[key] = value
@@ -91,7 +87,7 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
             reason = stop or reason
     if reason is not None:
         inner["permissionDecisionReason"] = reason
-    modified = _modified(agent, event, specific, current)
+    modified = _modified(dialect, event, specific, current)
     if modified is not None:
         ours["modified_input"] = modified
     context = _joined(
@@ -108,15 +104,14 @@ def answer(agent: str, event: str, said: dict[str, Any], current: Any = None) ->
     return ours
 
 
-def _modified(agent: str, event: str, specific: dict[str, Any], current: Any) -> Any:
-    if event != "pre-tool-call":
+def _modified(dialect: Dialect, event: str, specific: dict[str, Any], current: Any) -> Any:
+    is_heard = not dialect.input_needs_allow or specific.get("permissionDecision") == "allow"
+    if event != "pre-tool-call" or not is_heard:
         return None
-    if agent == "gemini":
-        changes = specific.get("tool_input")
-        return {**current, **changes} if isinstance(changes, dict) and isinstance(current, dict) else changes
-    if agent == "codex" and specific.get("permissionDecision") != "allow":
-        return None
-    return specific.get("updatedInput")
+    changed = specific.get(dialect.input_key)
+    if dialect.merges_input and isinstance(changed, dict) and isinstance(current, dict):
+        return {**current, **changed}
+    return changed
 
 
 def _joined(*texts: Any) -> Any:

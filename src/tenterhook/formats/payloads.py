@@ -23,9 +23,10 @@ _STAND_IN = {
 def payload(hook: Hook, event: Event) -> dict[str, Any]:
     """The event under the name the hook declared, with the fields of its format, and all that no format knows."""
     if hook.format in AGENTS:
+        from .. import agents
         from . import agent_payloads
 
-        return agent_payloads.write(hook.format, hook.declared, event)
+        return agent_payloads.write(agents.dialect(hook.format), hook.declared, event)
     return _array(hook.declared, event) if hook.format == "array" else _folder(hook.declared, event)
 
 

@@ -10,13 +10,13 @@ import json
 import os
 import re
 
+from ..agents import dialect as dialect_of
 from ..basics.values import NamedTuple
 from ..deciding import expressions
 from ..errors import Problem
 from ..events import AGENTS, BY_NAME
 from ..model import Hook
 from . import commented_json, fields
-from .agent_payloads import EVENTS_OF
 from .fields import Field
 from .own_entries import is_own_command
 
@@ -49,7 +49,6 @@ HANDLER = (
     Field("shell", str, "", choices=("bash", "sh"), meaning="the shell that runs the command"),
     *(Field(key, object, meaning="does nothing here") for key in _FOR_THE_AGENT),
 )
-TIMEOUT = {"claude": 600.0, "codex": 600.0, "gemini": 60.0, "qwen": 600.0}
 _NOT_EVENTS = ("enabled", "disabled", "notifications", "state", "managed_dir", "windows_managed_dir")
 _MATCHER_IGNORED = ("pre-agent-turn", "pre-agent-turn-stop", "interrupt")
 
@@ -89,7 +88,7 @@ def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
         message = "the file switches all its hooks off"
         remedy = "take the switch out of the file if they should run here"
         return (), (Problem("switched-off", file, None, None, message, remedy),)
-    agent = _agent(file) or ("gemini" if _has_events_of("gemini", hooks) else "claude")
+    agent = _agent(file) or next((each for each in AGENTS if _has_events_of(each, hooks)), AGENTS[0])
     return _read(agent, hooks, file, place, off)
 
 
@@ -103,7 +102,8 @@ def read_toml(hooks: dict[str, Any], file: str, lines: Lines) -> tuple[tuple[Hoo
             return lines.line_of(f"{header}.hooks", before + handler, key)
         return lines.line_of(header, max(group, 0), key)
 
-    return _read(_agent(file) or "codex", hooks, file, place, ())
+    agent = _agent(file) or next(each for each in AGENTS if dialect_of(each).has_toml)
+    return _read(agent, hooks, file, place, ())
 
 
 def _agent(file: str) -> str | None:
@@ -113,8 +113,8 @@ def _agent(file: str) -> str | None:
 
 
 def _has_events_of(agent: str, hooks: dict[str, Any]) -> bool:
-    others = {name for each in AGENTS if each != agent for name in EVENTS_OF[each]}
-    return any(name in EVENTS_OF[agent] and name not in others for name in hooks)
+    others = {name for each in AGENTS if each != agent for name in dialect_of(each).events}
+    return any(name in dialect_of(agent).events and name not in others for name in hooks)
 
 
 def _switched_off(document: dict[str, Any], hooks: dict[str, Any]) -> bool | tuple[str, ...]:
@@ -144,7 +144,7 @@ def _read(
             remedy = 'write [{"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}]'
             problems.append(Problem("bad-hooks-section", file, place(event, -1, None, ""), event, message, remedy))
             continue
-        if event not in EVENTS_OF[agent]:
+        if event not in dialect_of(agent).events:
             if any(not _is_ours(handler) for group in groups for handler in _handlers(group) or [group]):
                 problems.append(_foreign_event(agent, event, file, place(event, -1, None, "")))
             continue
@@ -181,7 +181,7 @@ def _is_ours(handler: Any) -> bool:
 def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Problem:
     from difflib import get_close_matches
 
-    close = get_close_matches(event, EVENTS_OF[agent], n=1, cutoff=0.85)
+    close = get_close_matches(event, dialect_of(agent).events, n=1, cutoff=0.85)
     remedy = f"did you mean '{close[0]}'?" if close else "nothing to fix: it runs in that agent only"
     return Problem(
         "foreign-event", file, line, event, f"'{event}' has no counterpart here; its hooks do not run", remedy
@@ -205,7 +205,7 @@ class _Group:
         self.agent = agent
         self.event = event
         self.file = file
-        self.spec = BY_NAME[EVENTS_OF[agent][event]]
+        self.spec = BY_NAME[dialect_of(agent).events[event]]
 
         def line_of(key: str) -> int | None:
             return place(event, index, None, key)
@@ -244,37 +244,32 @@ class Matcher(NamedTuple):
 
 
 def matcher(agent: str, event: str, given: str) -> Matcher:
-    """A matcher in its agent's reading.
-
-    Claude Code and Codex take names for whole names and anything else for an expression, Gemini CLI and Qwen Code
-    search; on events without a tool Gemini CLI compares.
-    """
-    if agent in ("gemini", "qwen"):
+    """Return what a matcher means to the agent of a format: whole names, an expression to search for, or a text."""
+    dialect = dialect_of(agent)
+    if dialect.strips_matchers:
         given = given.strip()
-    if given in ("", "*") or (agent == "qwen" and given == ".*"):
+    if given in ("", "*") or (dialect.splits_matchers and given == ".*"):
         return Matcher(None)
     if event in _MATCHER_IGNORED:
         return Matcher(None, ignored=True)
-    if agent == "gemini" and not BY_NAME[event].has_tool:
+    if dialect.compares_matchers and not BY_NAME[event].has_tool:
         return Matcher(f"^({re.escape(given)})$")
-    names = re.fullmatch(r"[\w, |-]+" if agent == "claude" else r"[\w|]+", given, re.ASCII)
-    if agent in ("claude", "codex") and names:
+    if dialect.whole_names and re.fullmatch(dialect.whole_names, given, re.ASCII):
         found = [name.strip() for name in re.split(r"[|,]", given)]
         return Matcher(f"^({'|'.join(filter(None, found))})$") if any(found) else Matcher(None, never=True)
-    if agent == "qwen" and "|" in given and given[0] not in "^(":
+    if dialect.splits_matchers and "|" in given and given[0] not in "^(":
         found = [part for part in map(str.strip, re.split(r"(?<!\\)\|", given)) if part]
         if {"*", ".*"} & set(found):
             return Matcher(None)
         given = "|".join(found)
         if not found:
             return Matcher(None, never=True)
-    dialect = expressions.PYTHON if agent == "codex" else expressions.JAVASCRIPT
+    language = expressions.PYTHON if dialect.has_python_expressions else expressions.JAVASCRIPT
     try:
-        expressions.check(dialect, given)
+        expressions.check(language, given)
     except expressions.BadExpression:
-        # Gemini CLI then compares the text
-        return Matcher(f"^({re.escape(given)})$") if agent == "gemini" else Matcher(None, never=True)
-    return Matcher(given, dialect)
+        return Matcher(f"^({re.escape(given)})$") if dialect.compares_matchers else Matcher(None, never=True)
+    return Matcher(given, language)
 
 
 def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[Hook | None, list[Problem]]:
@@ -298,7 +293,8 @@ def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[
     values, problems = fields.check(HANDLER, handler, group.file, line_of)
     timeout, wrong = _timeout(group.agent, values["timeout"])
     if wrong:
-        remedy = f"make it a number above 0 ({'milli' if group.agent == 'gemini' else ''}seconds)"
+        unit = "milliseconds" if dialect_of(group.agent).milliseconds_from == 0 else "seconds"
+        remedy = f"make it a number above 0 ({unit})"
         problems.append(Problem("bad-value", group.file, line_of("timeout"), "timeout", wrong, remedy))
     if any(problem.severity == "error" for problem in problems):
         return None, problems
@@ -347,14 +343,14 @@ def _command(values: dict[str, Any]) -> str:
 
 
 def _timeout(agent: str, given: Any) -> tuple[float, str | None]:
-    """In seconds, and what is wrong with it."""
+    """Return it in seconds, and what is wrong with it."""
+    dialect = dialect_of(agent)
     if given is None:
-        return TIMEOUT[agent], None
+        return dialect.timeout, None
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given < 10**9:
-        return TIMEOUT[agent], f"'timeout' is {given!r}"
-    # Qwen Code's were milliseconds once, and from 1000 on they still are
-    in_milliseconds = agent == "gemini" or (agent == "qwen" and given >= 1000)
-    return given / 1000 if in_milliseconds else float(given), None
+        return dialect.timeout, f"'timeout' is {given!r}"
+    least = dialect.milliseconds_from
+    return given / 1000 if least is not None and given >= least else float(given), None
 
 
 _TOKEN = re.compile(rf"{commented_json.STRING}|[{{}}\[\],\n]")

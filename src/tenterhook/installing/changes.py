@@ -7,18 +7,18 @@ import stat
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..agents import AGENTS
 from ..basics import places
 from ..basics.locks import Lock
 from ..errors import HookError
-from . import codex_trust, edits, interpreters, launcher, lines, records, wiring
-from .agents import AGENTS
+from . import edits, entries, interpreters, launcher, lines, records, trust_tables, wiring
 from .shown_diff import diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from ..agents.protocol import Agent, TrustTable
     from ..model import Hook
-    from .agents import Agent
 
 
 _ABSENT = "(absent)"  # in `created`: there was no file, not even an empty one
@@ -86,14 +86,15 @@ def plan(
     chosen: dict[str, Any] = {"closed": closed, "everywhere": everywhere, "configs": configs, "by_person": by_person}
     record = records.made(agent, root, events, before, named=interpreters.named_by(hooks), **chosen)
     name = records.installation(agent, root)
-    wanted = {native: agent.line(native, name, closed=closed, everywhere=everywhere) for native in events}
+    wanted = {native: entries.line(agent, native, name, closed=closed, everywhere=everywhere) for native in events}
     path = agent.settings(root)
     text = _read(path)
-    edited = _refusing(path, lambda: agent.with_entries(text or b"", wanted, _created(before, path)))
+    edited = _refusing(path, lambda: entries.added(agent, text or b"", wanted, _created(before, path)))
     files = [FileChange(path, text, edited.text, edited.created)]
-    if agent.name == "codex":
-        record["trusted"] = list(codex_trust.wanted(path, edited.text))
-        files += _codex_trust(agent, path, edited.text, before)
+    if agent.trust_table is not None:
+        hashes = trust_tables.wanted(agent, path, edited.text)
+        record["trusted"] = list(hashes)
+        files.append(_trust(agent, agent.trust_table, hashes, before))
     record["files"] = [_note(change, before) for change in files]
     return Plan(agent, root, record, tuple(files), by_person)
 
@@ -106,31 +107,31 @@ def plan_removal(agent: Agent, root: str | None) -> Plan:
     files = []
     if text is not None:
         created = _created(record, path)
-        after: bytes | None = _refusing(path, lambda: agent.without_entries(text, created))
+        after: bytes | None = _refusing(path, lambda: entries.removed(agent, text, created))
         if _ABSENT in created and not after:
             after = None
         files.append(FileChange(path, text, after, directories=_directories(record, path)))
-    if agent.name == "codex":
-        noted = [file["path"] for file in record.get("files", ()) if file["path"].endswith("/config.toml")]
-        config = noted[0] if noted else os.path.join(agent.home(), "config.toml")
+    if (trust := agent.trust_table) is not None:
+        noted = [file["path"] for file in record.get("files", ()) if file["path"].endswith(f"/{trust.file}")]
+        config = noted[0] if noted else os.path.join(agent.home(), trust.file)
         config_text = _read(config)
         if config_text is not None:
-            keys = dict.fromkeys([*record.get("trusted", ()), *codex_trust.wanted(path, text or b"")])
-            left: bytes | None = _refusing(config, lambda: codex_trust.without(config_text, keys))
+            keys = dict.fromkeys([*record.get("trusted", ()), *trust_tables.wanted(agent, path, text or b"")])
+            left: bytes | None = _refusing(config, lambda: trust_tables.without(trust, config_text, keys))
             if not left and any(_ABSENT in _created(each, config) for each in [record, *records.all_records()]):
                 left = None
             files.append(FileChange(config, config_text, left, directories=_directories(record, config)))
     return Plan(agent, root, {}, tuple(files))
 
 
-def _codex_trust(agent: Agent, path: str, text: bytes, before: dict[str, Any]) -> list[FileChange]:
-    """Codex skips hooks in silence until its own settings say that they are trusted, for exactly these words."""
-    config = os.path.join(agent.home(), "config.toml")
+def _trust(agent: Agent, trust: TrustTable, hashes: dict[str, str], before: dict[str, Any]) -> FileChange:
+    """Return the change that makes the agent trust our entries."""
+    config = os.path.join(agent.home(), trust.file)
     config_text = _read(config)
     old = before.get("trusted", ())
-    trusted = _refusing(config, lambda: codex_trust.with_trust(config_text or b"", path, text, old))
+    trusted = _refusing(config, lambda: trust_tables.with_hashes(trust, config_text or b"", hashes, old))
     others = [_created(record, config) for record in records.all_records() if record["host"] == agent.name]
-    return [FileChange(config, config_text, trusted, frozenset().union(_created(before, config), *others))]
+    return FileChange(config, config_text, trusted, frozenset().union(_created(before, config), *others))
 
 
 def apply(change: Plan, *, removal: bool = False) -> None:

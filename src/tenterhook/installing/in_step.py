@@ -6,15 +6,15 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..agents import AGENTS
 from ..basics.locks import Lock
 from . import changes, interpreters, records, wiring
-from .agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ..agents.protocol import Agent
     from ..model import Hook
-    from .agents import Agent
 
 
 class Changed(NamedTuple):

@@ -7,7 +7,6 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
-from ..formats.own_entries import is_own_command
 from . import launcher
 
 if TYPE_CHECKING:
@@ -45,16 +44,6 @@ def first_command(installation: str, event: str, open_status: int) -> str:
 def log() -> str:
     """Where the launcher writes down that nobody answered."""
     return os.path.join(places.state(), "bridge.log")
-
-
-def is_ours(entry: Any) -> bool:
-    """Whether an entry of an agent's settings, or a group of them, is one that we wrote."""
-    if not isinstance(entry, dict):
-        return False
-    inner = entry.get("hooks")
-    if isinstance(inner, list):
-        return bool(inner) and all(is_ours(each) for each in inner)
-    return any(is_own_command(command) for key in ("command", "bash") if isinstance(command := entry.get(key), str))
 
 
 def command_of(entry: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from . import interpreters, launcher
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .agents import Agent
+    from ..agents.protocol import Agent
 
 
 def directory() -> str:

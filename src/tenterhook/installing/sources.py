@@ -1,4 +1,4 @@
-"""Which files of hooks are in force where: Kimi's own, those that `install --config` named, those named just now.
+"""Which files of hooks are in force where: agents' own, those that `install --config` named, those named just now.
 
 Hook folders are in force everywhere. Every command asks here, so that all of them show the same hooks.
 """
@@ -8,23 +8,22 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..agents import AGENTS
 from ..basics.places import file_identity
 from ..catalog import loading, roots
 from ..catalog.trust import Trust
 from ..errors import Problem
 from . import records, wiring
-from .agents import AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ..agents.protocol import Agent
     from ..catalog.contents import Catalog
     from ..model import Hook
-    from .agents import Agent
 
 BUNDLED = "agent"  # our own agent, by the name it has in `trigger --agent`
 TRIGGER = "trigger"
-_KIMI = ("kimi-cli", "kimi-code")  # their files are sources of ours too (PROTOCOL 2)
 
 
 class Source(NamedTuple):
@@ -76,9 +75,9 @@ class InForce(NamedTuple):
 def here(named: Sequence[str] = (), *, trust_project: bool = False) -> InForce:
     """Everything that is in force somewhere, for the project of the current directory."""
     root = roots.project_root(os.getcwd())
-    kimi, problems = _kimi(root)
+    own, problems = _agents_own(root)
     trust = Trust(root, everything=trust_project)
-    return _loaded(root, _merged((*kimi, *_installed(root)), named), named, problems, trust)
+    return _loaded(root, _merged((*own, *_installed(root)), named), named, problems, trust)
 
 
 def for_agent(agent: str, root: str, named: Sequence[str] = (), trust: Trust | None = None) -> InForce:
@@ -90,8 +89,8 @@ def for_agent(agent: str, root: str, named: Sequence[str] = (), trust: Trust | N
 def files_of(agent: str, root: str, named: Sequence[str] = ()) -> tuple[tuple[Source, ...], list[Problem]]:
     """The files of hooks that are in force in one agent, and what is wrong with any that are not."""
     if agent == BUNDLED:
-        kimi, problems = _kimi(root)
-        return _merged(kimi, named), problems
+        own, problems = _agents_own(root)
+        return _merged(own, named), problems
     return _merged([source for source in _installed(root) if agent in source.places], named), []
 
 
@@ -103,12 +102,15 @@ def runs_itself(agent: Agent, file: str, root: str | None) -> bool:
     return file_identity(file) in map(file_identity, own)
 
 
-def _kimi(root: str) -> tuple[list[Source], list[Problem]]:
-    """Kimi's own files as far as they are there; one that the environment moved into a repository is not used."""
+def _agents_own(root: str) -> tuple[list[Source], list[Problem]]:
+    """Return the settings of agents that are sources of hooks (PROTOCOL 2), as far as they exist.
+
+    One that the environment moved into a repository is not used.
+    """
     found, problems = [], []
-    for agent in (AGENTS[name] for name in _KIMI):
+    for agent in sorted(AGENTS.values(), key=lambda agent: agent.name):
         file = agent.settings()
-        if not os.path.isfile(file):
+        if not agent.is_hook_source or not os.path.isfile(file):
             continue
         if os.environ.get(agent.variable or "") and roots.repository_can_reach(file, root):
             message = f"{agent.variable} names a folder that a repository can change; its hooks are not used"

@@ -68,19 +68,21 @@ def missing(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterabl
 
 def problems(hooks: Iterable[Hook], root: str) -> list[Problem]:
     """Hooks of a project that do not run in an agent that is guarded there: its settings do not lead to us yet."""
-    from ..hosts import HOSTS, codec
+    from ..agents import AGENTS
     from . import records
 
     found = []
     hooks = list(hooks)
     for record in records.all_records():
-        if record["host"] not in HOSTS or record["root"] not in (None, root):
+        if record["host"] not in AGENTS or record["root"] not in (None, root):
             continue
-        events = codec(record["host"]).events
+        agent = AGENTS[record["host"]]
         there = in_force_in(record, hooks)
-        for native in missing(record, events, there):
-            names = ", ".join(hook.name for hook in there if hook.event == events[native]) or "your rules, the hub"
-            message = f"{native} is not wired in {HOSTS[record['host']].title}: {names}"
+        for native in missing(record, agent.events, there):
+            names = (
+                ", ".join(hook.name for hook in there if hook.event == agent.events[native]) or "your rules, the hub"
+            )
+            message = f"{native} is not wired in {agent.title}: {names}"
             remedy = f"tenterhook install {record['host']}, and restart it if it is running"
             found.append(Problem("not-wired", record["settings"], None, None, message, remedy))
     return found

@@ -9,14 +9,14 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Issued, Reply
+    from .script import Completion, Issued
 
 
 def has_tools(body: dict[str, Any]) -> bool:
     return bool(body.get("tools"))
 
 
-def whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
     if reply.calls:
         message["tool_calls"] = [_call(issued) for issued in reply.calls]

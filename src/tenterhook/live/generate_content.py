@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Reply
+    from .script import Completion
 
 # Gemini CLI asks a small model for JSON beside the conversation: which model to use, who speaks next
 _JUDGEMENT = {
@@ -24,7 +24,7 @@ def has_tools(body: dict[str, Any]) -> bool:
     return any(tool.get("functionDeclarations") for tool in body.get("tools", ()))
 
 
-def whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
     text = reply.text
     if reply.turn is None and _wants_json(body):
         text = json.dumps(_JUDGEMENT)

@@ -9,14 +9,14 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Reply
+    from .script import Completion
 
 
 def has_tools(body: dict[str, Any]) -> bool:
     return bool(body.get("tools"))
 
 
-def whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
     for issued in reply.calls:
         name, given = issued.call.tool, issued.call.input

@@ -11,6 +11,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from ..agents.protocol import MODEL
 from ..basics.values import NamedTuple
 from . import protocols
 from .script import Call, Script, Turn, mentions
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = ["MODEL", "Call", "Request", "ScriptedModel", "Turn"]
-
-MODEL = "scripted-model"
 
 _MODELS = {
     "object": "list",

@@ -10,7 +10,7 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Issued, Reply
+    from .script import Completion, Issued
 
 
 def has_tools(body: dict[str, Any]) -> bool:
@@ -23,7 +23,7 @@ def _items(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     return (item for item in given if isinstance(item, dict)) if isinstance(given, list) else iter(())
 
 
-def whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
     output: list[dict[str, Any]] = []
     if reply.text is not None:
         content = [{"type": "output_text", "text": reply.text, "annotations": []}]

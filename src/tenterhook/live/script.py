@@ -47,7 +47,7 @@ class Issued(NamedTuple):
     call: Call
 
 
-class Reply(NamedTuple):
+class Completion(NamedTuple):
     """A turn on its way to one request. `turn` is None where the script had none."""
 
     turn: Turn | None
@@ -64,15 +64,15 @@ class Script:
         self._issued = 0
         self._lock = threading.Lock()
 
-    def take(self, body: Any, *, has_tools: bool) -> Reply:
+    def take(self, body: Any, *, has_tools: bool) -> Completion:
         """The first turn that suits the request, or a closing text."""
         with self._lock:
             for number, turn in enumerate(self._left):
                 if _suits(turn, body, has_tools):
                     if not turn.sticky:
                         del self._left[number]
-                    return Reply(turn, turn.text, tuple(map(self._issue, turn.calls)), turn.tokens)
-        return Reply(None, _AT_THE_END if has_tools else _WITHOUT_TOOLS, (), 100)
+                    return Completion(turn, turn.text, tuple(map(self._issue, turn.calls)), turn.tokens)
+        return Completion(None, _AT_THE_END if has_tools else _WITHOUT_TOOLS, (), 100)
 
     @property
     def is_used_up(self) -> bool:

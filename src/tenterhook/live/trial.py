@@ -12,12 +12,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..agents.headless import search_path
+from ..agents.protocol import PROMPT, RESUMED
 from ..basics.values import NamedTuple
-from .agents import PROMPT, RESUMED, LiveAgent, search_path
 from .model import Request, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from ..agents.protocol import Agent
 
 _MARK = "TRIAL_OF_TENTERHOOK"  # not TENTERHOOK_…, which hooks do not inherit
 _PATIENCE = 3.0  # seconds between asking a process to end and ending it
@@ -45,7 +48,7 @@ class _Ended(NamedTuple):
 
 
 def run(
-    agent: LiveAgent,
+    agent: Agent,
     executable: Path,
     *,
     home: Path,
@@ -68,7 +71,7 @@ def run(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tenterhook-trial-")))
         agent.prepare(home, model.url)
         environment = {
-            "PATH": search_path(executable),
+            "PATH": search_path(str(executable)),
             "HOME": str(home),
             "TERM": "dumb",
             "LANG": "C.UTF-8",

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from fuzz import inputs
 from hosts.test_answers import RECORDED
 from support import folder_hook, user_hooks
+from tenterhook.agents import AGENTS
 from tenterhook.basics import places
 from tenterhook.dispatching import serving, starting
 from tenterhook.installing import changes, records
-from tenterhook.installing.agents import AGENTS
 
 _CLAUDE = AGENTS["claude-code"]
 _PAYLOADS = [file.read_bytes() for file in RECORDED if file.parent.name == "claude-code"]

@@ -16,19 +16,18 @@ from hypothesis import strategies as st
 from fuzz import inputs
 from hosts.test_answers import DOES, RECORDED, native_name
 from support import folder_hook, user_hooks
+from tenterhook.agents import AGENTS
 from tenterhook.basics import callers, places
 from tenterhook.dispatching import answering, bundle, dispatch
-from tenterhook.hosts import HOSTS, codec
 from tenterhook.installing import changes, records
-from tenterhook.installing.agents import AGENTS
 
 REFUSED = ("pre-tool-call", "permission-request")
-_EVENTS = [(host, native) for host in HOSTS for native in codec(host).events]
+_EVENTS = [(host, native) for host in AGENTS for native in AGENTS[host].events]
 # Where an agent heeds a refusal: Kimi Code tells of its question, and asks it whatever is said.
 _TOOL_EVENTS = [
     (host, native)
     for host, native in _EVENTS
-    if codec(host).events[native] in REFUSED and codec(host).events[native] in codec(host).manners.blocks
+    if AGENTS[host].events[native] in REFUSED and AGENTS[host].events[native] in AGENTS[host].capabilities.blocks
 ]
 _PAYLOADS = {
     each: [json.loads(file.read_text()) for file in RECORDED if (file.parent.name, native_name(file)) == each]
@@ -75,14 +74,14 @@ def _installed(matcher: str | None) -> dict[str, dict[str, Any]]:
     for kind in ("config", "state", "cache"):
         places.FIXED.pop(kind, None)
     front: dict[str, Any] = {"matcher": {"pattern": matcher}} if matcher else {}
-    for event in sorted({codec(host).events[native] for host, native in _EVENTS}):
+    for event in sorted({AGENTS[host].events[native] for host, native in _EVENTS}):
         if event in REFUSED:
             folder_hook(user_hooks(home), event, "echo refused >&2; exit 2", event, **front)
         elif matcher is None:
             folder_hook(user_hooks(home), event, "cat", event)
     for agent in AGENTS.values():
         changes.apply(changes.plan(agent, None, (), also=agent.events))
-    return {name: dispatch.read_record(records.file(agent, None)) for name, agent in AGENTS.items()}
+    return {name: dispatch.read_record(records.file(AGENTS[name], None)) for name in AGENTS}
 
 
 def _is_object(text: bytes) -> bool:

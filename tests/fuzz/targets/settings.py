@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 
 from fuzz import inputs
 from installing import test_json_text, test_toml_text
+from tenterhook.agents import AGENTS
 from tenterhook.errors import HookError
-from tenterhook.installing import codex_trust, lines
-from tenterhook.installing.agents import AGENTS
+from tenterhook.formats.own_entries import is_own_entry
+from tenterhook.installing import entries, lines, trust_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tenterhook.agents.protocol import Agent, TrustTable
 
 _TESTS = Path(__file__).parents[2] / "installing"
 _FILES = [*_TESTS.glob("data/*"), *(file for file in _TESTS.glob("settings/*/*") if file.is_file())]
@@ -67,12 +70,12 @@ def _without_ours(value: Any) -> Any:
     hooks, rest = value["hooks"], {key: each for key, each in value.items() if key != "hooks"}
     left: Any = hooks
     if isinstance(hooks, list):
-        left = [entry for entry in hooks if not lines.is_ours(entry)]
+        left = [entry for entry in hooks if not is_own_entry(entry)]
     elif isinstance(hooks, dict):
         left = {
             event: found
             for event, entries in hooks.items()
-            if (found := [entry for entry in entries if not lines.is_ours(entry)])
+            if (found := [entry for entry in entries if not is_own_entry(entry)])
         }
     return {**rest, "hooks": left} if left else rest
 
@@ -88,22 +91,24 @@ def fuzz(data: st.DataObject, name: str) -> None:
     value = _value(kind, before)
     text, created = before, frozenset[str]()
     for step in steps:
-        wanted = {event: agent.line(event, agent.name, closed=data.draw(st.booleans())) for event in step}
+        wanted = {event: entries.line(agent, event, agent.name, closed=data.draw(st.booleans())) for event in step}
         try:
-            edited = agent.with_entries(text, wanted, created)
+            edited = entries.added(agent, text, wanted, created)
         except HookError as error:
             assert error.message and error.remedy
             assert step is steps[0], "refused after it was accepted"
             assert not (isinstance(value, dict) and "hooks" not in value and _is_strict(kind, before)), error
             return
         text, created = edited
-        entries = {event: [lines.command_of(each) for each in found] for event, found in agent.entries(text).items()}
-        assert entries == {event: [line] for event, line in wanted.items()}
-        assert agent.with_entries(text, wanted, created) == edited, "the second time changes something"
+        written = entries.found(agent, text).items()
+        assert {event: [lines.command_of(each) for each in found] for event, found in written} == {
+            event: [line] for event, line in wanted.items()
+        }
+        assert entries.added(agent, text, wanted, created) == edited, "the second time changes something"
         assert _plain(_value(kind, text), agent.beside) == _plain(value, agent.beside), "something else has changed"
-    assert agent.without_entries(text, created) == before
-    if name == "codex":
-        _trust(data.draw(_TEXTS["toml"], label="config.toml"), text)
+    assert entries.removed(agent, text, created) == before
+    if agent.trust_table is not None:
+        _trust(agent, agent.trust_table, data.draw(_TEXTS["toml"], label="config.toml"), text)
 
 
 def _plain(value: Any, beside: Mapping[str, Any]) -> str:
@@ -117,15 +122,14 @@ def _is_strict(kind: str, text: bytes) -> bool:
     return kind == "toml" or not re.search(r"NaN|Infinity|[^\S \t\r\n]", text.decode())
 
 
-def _trust(config: bytes, settings: bytes) -> None:
-    """What Codex is told to trust can be taken back."""
-    path = "/home/me/.codex/hooks.json"
+def _trust(agent: Agent, trust: TrustTable, config: bytes, settings: bytes) -> None:
+    """Hashes that were added can be removed."""
+    wanted = trust_tables.wanted(agent, "/home/me/.codex/hooks.json", settings)
     try:
-        trusting = codex_trust.with_trust(config, path, settings)
+        trusting = trust_tables.with_hashes(trust, config, wanted)
     except HookError as error:
         assert error.message and error.remedy
         return
-    wanted = codex_trust.wanted(path, settings)
-    assert wanted.items() <= codex_trust.given(trusting).items()
-    assert codex_trust.with_trust(trusting, path, settings) == trusting
-    assert codex_trust.without(trusting, wanted) == config
+    assert wanted.items() <= trust_tables.given(trust, trusting).items()
+    assert trust_tables.with_hashes(trust, trusting, wanted) == trusting
+    assert trust_tables.without(trust, trusting, wanted) == config

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pexpect
 
-from tenterhook.live.agents import LIVE, PROMPT, search_path
+from tenterhook.agents import AGENTS
+from tenterhook.agents.headless import search_path
+from tenterhook.agents.protocol import PROMPT
 from tenterhook.live.model import ScriptedModel
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from hosts.real import Guarded
     from tenterhook.live.script import Turn
 
-CLAUDE = LIVE["claude-code"]
+CLAUDE = AGENTS["claude-code"]
 _MOVES = r"(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])*"  # what may stand between two words on a screen that is drawn
 _PATIENCE = 60  # seconds
 
@@ -56,7 +58,7 @@ def session(guarded: Guarded, *turns: Turn) -> Iterator[ClaudeTerminal]:
             ["--permission-mode", "default"],
             cwd=str(guarded.project),
             env={
-                "PATH": search_path(guarded.executable),
+                "PATH": search_path(str(guarded.executable)),
                 "HOME": str(guarded.home),
                 "TMPDIR": str(guarded.home),
                 "TERM": "xterm-256color",

@@ -14,7 +14,7 @@ from hosts.real import results_with, shown
 from hub.browser import claude
 from hub.browser.joined import card_of, joined, live
 from support import until
-from tenterhook.live.agents import AUTO_APPROVE, DONE, PLAIN
+from tenterhook.agents.protocol import AUTO_APPROVE, DONE, PLAIN
 from tenterhook.live.script import Turn
 
 if TYPE_CHECKING:

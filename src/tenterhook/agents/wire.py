@@ -1,4 +1,4 @@
-"""What all agents' languages have in common: an event with its payload whole, a verdict as far as it can be said."""
+"""What the codecs of all agents share: an event with its whole payload, a verdict as far as it can be expressed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ..model import Action, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from ..model import Verdict
 
 
-OTHER = "agent-event"  # what an agent tells that is none of the events we know
+OTHER = "agent-event"  # an event of an agent that none of ours corresponds to
 
 
 class Received(NamedTuple):
-    """An event as an agent told it. `payload` is what it sent, whole; `renamed` maps keys we added to its own."""
+    """An event from an agent. `payload` is all that it sent; `renamed` maps the keys we added to its own."""
 
     event: Event
     native: str
@@ -27,8 +27,8 @@ class Received(NamedTuple):
     renamed: Mapping[str, str] = {}
 
 
-class Answer(NamedTuple):
-    """What the agent is told; `lost` says what of the verdict it could not be told, or only in another way."""
+class HookOutput(NamedTuple):
+    """What our process gives the agent; `lost` lists what of the verdict could not be expressed, or only otherwise."""
 
     stdout: str = ""
     stderr: str = ""
@@ -36,8 +36,8 @@ class Answer(NamedTuple):
     lost: tuple[str, ...] = ()
 
 
-class Said(NamedTuple):
-    """A verdict in the words that every agent has some of: what is None is not said."""
+class Reply(NamedTuple):
+    """A verdict reduced to what the agent understands; None: nothing of the kind."""
 
     event: str
     native: str
@@ -49,10 +49,9 @@ class Said(NamedTuple):
     message: str | None = None
 
 
-class Manners(NamedTuple):
+class Capabilities(NamedTuple):
     """What an agent understands, as observed on the released program (docs/agents.md)."""
 
-    title: str
     blocks: frozenset[str]  # the events at which a block is honoured
     context: frozenset[str]  # the events at which text of a hook reaches the model
     asks: bool = False  # it has a question of its own that a hook can force
@@ -62,27 +61,16 @@ class Manners(NamedTuple):
     messages: bool = False  # a hook's message reaches the person
 
 
-def read(agent: str, payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Received:
-    """An event of an agent whose settings are a format of ours: the same codec reads it."""
-    from ..formats import agent_payloads
-
-    if events.get(native, OTHER) != OTHER:
-        event = agent_payloads.read(agent, {**payload, "hook_event_name": native})
-    else:
-        event = _unknown(native, payload)
-    return received(native, event, payload, agent)
-
-
-def read_array(agent: str, payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Received:
-    """An event of an agent that sends what the array format sends."""
+def read_array(payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Event:
+    """Return the event of an agent that sends what the array format sends."""
     if native not in events:
-        return received(native, _unknown(native, payload), payload, agent)
+        return unknown_event(native, payload)
     fields = {key: value for key, value in payload.items() if key not in _OF_EVENT}
-    return received(native, Event(events[native], **_whose(payload), **fields), payload, agent)
+    return Event(events[native], **_whose(payload), **fields)
 
 
-def _unknown(native: str, payload: dict[str, Any]) -> Event:
-    """An event that nothing here corresponds to: hooks on `agent-event` see it, whole."""
+def unknown_event(native: str, payload: dict[str, Any]) -> Event:
+    """Return an `agent-event`, whose hooks are sent the whole payload."""
     return Event(OTHER, **_whose(payload), agent_event=native)
 
 
@@ -97,14 +85,11 @@ def _whose(payload: dict[str, Any]) -> dict[str, Any]:
 _OF_EVENT = ("hook_event_name", "session_id", "cwd", "name", "self", "work_dir", "context", "timestamp", "event_type")
 
 
-def plain_text(said: Said) -> str | None:
-    """Exit status 2 for a block, else text alone."""
-    return None if said.deny is not None else said.context or ""
-
-
-def received(native: str, event: Event, payload: dict[str, Any], agent: str) -> Received:
-    """Add the keys that hooks expect, and what else the agent sent as the event's context."""
-    tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input, agent)
+def received(
+    native: str, event: Event, payload: dict[str, Any], agent: str, input_keys: Mapping[str, str] = {}
+) -> Received:
+    """Return the event with the keys that hooks expect, and the rest of the payload as its context."""
+    tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input, input_keys)
     whole = event.canonical == OTHER
     rest = {key: value for key, value in payload.items() if whole or key not in _CARRIED}
     context = {"agent": {"name": agent, "event": native, "payload": rest}}
@@ -133,24 +118,23 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 _EXPECTED = {"Shell": ("command",), "WriteFile": ("file_path", "content")}
 _EXPECTED |= dict.fromkeys(("ReadFile", "StrReplaceFile"), ("file_path",))
-# The key that an agent's own tools read. What else a model writes beside it does not stand in its place: a call with
-# `path` and a harmless `file_path` writes to `path`.
-_READ = {
-    "kimi-cli": {"file_path": "path"},
-    "kimi-code": {"file_path": "path"},
-    "copilot": {"file_path": "path", "content": "file_text"},
-}
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 
-def with_canonical_keys(tool: str | None, tool_input: Any, agent: str = "") -> tuple[Any, dict[str, str]]:
-    """A tool's input in its native shape plus the keys hooks expect; and which key each of those stands for."""
+def with_canonical_keys(
+    tool: str | None, tool_input: Any, input_keys: Mapping[str, str] = {}
+) -> tuple[Any, dict[str, str]]:
+    """Return a tool's input with the keys that hooks expect added, and the native key of each added one.
+
+    `input_keys` are those that the agent's own tools read. Another key that a model writes beside one of them does not
+    replace it: a call with `path` and a harmless `file_path` writes to `path`.
+    """
     if not tool or not isinstance(tool_input, dict):
         return tool_input, {}
     expected = next((keys for name in tool_names(tool) if (keys := _EXPECTED.get(name))), ())
     renamed: dict[str, str] = {}
     for key in expected:
-        native = _READ.get(agent, {}).get(key, "")
+        native = input_keys.get(key, "")
         if native not in tool_input and key not in tool_input:
             native = next((name for name in _KEYS[key] if isinstance(tool_input.get(name), str)), "")
         if native in tool_input and native != key:
@@ -165,13 +149,13 @@ def with_canonical_keys(tool: str | None, tool_input: Any, agent: str = "") -> t
 
 
 def _patched_paths(tool_input: dict[str, Any]) -> list[str]:
-    """Every file that a patch names, with the same lines as for Codex: space around a head does not count."""
+    """Return every file that a patch names. As for Codex, space around a header does not count."""
     lines = [line.strip() for value in tool_input.values() if isinstance(value, str) for line in value.split("\n")]
     return [line[len(start) :] for line in lines for start in _PATCHED if line.startswith(start)]
 
 
 def native_input(received: Received, changed: dict[str, Any]) -> dict[str, Any]:
-    """A modified input in the agent's own keys."""
+    """Return a modified input with the agent's own keys."""
     native = dict(changed)
     seen = received.event.tool_input
     for key, stands_for in received.renamed.items():
@@ -191,8 +175,8 @@ def _display(tool_input: Any, work_dir: str) -> dict[str, Any]:
 _BESIDE_RESULT = ("post-tool-call", "post-tool-call-failure")
 
 
-def said(manners: Manners, received: Received, verdict: Verdict) -> tuple[Said, list[str]]:
-    """The verdict as far as an agent can be told it, and what was lost or said in another way."""
+def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -> tuple[Reply, list[str]]:
+    """Return the verdict as far as the agent can be told it, and what was lost or told in another way."""
     event, lost = received.event.canonical, []
     context = "\n\n".join(verdict.additional_context) or None
     message = "\n".join(verdict.messages) or None
@@ -207,65 +191,34 @@ def said(manners: Manners, received: Received, verdict: Verdict) -> tuple[Said, 
         approve = verdict.reason or "approved by a hook"
     if verdict.modified_input is not None and deny is None:
         changed = native_input(received, verdict.modified_input)
-    if changed is not None and not manners.modifies:
-        deny = f"{manners.title} cannot change a tool's input. A hook wants it to be: {_one_line(changed)}"
+    if changed is not None and not can.modifies:
+        deny = f"{title} cannot change a tool's input. A hook wants it to be: {_one_line(changed)}"
         changed = ask = approve = None
         lost.append("modified input: denied, the reason names it")
-    if ask is not None and not manners.asks:
-        deny, ask = f"{reason} (a hook wants a person to be asked, and {manners.title} has no way to do so)", None
+    if ask is not None and not can.asks:
+        deny, ask = f"{reason} (a hook wants a person to be asked, and {title} has no way to do so)", None
         lost.append("ask: denied")
-    if approve is not None and not (manners.approves if event == "pre-tool-call" else manners.answers_permission):
+    if approve is not None and not (can.approves if event == "pre-tool-call" else can.answers_permission):
         approve = None
         lost.append("approve: no decision")
-    if deny is not None and event in _BESIDE_RESULT and event in manners.context:
+    if deny is not None and event in _BESIDE_RESULT and event in can.context:
         context, deny = "\n\n".join(filter(None, (deny, context))), None  # which is what a block means there
-    if deny is not None and event not in manners.blocks:
+    if deny is not None and event not in can.blocks:
         lost.append("block: nothing follows from it")
         context = "\n\n".join(filter(None, (deny, context)))
         deny = None
     if context is not None and deny is not None:
         deny, context = f"{deny}\n\n{context}", None
-    if context is not None and event not in manners.context:
+    if context is not None and event not in can.context:
         lost.append("context: the model does not see it")
         context = None
-    if message is not None and not manners.messages and event == "pre-session" and event in manners.context:
+    if message is not None and not can.messages and event == "pre-session" and event in can.context:
         context, message = "\n\n".join(filter(None, (context, message))), None  # better the model than nobody
         lost.append("message: told to the model instead")
-    if message is not None and not manners.messages:
+    if message is not None and not can.messages:
         lost.append("message: nobody sees it")
         message = None
-    return Said(event, received.native, deny, ask, approve, changed, context, message), lost
-
-
-class Codec(NamedTuple):
-    """One agent's language: its events by its own names, what it understands, and how that is said.
-
-    `body` makes the answer for what is said: None for a block that exit status 2 says. `hand_over` gives variables to
-    the agent's own tools, where there is a way to.
-    """
-
-    agent: str
-    events: Mapping[str, str]
-    manners: Manners
-    body: Callable[[Said], dict[str, Any] | str | None]
-    reads: Callable[[str, dict[str, Any], str, Mapping[str, str]], Received] = read
-    hand_over: Callable[[Mapping[str, str], str], None] | None = None
-
-    def read_event(self, payload: dict[str, Any], native: str) -> Received:
-        """The event that the agent tells of, with its payload kept whole."""
-        return self.reads(self.agent, payload, native, self.events)
-
-    def write_verdict(self, received: Received, verdict: Verdict) -> Answer:
-        """The verdict as the agent is known to honour it."""
-        told, lost = said(self.manners, received, verdict)
-        content = self.body(told)
-        if told.message is not None and not (isinstance(content, dict) and "systemMessage" in content):
-            lost.append("message: not beside this answer")
-        if content is None and told.deny is not None:
-            return Answer(stderr=told.deny + "\n", blocks=True, lost=tuple(lost))
-        if isinstance(content, dict):
-            content = jsonable.encode(content).decode() if content else ""
-        return Answer(stdout=content or "", lost=tuple(lost))
+    return Reply(event, received.native, deny, ask, approve, changed, context, message), lost
 
 
 def _one_line(value: Any) -> str:

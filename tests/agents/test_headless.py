@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from tenterhook.live.agents import LIVE, MODES, PROMPT, SUBAGENT
-from tenterhook.live.settings import BadSettings
+from tenterhook.agents import AGENTS, headless
+from tenterhook.agents.headless import BadSettings
+from tenterhook.agents.protocol import MODES, PROMPT, SUBAGENT
 
 URL = "http://127.0.0.1:1"
-EVERY = pytest.mark.parametrize("name", LIVE)
+EVERY = pytest.mark.parametrize("name", AGENTS)
 HOOK = {"type": "command", "command": "guard", "timeout": 5}
 HOOKS = {"PreToolUse": [{"matcher": "Bash", "hooks": [HOOK]}]}
 
 
 def write(home: Path, name: str, text: str) -> Path:
-    file = home / LIVE[name].settings
+    file = home / AGENTS[name].headless_settings
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return file
@@ -28,7 +29,7 @@ def write(home: Path, name: str, text: str) -> Path:
 def prepared(home: Path, name: str, text: str) -> dict[str, Any]:
     """The settings after a home with this text was made ready."""
     file = write(home, name, text)
-    LIVE[name].prepare(home, URL)
+    AGENTS[name].prepare(home, URL)
     after = file.read_text()
     parsed: dict[str, Any] = tomllib.loads(after) if file.suffix == ".toml" else json.loads(after)
     return parsed
@@ -36,9 +37,9 @@ def prepared(home: Path, name: str, text: str) -> dict[str, Any]:
 
 @EVERY
 def test_an_empty_home_is_made_ready_twice_over(name: str, home: Path) -> None:
-    LIVE[name].prepare(home, URL)
-    LIVE[name].prepare(home, URL)
-    assert (home / LIVE[name].settings).parent.is_dir()
+    AGENTS[name].prepare(home, URL)
+    AGENTS[name].prepare(home, URL)
+    assert (home / AGENTS[name].headless_settings).parent.is_dir()
 
 
 @pytest.mark.parametrize("name", ["kimi-cli", "kimi-code"])
@@ -65,7 +66,7 @@ def test_the_kimis_keep_their_hooks_and_lose_the_key_of_the_real_model(name: str
     assert after["theme"] == "dark"
     model = after["models"][after["default_model"]]
     assert after["providers"][model["provider"]]["base_url"] == f"{URL}/v1"
-    text = (home / LIVE[name].settings).read_text()
+    text = (home / AGENTS[name].headless_settings).read_text()
     assert "sk-real" not in text
     assert "# my settings" in text
 
@@ -114,33 +115,41 @@ def test_settings_that_cannot_be_read_are_an_error_that_names_the_file_and_leave
 ) -> None:
     file = write(home, name, "= { nonsense")
     with pytest.raises(BadSettings, match=file.name):
-        LIVE[name].prepare(home, URL)
+        AGENTS[name].prepare(home, URL)
     assert file.read_text() == "= { nonsense"
 
 
 @EVERY
 def test_every_mode_has_a_command_that_says_the_prompt_or_a_reason_why_not(name: str, tmp_path: Path) -> None:
-    agent = LIVE[name]
-    assert {*agent.modes, *agent.not_modes} == set(MODES)
+    agent = AGENTS[name]
+    assert {*agent.modes, *agent.missing_modes} == set(MODES)
     for mode in agent.modes:
         assert PROMPT in agent.command(Path("/bin/agent"), PROMPT, tmp_path, mode)
 
 
 @EVERY
 def test_a_subagents_calls_are_kept_for_requests_without_the_main_prompt(name: str) -> None:
-    agent = LIVE[name]
+    agent = AGENTS[name]
     call = agent.shell_call("true")
     holding = [turn for turn in agent.script(SUBAGENT, call, prompt="mine") if call in turn.calls]
     assert [turn.unless for turn in holding] == ["mine"]
 
 
 @pytest.mark.parametrize(
-    ("says", "which", "version"),
-    [("kimi, version 1.49.0", "kimi-cli", "1.49.0"), ("2.1.0", "kimi-code", "2.1.0"), ("what?", None, None)],
+    ("says", "version"), [("kimi, version 1.49.0", "1.49.0"), ("v2.1.0 (beta)", "2.1.0"), ("what?", None)]
 )
-def test_two_programs_are_called_kimi(says: str, which: str | None, version: str | None, tmp_path: Path) -> None:
-    program = tmp_path / "kimi"
+def test_the_version_is_in_what_a_program_prints(says: str, version: str | None, tmp_path: Path) -> None:
+    program = tmp_path / "agent"
     program.write_text(f"#!/bin/sh\necho '{says}'\n")
     program.chmod(0o755)
-    assert [name for name in ("kimi-cli", "kimi-code") if LIVE[name].is_this(program)] == ([which] if which else [])
-    assert LIVE["kimi-cli"].version(program) == version
+    assert headless.version(str(program)) == version
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert headless.version(str(program)) is None
+    assert headless.version(str(tmp_path / "missing")) is None
+
+
+@pytest.mark.parametrize(("first", "which"), [("#!/usr/bin/env node", "kimi-code"), ("#!/bin/python3", "kimi-cli")])
+def test_two_programs_are_called_kimi(first: str, which: str, tmp_path: Path) -> None:
+    program = tmp_path / "kimi"
+    program.write_text(f"{first}\n")
+    assert [name for name in ("kimi-cli", "kimi-code") if AGENTS[name].is_program(str(program))] == [which]

@@ -1,0 +1,136 @@
+"""The JSON that Claude Code speaks with hooks, and that Codex, Gemini CLI, Qwen Code and Droid took over.
+
+`Dialect` has what differs in what hooks are sent, what they answer, and how settings name them; the codec for hooks in
+such settings is in `formats/`. The functions below make the answer to an agent itself. Only keys that the agent knows
+may be sent: with one more, Codex runs the tool.
+"""
+
+from __future__ import annotations
+
+from ..basics import jsonable
+from ..basics.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from .wire import Reply
+
+EVENTS = {
+    "SessionStart": "pre-session",
+    "SessionEnd": "post-session",
+    "UserPromptSubmit": "pre-agent-turn",
+    "Stop": "pre-agent-turn-stop",
+    "StopFailure": "post-agent-turn-failure",
+    "PreToolUse": "pre-tool-call",
+    "PostToolUse": "post-tool-call",
+    "PostToolUseFailure": "post-tool-call-failure",
+    "PermissionRequest": "permission-request",
+    "SubagentStart": "pre-subagent",
+    "SubagentStop": "post-subagent",
+    "PreCompact": "pre-context-compact",
+    "PostCompact": "post-context-compact",
+    "Notification": "notification",
+}
+TOOLS = ("Bash", "Write", "Read", "Edit", "Glob", "Grep", "Agent", "Task", "WebFetch", "WebSearch")
+
+TOOL_FIELDS = {"tool_name": "tool_name", "tool_input": "tool_input", "tool_use_id": "tool_use_id"}
+RESULT_FIELDS = {**TOOL_FIELDS, "tool_output": "tool_response"}
+FAILURE_FIELDS = {**TOOL_FIELDS, "error": "error"}
+
+
+def _object_response(output: Any) -> Any:
+    """Return a tool's output as Claude Code's shell tool gives it."""
+    if isinstance(output, str):
+        return {"stdout": output, "stderr": "", "interrupted": False, "isImage": False}
+    is_foreign = isinstance(output, dict) and "llmContent" in output
+    return {"stdout": text_response(output), "stderr": "", "interrupted": False} if is_foreign else output
+
+
+def text_response(output: Any) -> str:
+    """Return the text in a tool's output, whichever agent's it is."""
+    if isinstance(output, dict):
+        for key in ("llmContent", "stdout", "output", "content"):
+            if isinstance(output.get(key), str):
+                return str(output[key])
+    return jsonable.text(output)
+
+
+def llm_response(output: Any) -> Any:
+    """Return a tool's output as Gemini CLI gives it."""
+    if isinstance(output, dict) and "llmContent" in output:
+        return output
+    text = text_response(output)
+    return {"llmContent": text, "returnDisplay": text}
+
+
+class Dialect(NamedTuple):
+    """How one agent's JSON and hook settings differ from Claude Code's. `format` is the name of hooks in them."""
+
+    format: str
+    events: Mapping[str, str]  # its names of events that have a counterpart here, each with ours
+    # what hooks are sent
+    tools: tuple[str, ...] = TOOLS
+    fields: Mapping[str, Mapping[str, str]] = {}  # by event: our field, with its name for it
+    defaults: Mapping[str, Mapping[str, Any]] = {}  # by event: keys that are always sent
+    has_timestamp: bool = False
+    tool_response: Callable[[Any], Any] = _object_response
+    variables: Mapping[str, str] = {}  # what each holds: `work_dir`, `session_id` or, at a session's start, `env_file`
+    plugin_variable: str = ""  # names the folder of the plug-in that a hook is from
+    # what they answer
+    text_is_context: tuple[str, ...] = ()  # events at which plain text reaches the model
+    text_is_message: bool = False  # plain text is shown to the person
+    approves: bool = False  # `allow` skips the question for a tool call
+    defers: bool = False  # `defer` leaves a call to the program around the agent
+    input_key: str = "updatedInput"  # of a changed input
+    merges_input: bool = False  # it names only what changes
+    input_needs_allow: bool = False  # it counts only beside an `allow`
+    # how settings name them
+    has_toml: bool = False  # they may be TOML, too
+    timeout: float = 600.0  # seconds, if none is given
+    milliseconds_from: float | None = None  # a timeout of this or more is in milliseconds
+    whole_names: str = ""  # an expression: matchers that are whole names, not expressions
+    has_python_expressions: bool = False  # else JavaScript's
+    strips_matchers: bool = False
+    compares_matchers: bool = False  # compared as text if the event has no tool, or if it is no expression
+    splits_matchers: bool = False  # at each `|`, and a part `*` or `.*` matches everything
+
+
+def answer(reply: Reply) -> dict[str, Any] | None:
+    """Return the answer in `hookSpecificOutput`; None for a block, which exit status 2 says."""
+    if reply.event == "permission-request":
+        return _permission(reply)
+    if reply.deny is not None:
+        return None
+    specific: dict[str, Any] = {}
+    if reply.ask is not None:
+        specific |= {"permissionDecision": "ask", "permissionDecisionReason": reply.ask}
+    if reply.approve is not None:
+        specific |= {"permissionDecision": "allow", "permissionDecisionReason": reply.approve}
+    if reply.tool_input is not None:
+        specific["updatedInput"] = reply.tool_input
+    return with_texts(reply, specific)
+
+
+def with_texts(reply: Reply, specific: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer with the texts for the model and for the person added."""
+    if reply.context is not None:
+        specific["additionalContext"] = reply.context
+    content: dict[str, Any] = {}
+    if reply.message is not None:
+        content["systemMessage"] = reply.message
+    if specific:
+        content["hookSpecificOutput"] = {"hookEventName": reply.native, **specific}
+    return content
+
+
+def _permission(reply: Reply) -> dict[str, Any]:
+    """Return the answer to a permission request; a deny too, as exit status 2 would not carry its reason."""
+    if reply.deny is not None:
+        decision: dict[str, Any] = {"behavior": "deny", "message": reply.deny}
+    elif reply.approve is not None:
+        decision = {"behavior": "allow"}
+    else:
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": reply.native, "decision": decision}}

@@ -1,0 +1,121 @@
+"""For headless runs: editing an agent's settings in a temporary home, and asking a program for its version."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
+import tomlkit.exceptions
+
+from ..errors import HookError
+from ..formats import commented_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_OTHER_MODELS = ("ANTHROPIC_", "CLAUDE_", "OPENAI_", "GEMINI_", "GOOGLE_", "QWEN_", "AWS_", "VERTEX_", "OTEL_")
+_CREDENTIALS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PROXY")
+
+
+class BadSettings(HookError):
+    """A settings file that the agent itself could not read."""
+
+
+@contextmanager
+def edited_json(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the settings, to be changed in place; empty if there is no file. Comments are lost."""
+    text = _text(file)
+    try:
+        settings = commented_json.loads(text) if text.strip() else {}
+    except ValueError as error:
+        raise BadSettings(f"{file} is not JSON: {error}", "fix the file") from error
+    if not isinstance(settings, dict):
+        raise BadSettings(f"{file} is not a JSON object", "fix the file")
+    yield settings
+    _write(file, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def edited_toml(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the settings, to be changed in place; empty if there is no file. Comments and order are kept."""
+    try:
+        settings = tomlkit.parse(_text(file))
+    except (tomlkit.exceptions.TOMLKitError, ValueError) as error:
+        raise BadSettings(f"{file} is not TOML: {error}", "fix the file") from error
+    yield settings
+    _write(file, tomlkit.dumps(settings))
+
+
+def table(settings: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the table below these keys, created if there is none; anything else there is replaced."""
+    for key in keys:
+        if not isinstance(settings.get(key), dict):
+            settings[key] = {}
+        settings = settings[key]
+    return settings
+
+
+def drop(settings: dict[str, Any], *keys: str) -> None:
+    """Remove these keys, as far as they are there."""
+    for key in keys:
+        settings.pop(key, None)
+
+
+def drop_credentials(settings: dict[str, Any]) -> None:
+    """Remove keys and other models from the variables that settings may hold; hooks may need the others."""
+    for name in list(table(settings, "env")):
+        if name.startswith(_OTHER_MODELS) or name.upper().endswith(_CREDENTIALS):
+            del settings["env"][name]
+    if not settings["env"]:
+        del settings["env"]
+
+
+def version(executable: str) -> str | None:
+    """Return the version that a program prints, run in an empty home; None if it prints none."""
+    with tempfile.TemporaryDirectory(prefix="tenterhook-") as home:
+        try:
+            done = subprocess.run(
+                [executable, "--version"],
+                env={"PATH": search_path(executable), "HOME": home, "TMPDIR": home, "NO_COLOR": "1", "TERM": "dumb"},
+                cwd=home,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=60,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+    found = re.search(r"\d+(?:\.\d+)+[\w.+-]*", done.stdout)
+    return found[0].rstrip(".") if found else None
+
+
+def search_path(executable: str) -> str:
+    """Return a PATH with the executable's folder, that of Node as found here, and the system's."""
+    import shutil
+
+    node = shutil.which("node")
+    folders = [os.path.dirname(executable), os.path.dirname(node or ""), "/usr/local/bin", "/usr/bin", "/bin"]
+    return os.pathsep.join(dict.fromkeys(filter(None, folders)))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSettings(f"{file} cannot be read: {error}", "fix the file") from error
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")

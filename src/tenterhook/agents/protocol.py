@@ -1,0 +1,268 @@
+"""What the module of an agent provides: an instance of a subclass of `Agent`.
+
+The rest of the program asks this object and never compares an agent's name. What an event needs is imported with the
+module; what `install`, `doctor` and a headless run need is imported when they call.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..basics import callers, jsonable, places
+from ..basics.values import NamedTuple
+from ..errors import HookError
+from . import wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import Any, ClassVar
+
+    from ..live.script import Call, Turn
+    from ..model import Event, Verdict
+    from .claude_json import Dialect
+    from .wire import Capabilities, HookOutput, Received, Reply
+
+LONGEST = 600  # seconds: what every agent accepts as a timeout, and the longest a hook may have
+
+# Modes of a headless run.
+PLAIN = "plain"  # nothing is approved beforehand but the tools themselves: what blocks is the hook
+AUTO_APPROVE = "auto-approve"  # the agent asks nobody
+SUBAGENT = "subagent"  # the call is made by a subagent
+RESUMED = "resumed"  # the call is made by a second process that resumes the session of a first
+MODES = (PLAIN, AUTO_APPROVE, SUBAGENT, RESUMED)
+
+PROMPT = "Please do the scripted task."
+TASK = "Please do your part of the scripted task."  # the prompt of a subagent
+DONE = "All done."
+PROVIDER = "tenterhook"  # the name of the scripted model's provider in settings
+MODEL = "scripted-model"
+KEY = "not-a-key"
+
+PROJECT_TRUST = "{} reads a project's hooks only if the project is trusted: start it there and trust the folder"
+
+
+class TrustTable(NamedTuple):
+    """Tables `[table."key"]` with a `field` that holds a hash, in a TOML file of the agent's directory."""
+
+    file: str
+    table: str
+    field: str
+
+
+class Agent:
+    """One agent: its events and answers, its settings, what switches hooks off, and how it is run headless."""
+
+    name: str  # on the command line and in records
+    title: str  # what people call it
+
+    # ---------------------------------------------------------------- events and answers
+
+    events: ClassVar[Mapping[str, str]]  # its name of each event, with ours (`wire.OTHER` if there is no counterpart)
+    capabilities: Capabilities
+    dialect: Dialect | None = None  # if it speaks the JSON of Claude Code
+    input_keys: ClassVar[Mapping[str, str]] = {}  # the key its tools read, for each key that hooks expect
+    tools: ClassVar[tuple[str, ...]] = ()  # those without a counterpart; the others are in `events.TOOL_NAMES`
+    env_file: tuple[str, str] | None = None  # the variable that names a file of variables for its tools; its folder
+    unattended: tuple[bytes, bytes] | None = None  # a variable and its value when no person can be asked
+
+    def read_event(self, payload: dict[str, Any], native: str) -> Received:
+        """Return the event in a payload; `native` is the agent's name of it."""
+        assert self.dialect is not None
+        if self.events.get(native, wire.OTHER) == wire.OTHER:
+            event = wire.unknown_event(native, payload)
+        else:
+            from ..formats import agent_payloads
+
+            event = agent_payloads.read(self.dialect, {**payload, "hook_event_name": native})
+        return self.received(event, native, payload)
+
+    def received(self, event: Event, native: str, payload: dict[str, Any]) -> Received:
+        """Return the event with the keys that hooks expect, and the rest of the payload as its context."""
+        name = self.dialect.format if self.dialect else self.name
+        return wire.received(native, event, payload, name, self.input_keys)
+
+    def answer(self, reply: Reply) -> dict[str, Any] | str | None:
+        """Return what is written to stdout; None if exit status 2 with the reason on stderr says it."""
+        raise NotImplementedError
+
+    def write_verdict(self, received: Received, verdict: Verdict) -> HookOutput:
+        """Return the verdict in the form that the agent honours, with what could not be expressed."""
+        reply, lost = wire.reply(self.title, self.capabilities, received, verdict)
+        content = self.answer(reply)
+        if reply.message is not None and not (isinstance(content, dict) and "systemMessage" in content):
+            lost.append("message: not beside this answer")
+        if content is None and reply.deny is not None:
+            return wire.HookOutput(stderr=reply.deny + "\n", blocks=True, lost=tuple(lost))
+        if isinstance(content, dict):
+            content = jsonable.encode(content).decode() if content else ""
+        return wire.HookOutput(stdout=content or "", lost=tuple(lost))
+
+    def export_variables(self, variables: Mapping[str, str], agent_home: str) -> None:
+        """Write variables to the file that the agent names for its own tools, if it has one.
+
+        Only inside the agent's own folder: a repository can set variables, and must not choose what we write to.
+        """
+        name, folder = self.env_file or ("", "")
+        file = os.fsdecode(callers.environ().get(name.encode(), b""))
+        if not variables or not places.is_inside(file, os.path.join(agent_home, folder)):
+            return
+        quoted = {name: value.replace("'", "'\\''") for name, value in variables.items()}
+        with open(file, "a", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.writelines(f"export {name}='{value}'\n" for name, value in quoted.items())
+
+    def is_attended(self) -> bool:
+        """Return whether a person can be asked. True unless the agent says otherwise."""
+        return self.unattended is None or callers.environ().get(self.unattended[0]) != self.unattended[1]
+
+    # ---------------------------------------------------------------- settings
+
+    executables: ClassVar[tuple[str, ...]]
+    directory: str  # below the home
+    variable_prefix: str  # of the names of its variables
+    variable: str | None = None  # moves that directory
+    variable_adds: str = ""  # what follows the variable's value
+    file: str = "settings.json"  # the file with hooks, in that directory
+    project_file: str | None = None  # below a project's root; None: a project has no settings
+    toml: bool = False  # else JSON
+    beside: ClassVar[Mapping[str, Any]] = {}  # what the file needs next to `hooks`
+    open_status: int = 1  # an exit status that is shown and blocks nothing
+    timeouts: ClassVar[Mapping[str, int]] = {}  # events with a shorter limit than `LONGEST`, in seconds
+    also_read: ClassVar[tuple[str, ...]] = ()  # more files of its directory in which it finds hooks
+    is_hook_source: bool = False  # hooks in its own settings are in force in the bundled agent too
+    reloads_hooks: bool = False  # it uses an entry that is written while it runs
+    trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs no others
+
+    def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
+        """Return the entry of its settings that runs a command line at an event."""
+        return {"hooks": [{"type": "command", "command": line, "timeout": seconds}]}
+
+    def trusted_hashes(self, settings: str, hooks: Mapping[str, Any]) -> dict[str, str]:
+        """Return the hash that `trust_table` needs for each entry of ours in the `hooks` of a file, by its key."""
+        return {}
+
+    def install_notes(self, *, in_project: bool) -> Iterator[str]:
+        """Yield what a person should know after installing."""
+        yield from ()
+
+    def home(self) -> str:
+        """Return the folder of this person's settings."""
+        moved = os.environ.get(self.variable, "") if self.variable else ""
+        return moved + self.variable_adds if moved.startswith("/") else os.path.join(places.home(), self.directory)
+
+    def settings(self, root: str | None = None) -> str:
+        """Return the file with hooks: the person's, or that of a project."""
+        if root is None:
+            return os.path.join(self.home(), self.file)
+        if self.project_file is None:
+            raise HookError(
+                f"{self.title} has no settings of a project", f"tenterhook install {self.name} guards every project"
+            )
+        return os.path.join(root, self.project_file)
+
+    def seconds(self, event: str) -> int:
+        """Return the timeout of an entry."""
+        return self.timeouts.get(event, LONGEST)
+
+    def executable(self) -> str | None:
+        """Return the agent's program on this machine, if it is found."""
+        import shutil
+
+        found = filter(None, map(shutil.which, self.executables))
+        return next((program for program in found if self.is_program(program)), None)
+
+    def is_program(self, program: str) -> bool:
+        """Return whether an executable of the right name is this agent."""
+        return True
+
+    def is_present(self) -> bool:
+        """Return whether this person has the agent, or its settings."""
+        return self.executable() is not None or os.path.isdir(self.home())
+
+    def version(self) -> str | None:
+        """Return the version that the program prints; None if there is no program or it prints none."""
+        program = self.executable()
+        if program is None:
+            return None
+        from . import headless
+
+        return headless.version(program)
+
+    # ---------------------------------------------------------------- doctor
+
+    env_settings: ClassVar[tuple[str, ...]] = ()  # files below a project's root in which `env` sets variables
+    env_files: ClassVar[tuple[str, ...]] = ()  # files below a project's root with lines NAME=value
+    shell_variables: ClassVar[tuple[str, ...]] = ()  # variables that act on the shell which runs our entry
+
+    def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
+        """Yield what keeps our entries in `settings` from running, each with a remedy. `root` is the project's."""
+        yield from ()
+
+    # ---------------------------------------------------------------- a headless run against a scripted model
+
+    headless_settings: str  # the file that `prepare` changes, below the home
+    modes: ClassVar[tuple[str, ...]] = MODES
+    missing_modes: ClassVar[Mapping[str, str]] = {}  # the others, each with the reason
+    shell_tool: str = "Bash"
+    subagent_tool: str = "Agent"
+    subagent_type: str = "general-purpose"
+
+    def prepare(self, home: Path, url: str) -> None:
+        """Configure a temporary home for a model at `url`, without changing what it says about hooks.
+
+        Other models, their keys and MCP servers are removed: a trial must not reach them.
+        """
+        raise NotImplementedError
+
+    def copy_trust(self, home: Path, root: str | None, project: Path) -> None:
+        """Rewrite paths in trust settings that were copied to a temporary home, for a copy of the project `root`."""
+
+    def environment(self, home: Path, url: str) -> dict[str, str]:
+        """Return the variables it needs beside those of every agent."""
+        return {}
+
+    def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
+        """Return the command line of one headless turn; `resume`: of the newest session in this home."""
+        raise NotImplementedError
+
+    def shell_call(self, command: str) -> Call:
+        """Return the call of a shell tool as its model makes it."""
+        return call(self.shell_tool, {"command": command})
+
+    def write_call(self, path: str, content: str) -> Call:
+        """Return the call that writes a file."""
+        return call("Write", {"file_path": path, "content": content})
+
+    def subagent_call(self) -> Call:
+        """Return the call that starts a subagent with the prompt `TASK`."""
+        given = {"description": "scripted", "prompt": TASK, "subagent_type": self.subagent_type}
+        return call(self.subagent_tool, given)
+
+    def subagent_end(self) -> Turn:
+        """Return the turn with which a subagent ends."""
+        from ..live.script import Turn
+
+        return Turn(text=DONE)
+
+    def script(self, mode: str, *calls: Call, prompt: str = PROMPT) -> tuple[Turn, ...]:
+        """Return a script in which the calls are made at once, by the agent or by its subagent."""
+        from ..live.script import Turn
+
+        if mode == SUBAGENT:  # only the main agent's requests hold the prompt
+            return (
+                Turn(calls=(self.subagent_call(),), when=prompt),
+                Turn(calls=calls, unless=prompt),
+                self.subagent_end()._replace(unless=prompt),
+                Turn(text=DONE, when=prompt, last=True),
+            )
+        if mode == RESUMED:
+            return Turn(text="Ready."), Turn(calls=calls, when=prompt), Turn(text=DONE, when=prompt)
+        return Turn(calls=calls), Turn(text=DONE)
+
+
+def call(tool: str, given: dict[str, Any] | str) -> Call:
+    """Return a tool call of a scripted model."""
+    from ..live.script import Call
+
+    return Call(tool, given)

@@ -1,0 +1,92 @@
+"""Qwen Code. It asks where a hook wants it, but no hook can change an input."""
+
+from __future__ import annotations
+
+import os
+
+from . import claude_json, gemini, protocol, wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any, ClassVar
+
+_OTHERS = (
+    *("PostToolBatch", "UserPromptExpansion", "SessionDelete", "MessageDisplay", "PermissionDenied", "TodoCreated"),
+    *("TodoCompleted", "InstructionsLoaded"),
+)
+
+
+class Qwen(gemini.GeminiLike):
+    name = "qwen"
+    title = "Qwen Code"
+
+    events: ClassVar = {**claude_json.EVENTS, **dict.fromkeys(_OTHERS, wire.OTHER)}
+    capabilities = wire.Capabilities(
+        blocks=frozenset(("pre-tool-call", "pre-agent-turn", "pre-agent-turn-stop", "post-subagent")),
+        context=frozenset(
+            ("pre-session", "pre-agent-turn", "post-tool-call", "post-tool-call-failure", "pre-context-compact")
+        ),
+        asks=True,
+    )
+    dialect = claude_json.Dialect(
+        "qwen",
+        claude_json.EVENTS,
+        tools=(
+            *("run_shell_command", "write_file", "read_file", "edit", "glob", "grep_search", "agent", "task"),
+            *("web_fetch", "web_search"),
+        ),
+        fields={
+            "pre-tool-call": {**claude_json.TOOL_FIELDS, "tool_call_id": "tool_call_id"},
+            "post-tool-call": {**claude_json.RESULT_FIELDS, "tool_call_id": "tool_call_id"},
+            "post-tool-call-failure": {**claude_json.FAILURE_FIELDS, "tool_call_id": "tool_call_id"},
+        },
+        defaults={"pre-context-compact": {"custom_instructions": ""}},
+        has_timestamp=True,
+        tool_response=claude_json.llm_response,
+        variables=dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), "work_dir"),
+        text_is_context=("pre-session", "pre-agent-turn"),
+        milliseconds_from=1000,  # they were milliseconds once, and from there on still are
+        strips_matchers=True,
+        splits_matchers=True,
+    )
+
+    def answer(self, reply: wire.Reply) -> dict[str, Any] | None:
+        return claude_json.answer(reply)
+
+    executables = ("qwen",)
+    variable_prefix = "QWEN_"
+    directory = ".qwen"
+    project_file = ".qwen/settings.json"
+
+    env_settings = (".qwen/settings.json",)
+    env_files = (".qwen/.env", ".env")
+
+    def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
+        from .settings_files import disabled_hooks
+
+        yield from disabled_hooks(settings, os.path.join(root, self.directory), "/etc/qwen-code/settings.json")
+
+    headless_settings = ".qwen/settings.json"
+    subagent_tool = "agent"
+    auth_type = "openai"
+    model = protocol.MODEL
+
+    def adjust(self, settings: dict[str, Any]) -> None:
+        from .headless import table
+
+        table(settings, "memory")["enableManagedAutoMemory"] = False  # an agent beside the conversation
+
+    def environment(self, home: Path, url: str) -> dict[str, str]:
+        return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": protocol.KEY, "OPENAI_MODEL": self.model}
+
+    def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
+        # an allowed shell is still refused what looks like an edit, say a redirection, unless edits are approved
+        plain = ["--approval-mode", "auto-edit", "--allowed-tools=run_shell_command"]
+        flags = plain if mode == protocol.PLAIN else ["--yolo"]
+        flags += ["--continue"] if resume else []
+        return [str(executable), *flags, "--prompt", prompt]
+
+
+AGENT = Qwen()

@@ -1,0 +1,50 @@
+"""Settings files of agents, read as `doctor` needs them: one that is missing or broken is empty."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import Any
+
+from ..formats import commented_json
+
+
+def read_json(file: str) -> dict[str, Any]:
+    """Return the object in a JSON file, comments allowed; empty if there is none."""
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            value = commented_json.loads(stream.read())
+    except (OSError, ValueError, RecursionError):  # reported elsewhere, where it matters
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def read_toml(file: str) -> dict[str, Any]:
+    """Return the document in a TOML file; empty if there is none."""
+    try:
+        with open(file, encoding="utf-8-sig") as stream:
+            return tomllib.loads(stream.read())
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def disabled_hooks(settings: str, project: str, managed: str) -> list[tuple[str, str]]:
+    """Return the switches of Claude Code and Qwen Code that turn all hooks off, each with a remedy.
+
+    `project` is the folder of a project's settings, which switch off the person's own hooks as well; `managed` is the
+    file of the machine's administrator.
+    """
+    found = []
+    for file in (
+        settings,
+        *(os.path.join(project, name) for name in ("settings.json", "settings.local.json")),
+        managed,
+    ):
+        if read_json(file).get("disableAllHooks"):
+            found.append((f"disableAllHooks in {file} switches every hook off", "remove it"))
+    if read_json(managed).get("allowManagedHooksOnly"):
+        found.append((f"allowManagedHooksOnly in {managed} switches off every hook that is not in it", ASK_ADMIN))
+    return found
+
+
+ASK_ADMIN = "ask the administrator of this machine; ours would have to be there"
