@@ -46,10 +46,6 @@ def answer(
     journal = Journal(record["host"], tells=False)
     if is_new:
         if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
-            from . import bundle
-
-            journal.make_ready()  # so that these modules are looked at, too
-            bundle.keep()
             _keep_hub()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from ..runs.running import Command, run_stage
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +23,7 @@ _SET_BY_SHELLS = frozenset(("PWD", "OLDPWD", "IFS", "SHLVL", "LINENO", "PPID", "
 _CHANGES_PARSING = (b"SHELLOPTS", b"BASHOPTS", b"BASH_ENV", b"BASH_COMPAT", b"POSIXLY_CORRECT")
 _ESCAPED_IN_QUOTES = '$`"\\'
 _MOST_LINES = 40
+_LONGEST_PARSE = 5.0  # seconds
 _CLOCK_TICK = 0.02  # seconds, with room to spare
 
 
@@ -186,6 +189,5 @@ def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: fl
 
 def _parses(shell: str, text: str, env: Mapping[bytes, bytes]) -> bool:
     """Whether a shell takes a text, or could not be asked."""
-    from ..basics import shell_lines
-
-    return shell_lines.refusal(shell, "-c", text, env=env) is None
+    (ended,) = run_stage([Command((shell, "-n", "-c", text), b"", "/", env, _LONGEST_PARSE)])
+    return ended.exit_code in (0, None)
