@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import dispatching, growth, handing_over, homes, looking_up, peers, warming
+from . import dispatching, growth, handing_over, homes, looking_up, peers
 from .comparing import Block, Blocks, Comparison, compare, scaled, take_turns
 from .compiling import NoCompiler, spawn_program
 from .requests import Case, Worker, WorkerEnded
@@ -209,7 +209,7 @@ def journaling(setting: Setting) -> Iterator[Row]:
 MEASUREMENTS = (
     *(running, journaling, reaching_none, loading, holding_memory),
     *(dispatching.reaching_none, dispatching.guarding, handing_over.with_a_hub),
-    *(warming.beginning, looking_up.answers, growth.rows, peers.running),
+    *(looking_up.answers, growth.rows, peers.running),
 )
 
 

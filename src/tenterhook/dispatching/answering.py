@@ -184,15 +184,14 @@ def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
 
 def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
     event = received.event
-    is_lasting = callers.CURRENT.pid is not None  # a hub, which answers for others
     if event.canonical not in STOPS:
-        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
+        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
         return engine.decide(event, deadline=deadline, cancel=callers.CURRENT.cancel)
     from .. import stopping
 
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
-    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
+    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal)
     told = gate.told(event, engine.hooks)
     verdict = engine.decide(told, deadline=deadline, settle=gate.settle, cancel=callers.CURRENT.cancel)
     after, news = gate.after(verdict).announce(catalog.hooks, verdict)

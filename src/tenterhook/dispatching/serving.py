@@ -16,7 +16,7 @@ import time
 from typing import NamedTuple
 
 from ..basics import callers, places, variables
-from ..runs import running, warming
+from ..runs import running
 from . import dispatch, starting
 
 _AT_ONCE = 64
@@ -86,7 +86,6 @@ class Server:
         until = time.monotonic() + _LAST_WORDS
         while self._waiting and time.monotonic() < until:
             time.sleep(0.01)
-        warming.INTERPRETERS.end()
 
     def __enter__(self) -> Server:
         """Where there can be no socket, agents go on as without a hub."""
