@@ -223,7 +223,7 @@ class Turn:
     ) -> Run:
         """`since` is a time of `time.time` at which it had not begun."""
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
-        if code == 2 and failure is None and (refused := not_begun.refused_by_shell(command.argv, command.env, since)):
+        if code == 2 and failure is None and (refused := not_begun.refused_by_shell(command, since)):
             failure, why = Failure.CANNOT_START, refused
         elif code == 1 and judging.meant_to_block(hook, stderr):
             notes = (*notes, "it exited with 1: only exit 2 blocks")
