@@ -32,13 +32,14 @@ class Compared(NamedTuple):
     title: str
     case: Case
     rounds: int
+    target: Target | None = AHEAD
 
 
 COMPARED = (
     Compared("1 hook `:`", Case(1, ":"), 10),
     Compared("1 hook `cat >/dev/null`", Case(1, "cat >/dev/null"), 10),
     Compared("8 hooks `cat >/dev/null`", Case(8, "cat >/dev/null"), 4),
-    Compared(f"none of {_OTHERS} hooks matches", Case(0), 100),
+    Compared(f"none of {_OTHERS} hooks matches", Case(0), 100, None),  # the others do not check for changed hooks
 )
 
 
@@ -94,14 +95,14 @@ def _against(setting: Setting, peer: str, worker: Worker) -> Iterator[Row]:
     try:
         with worker, setting.engine(setting.folders(_OTHERS)) as none_match, setting.engine() as engine:
             while left:
-                title, case, rounds = left[0]
+                title, case, rounds, target = left[0]
                 ours = engine if case.hooks else none_match
                 turns = {"ours": _block(ours, rounds, case), "theirs": _block(worker, rounds, case)}
                 found = take_turns(turns, setting.effort.blocks)
-                yield Row(title, peer, compare(found["ours"], found["theirs"]), AHEAD)
+                yield Row(title, peer, compare(found["ours"], found["theirs"]), target)
                 del left[0]
     except WorkerEnded as reason:  # theirs: another version, or something that it needs is not there
-        yield from (Row(each.title, peer, None, AHEAD, f"it ended: {reason}") for each in left)
+        yield from (Row(each.title, peer, None, each.target, f"it ended: {reason}") for each in left)
 
 
 def _block(worker: Worker, rounds: int, case: Case) -> Block:

@@ -31,7 +31,7 @@ SLOW = (
         "journal/test_kills",
         "journal/test_verify",
     ),
-    *("runs/test_warming", "test_docs_hub", "test_fuzz", "test_site"),
+    *("test_docs_hub", "test_fuzz", "test_site"),
 )
 
 

@@ -1,22 +1,20 @@
-"""The ways that an event can take beside the engine in process: said by an agent, to a line or a hub, and warm."""
+"""The ways that an event can take beside the engine in process: said by an agent, to a line or a hub."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance import checking, leftovers, places, trying
+from conformance import checking, leftovers, places
 from conformance.places import SESSION, Place
 from dispatching.test_dispatch import BRIDGE, HANG, install
 from hosts.test_answers import DOES
 from support import array_hook, end_of_the_agent
-from tenterhook import Engine, Event
+from tenterhook import Event
 from tenterhook.agents import AGENTS
 from tenterhook.catalog import roots
 from tenterhook.catalog.trust import Trust
@@ -24,8 +22,6 @@ from tenterhook.formats import toml_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pytest
 
     from conformance.checking import Difference
     from conformance.reading import Vector
@@ -156,77 +152,3 @@ def _in_words(vector: Vector, said: Spoken, told: Told, place: Place) -> Iterato
 def swept(place: Place) -> None:
     """Nothing that a vector started is left running."""
     leftovers.sweep(place.mark, place.root)
-
-
-# ---- warm
-
-_WARM = """#!{python}
-import os, signal, sys
-with open("/proc/self/cmdline", "rb") as file:
-    began = b"warm" if b"prepared_python" in file.read() else b"cold"
-with open({began!r}, "ab") as file:
-    file.write(began + b"\\n")
-for number in (signal.SIGPIPE, signal.SIGXFSZ):
-    signal.signal(number, signal.SIG_DFL)
-script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "original")
-os.execv(script, [script, *sys.argv[1:]])
-"""
-
-
-def passes(vector: Vector, place: Place, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Put a vector to an engine in this process, and have it judged as any engine is; how its hooks ended."""
-    for name, value in place.environment(vector.environment).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(place.project)
-    request = place.request(vector)
-    configs = [request["config"]] if request["config"] else []
-    engine = Engine.load(place.project, configs, trust_project=True, journal=False, warm=True)
-    for event in (*request["earlier"], request):
-        sent = Event.from_payload(event["event"], event["payload"], session_id=SESSION, work_dir=str(place.project))
-        verdict = engine.decide(sent).as_json()
-    failed = [run["hook"] for run in verdict["runs"] if run["outcome"] in ("failed", "timed_out")]
-    result = trying._judged(vector, {**verdict, "failures": failed}, place, 0)
-    assert (result.status, result.why, result.differences) == (trying.PASSED, "", ())
-    return [run["outcome"] for run in verdict["runs"]]
-
-
-def can_be_warm(vector: Vector) -> bool:
-    """Whether one of its hooks is a folder whose `run.sh` is what runs."""
-    return any(_SCRIPT.fullmatch(name) and _is_plain(vector.files, name) for name in vector.files)
-
-
-_SCRIPT = re.compile(r"(home/\.config/(agents|kimi)|project/\.agents)/hooks/[^/]+/scripts/run\.sh")
-
-
-def _is_plain(files: dict[str, Any], script: str) -> bool:
-    folder = script.removesuffix("/scripts/run.sh")
-    text, definition = files[script], files.get(f"{folder}/HOOK.md")
-    lines: list[str] = definition.split("\n") if isinstance(definition, str) else definition or []
-    is_script = not isinstance(text, dict) and "".join(text[:2]).startswith("#!")
-    is_read = lines[:1] == ["---"] and f"{folder}/scripts/run" not in files
-    return is_script and is_read and all(not each.startswith("metadata:") or each == "metadata:" for each in lines)
-
-
-def warmed(place: Place) -> int:
-    """Have every folder's `run.sh` begin as a Python script that asks to be warm; how many there are."""
-    count = 0
-    layers = (place.home / ".config/agents/hooks", place.home / ".config/kimi/hooks", place.project / ".agents/hooks")
-    for folder in (folder for layer in layers if layer.is_dir() for folder in layer.iterdir()):
-        script, definition = folder / "scripts" / "run.sh", folder / "HOOK.md"
-        lines = definition.read_text().split("\n") if definition.is_file() else []
-        is_plain = script.is_file() and os.access(script, os.X_OK) and script.read_bytes().startswith(b"#!")
-        if not is_plain or (folder / "scripts" / "run").exists() or lines[:1] != ["---"]:
-            continue
-        if any(each.startswith("metadata:") for each in lines):
-            at = next(number for number, each in enumerate(lines) if each.startswith("metadata:"))
-            if lines[at] != "metadata:":
-                continue
-            lines.insert(at + 1, "  warm: true")
-        else:
-            lines.insert(1, "metadata: { warm: true }")
-        definition.write_text("\n".join(lines))
-        script.rename(script.with_name("original"))
-        (folder / "scripts" / "run.py").write_text(_WARM.format(python=sys.executable, began=str(place.root / "began")))
-        (folder / "scripts" / "run.py").chmod(0o755)
-        count += 1
-    return count

@@ -1,35 +1,17 @@
-"""What the line in an agent's settings runs: `python -I -S bridge.py --host NAME --event EVENT --record FILE`.
+"""The command in an agent's settings: `python -I -S bridge.py --host NAME --event EVENT --record FILE`.
 
-It is a file of its own so that it can be started with no package on the path. Python compiles it at every start, which
-is slow: all it does is to run dispatching/starting.py, out of the file that has everything compiled if it is there.
+It is started by its path, so that no package has to be on the path. Python compiles such a file at every start, so it
+only imports dispatching/starting.py, which comes from `__pycache__` like every module.
 """
 
 if __name__ == "__main__":
+    import sys
     from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
     from time import monotonic
 
-    left = alarm(595) or 595  # seconds, until we know better: a little before the patience of any agent is over
+    left = alarm(595) or 595  # seconds until we know better: slightly less than the timeout of any agent
     alarm(left)
-    begun = monotonic() - (595 - left)  # bridge.pl may have waited for a hub
-    package, kept = __file__[: -len("/bridge.py")], None
-    try:
-        from _frozen_importlib_external import MAGIC_NUMBER
-        from marshal import loads
-        from posix import stat
-        from sys import implementation
+    sys.path.append(__file__[: -len("/tenterhook/bridge.py")])  # behind the standard library
+    from tenterhook.dispatching.starting import start
 
-        kept = open(f"{package}/__pycache__/{implementation.cache_tag}.bundle", "rb", 0)  # noqa: SIM115  # stays open
-        first = f"{package}/dispatching/starting.py"
-        found = stat(first)
-        if kept.read(44) != b"%b%20d%20d" % (MAGIC_NUMBER, found.st_mtime_ns, found.st_size):
-            raise ValueError
-        names = {"__name__": "starting", "__file__": first}
-        exec(loads(kept.read(int(kept.read(8)))), names)  # noqa: S102, S302  # it is as good as any `.pyc`
-    except Exception:  # noqa: BLE001  # there is none, or it is broken
-        from sys import path
-
-        path.append(package[: -len("/tenterhook")])  # behind the standard library
-        from tenterhook.dispatching import starting
-
-        names, kept = vars(starting), None
-    names["start"](package, kept, begun)  # type: ignore[operator]  # a function
+    start(begun=monotonic() - (595 - left))  # bridge.pl may have waited for a hub

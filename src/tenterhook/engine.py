@@ -39,16 +39,13 @@ class Engine:
         debug: Callable[[str], None] | None = None,
         tell_untrusted: bool = True,
         journal: Journal | None = None,
-        warm: bool = False,
         followed: Followed | None = None,
     ) -> None:
         """`journal` writes down each verdict before it is given; nothing about it changes one.
 
-        `warm` is for a process that lives long: Python hooks that ask for it begin in a prepared interpreter.
         `followed` are hooks that change while it lives, each change in force at the next event.
         """
         self.journal = journal
-        self._warm = warm
         self._followed = followed
         self.catalog = catalog if followed is None else followed.latest
         self._tells_untrusted = tell_untrusted
@@ -69,13 +66,11 @@ class Engine:
         *,
         debug: Callable[[str], None] | None = None,
         journal: bool = True,
-        warm: bool = False,
     ) -> Engine:
         """Every hook in force for a directory: managed, the person's, the project's, and those of named TOML files.
 
         A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
         `problems`, not raised. What is edited, added, removed or trusted later is in force at the next event.
-        `warm`: see `Engine`.
         """
         from .catalog import roots, trust
         from .catalog.following import Followed
@@ -92,7 +87,7 @@ class Engine:
             from .journal.journal import Journal
 
             written = Journal("library")
-        return cls(followed=followed, debug=debug, journal=written, warm=warm)
+        return cls(followed=followed, debug=debug, journal=written)
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
@@ -139,8 +134,13 @@ class Engine:
 
     def asking(self, hooks: Iterable[Hook]) -> Engine:
         """This engine with these of its hooks."""
-        kept = {"catalog": self.catalog, "debug": self._saying(), "journal": self.journal, "warm": self._warm}
-        return Engine(hooks, **kept, tell_untrusted=self._tells_untrusted)  # type: ignore[arg-type]
+        return Engine(
+            hooks,
+            catalog=self.catalog,
+            debug=self._saying(),
+            journal=self.journal,
+            tell_untrusted=self._tells_untrusted,
+        )
 
     async def adecide(self, event: Event, *, settle: Callable[[Verdict], Verdict] | None = None) -> Verdict:
         """The same without blocking the event loop. Cancelled, it ends the hooks' process groups before it raises."""
@@ -262,8 +262,9 @@ class Engine:
             debug(f"[HOOK DEBUG] {trouble}")
         trust = self.catalog.trust if self.catalog else None
         meanwhile = self.journal.make_ready if self.journal is not None else None
-        how = {"cancel": cancel, "loop": loop, "deadline": deadline, "debug": debug, "warm": self._warm}
-        return Turn(event, session, trust, **how, meanwhile=meanwhile)  # type: ignore[arg-type]
+        return Turn(
+            event, session, trust, cancel=cancel, loop=loop, deadline=deadline, debug=debug, meanwhile=meanwhile
+        )
 
     def _session(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)

@@ -197,11 +197,6 @@ class Hook(NamedTuple):
         return self.metadata.get("mode") == "shadow"
 
     @property
-    def is_warm(self) -> bool:
-        """Whether its script may begin in a process made from a prepared interpreter."""
-        return self.metadata.get("warm") is True
-
-    @property
     def budget_ms(self) -> float | None:
         """How long it should take at most, if somebody has said so."""
         budget = self.metadata.get("budget_ms")

@@ -127,13 +127,12 @@ def test_an_observer_that_no_longer_takes_anything_down_fails(language: str, hom
     [
         ("sh", "Shell", r"git push .*--force\b"),
         ("python", "Write|Edit", r"\.py$"),
-        ("sh", "^mcp__[a-z]+__run$", None),
-        ("python", "^mcp__[a-z]+__run$", None),
-        pytest.param("node", "^mcp__[a-z]+__run$", None, marks=NODE),
+        ("sh", "^mcp__github__.*", None),
+        ("python", "^mcp__github__.*", None),
+        pytest.param("node", "^mcp__github__.*", None, marks=NODE),
         ("sh", "WebFetch", r"^https?://(?!internal)"),
         ("sh", None, r".*"),
         pytest.param("node", None, r"(?i)\bDROP\s+TABLE\b", marks=NODE),
-        ("sh", "Shell", r"([a-f0-9]{4})-\1"),
         ("sh", "Shell", r"it's \"quoted\""),
     ],
 )
@@ -218,10 +217,13 @@ def test_an_event_that_looks_at_the_result_keeps_to_its_matcher(home: Path, proj
     assert all(each["actual"]["ran"] for each in report["cases"])
 
 
-def test_without_an_input_that_comes_to_mind_it_says_so(home: Path, project: Path) -> None:
-    made = tenterhook("new", "guard", "--on", "pre-tool-call", "--pattern", r"x(?=y)(?=z)", "--reason", "Not this.")
+@pytest.mark.parametrize(
+    "matcher", [("--pattern", "x(?=y)(?=z)"), ("--pattern", r"([a-f0-9]{4})-\1"), ("--tool", "^mcp__[a-z]+__run$")]
+)
+def test_where_no_example_is_known_it_says_so(home: Path, project: Path, matcher: tuple[str, str]) -> None:
+    made = tenterhook("new", "guard", "--on", "pre-tool-call", *matcher, "--reason", "Not this.")
     assert made.returncode == 0
-    assert "to do: no input came to mind that 'x(?=y)(?=z)' finds: add a case with one to cases/" in made.stdout
+    assert f"to do: no example is known that '{matcher[1]}' finds: add a case with one to cases/" in made.stdout
     report = tried("guard")
     assert (report["status"], [each["actual"]["ran"] for each in report["cases"]]) == (0, [False])
 

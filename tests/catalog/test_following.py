@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
-import os
 import subprocess
 import sys
 import textwrap
@@ -22,8 +20,7 @@ from dispatching.test_dispatch import SERVE, install, payload
 from dispatching.test_serving import ask
 from support import array_hook, folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks, write_config
 from tenterhook import Engine, Event
-from tenterhook.basics import private_files
-from tenterhook.catalog import index, loading, watching
+from tenterhook.catalog import index, loading
 from tenterhook.catalog.following import Followed
 from tenterhook.catalog.trust import Trust
 
@@ -43,31 +40,23 @@ def as_followed(followed: Followed) -> tuple[Any, ...]:
     return found.hooks, sorted(found.problems), found.left_out, found.debug, found.refused_configs
 
 
-def watched(followed: Followed) -> Followed:
-    """Once nothing has changed for a while, nothing is looked at any more."""
-    until(lambda: followed.current() and followed._watch is not None and followed._watch.is_quiet())
-    return followed
+def settled(followed: Followed) -> None:
+    """Wait until no file is so young that it has to be read again."""
+    until(lambda: followed.current() is followed.current())
 
 
 # ---- every change
 
 
-@pytest.mark.parametrize(
-    "known", ["before its first event", "just loaded", "watched", "on a disk that cannot be watched"]
-)
+@pytest.mark.parametrize("known", ["before its first event", "after an event", "after a while"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_is_in_force_at_the_next_event(
-    root: str, home: Path, config: Path, change: str, known: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_is_in_force_at_the_next_event(root: str, home: Path, config: Path, change: str, known: str) -> None:
     configs = [str(config)]
-    if known == "on a disk that cannot be watched":
-        monkeypatch.setattr(watching, "_LOCAL", frozenset())
     followed = Followed(root, configs, Trust(root))
     if known != "before its first event":
         assert as_followed(followed) == as_loaded_anew(root, configs)
-    if known == "watched":
-        watched(followed)
-        followed._due = float("inf")  # what the kernel tells must do
+    if known == "after a while":
+        settled(followed)
     CHANGES[change](home, Path(root))
     assert as_followed(followed) == as_loaded_anew(root, configs)
     assert as_followed(followed) == as_loaded_anew(root, configs)
@@ -78,7 +67,7 @@ def test_an_engine_runs_what_is_there_now(home: Path, project: Path) -> None:
     said: list[str | None] = []
 
     def decide() -> None:
-        for _ in range(3):  # loaded, looked at, watched
+        for _ in range(3):
             verdict = engine.decide(shell_call())
         said.append(verdict.reason)
 
@@ -113,7 +102,7 @@ def disabled_for(home: Path, seconds: float, name: str = "guard") -> float:
     return moment.timestamp()
 
 
-@pytest.mark.parametrize("known", ["just loaded", "watched", "from the index"])
+@pytest.mark.parametrize("known", ["just loaded", "after a while", "from the index"])
 def test_a_hook_that_is_disabled_for_a_while_comes_back_by_itself(home: Path, project: Path, known: str) -> None:
     folder_hook(user_hooks(home), "guard", "exit 2")
     back = disabled_for(home, 4)
@@ -124,8 +113,8 @@ def test_a_hook_that_is_disabled_for_a_while_comes_back_by_itself(home: Path, pr
     engine = Engine.load(journal=False)
     followed = engine._followed
     assert followed is not None
-    if known == "watched":
-        watched(followed)
+    if known == "after a while":
+        settled(followed)
     before = followed.current()
     decided = engine.decide(shell_call())
     assert time.time() > back or not decided.denied
@@ -336,54 +325,17 @@ def test_a_hub_reads_the_one_of_a_thousand_that_has_changed(home: Path, project:
             hub.kill()
 
 
-def test_nothing_is_looked_at_while_nothing_happens(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_read_while_nothing_happens(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", "true")
-    followed = watched(Followed(str(project), [], Trust(str(project))))
-    followed._due = float("inf")
-    monkeypatch.setattr(private_files, "is_fresh", lambda _: pytest.fail("it looked"))
+    followed = Followed(str(project), [], Trust(str(project)))
+    settled(followed)
     known = followed.current()
     (project / "code.py").write_text("x")
     (home / "notes").mkdir()
     assert followed.current() is known
 
 
-def test_a_look_is_due_now_and_then_whatever_the_kernel_tells(home: Path, project: Path) -> None:
-    """For what it does not tell: a disk mounted over a directory."""
-    followed = watched(Followed(str(project), [], Trust(str(project))))
-    assert followed._watch is not None
-    followed._watch._names = {watch: {b"-"} for watch in followed._watch._names}  # now it hears of nothing
-    folder_hook(user_hooks(home), "guard", "true")
-    assert [hook.name for hook in until(lambda: followed.current().hooks)] == ["guard"]
-
-
-# ---- what the kernel may lose
-
-
-def test_more_than_the_kernel_can_tell_is_a_reason_to_look(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", "true")
-    followed = watched(Followed(str(project), [], Trust(str(project))))
-    followed._due = float("inf")
-    queue = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
-    for number in range(queue // 2 + 10):  # beside what is watched: each is told, and none is of interest
-        file = home / f"{number}"
-        file.touch()
-        file.unlink()
-    folder_hook(user_hooks(home), "late", "true")
-    assert {hook.name for hook in followed.current().hooks} == {"guard", "late"}
-
-
-def test_too_many_to_be_watched_are_looked_at(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, "the account's limit of watches is reached")
-
-    monkeypatch.setattr(watching.Watch, "_directory", full)
-    followed = Followed(str(project), [], Trust(str(project)))
-    for number in range(4):
-        folder_hook(user_hooks(home), f"guard-{number}", "true")
-        assert [len(followed.current().hooks) for _ in range(3)] == [number + 1] * 3
-
-
-def test_a_forked_process_takes_nothing_from_its_parent(home: Path, project: Path) -> None:
+def test_a_change_is_in_force_in_a_forked_process_and_in_its_parent(home: Path, project: Path) -> None:
     script = """
     import os, sys
     from pathlib import Path
@@ -405,13 +357,6 @@ def test_a_forked_process_takes_nothing_from_its_parent(home: Path, project: Pat
     (guard / "HOOK.md").rename(guard / "NOT.md")
     ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("0 True\n", "")
-
-
-def test_an_engine_that_is_gone_leaves_no_descriptor(home: Path, project: Path) -> None:
-    before = os.listdir("/proc/self/fd")
-    for _ in range(3):
-        watched(Followed(str(project), [], Trust(str(project))))
-    assert len(os.listdir("/proc/self/fd")) == len(before)
 
 
 def test_a_named_file_is_read_again_only_when_it_has_changed(home: Path, project: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support import folder_hook, user_hooks
+from support import folder_hook, shell_call, user_hooks
+from tenterhook import Engine
 from tenterhook.formats import entry_points, folder
 
 if TYPE_CHECKING:
@@ -59,6 +61,14 @@ def test_an_override_that_nests_too_deeply_refuses_the_hook(tmp_path: Path) -> N
     read = folder.read(where, "user", {"override": {"metadata": nested}})
     assert read.hook is None
     assert "bad-value" in codes(read)
+
+
+def test_a_hook_that_asked_for_a_prepared_interpreter_runs_like_any_other(project: Path, home: Path) -> None:
+    script = f"#!{sys.executable}\nimport sys\nsys.exit(2)"
+    folder_hook(user_hooks(home), "guard", script, file="run.py", metadata={"warm": True})
+    engine = Engine.load(project, journal=False)
+    verdict = engine.decide(shell_call())
+    assert (engine.problems, verdict.decision) == ((), "deny")
 
 
 def test_defaults_fill_what_is_missing(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..events import TOOL_NAMES, tool_names
-from . import samples
 
 if TYPE_CHECKING:
     from ..events import EventSpec
@@ -103,7 +102,7 @@ _EVENTS = {
 
 
 class Calls(NamedTuple):
-    """Two calls of a tool: one that reaches the hook, and one for the other case. None: none could be thought of."""
+    """Two calls of a tool: one that reaches the hook, None if no example is known, and one for the other case."""
 
     tool: str
     key: str
@@ -114,18 +113,18 @@ class Calls(NamedTuple):
 
 def occasion(spec: EventSpec, tool: str | None) -> Occasion:
     """What a hook of an event looks at; `tool` is the expression its matcher has."""
-    return _EVENTS.get(spec.name) or _TOOLS[_canonical(tool_called(tool))]
+    return _EVENTS.get(spec.name) or _TOOLS[_canonical(tool_called(tool) or "")]
 
 
-def tool_called(expression: str | None) -> str:
-    """A tool's name that an expression finds, one that everybody knows if there is any."""
+def tool_called(expression: str | None) -> str | None:
+    """Return a tool's name that an expression finds, preferably one that is known; None if there is none."""
     if not expression:
         return "Shell"
     search = re.compile(expression).search
     for names in TOOL_NAMES:
         if any(search(name) for name in names):
             return names[0]
-    return samples.sample(expression) or expression
+    return next((text for text in _literals(expression) if search(text)), None)
 
 
 def _canonical(tool: str) -> str:
@@ -137,17 +136,24 @@ def calls(spec: EventSpec, tool: str | None, pattern: str | None) -> Calls | Non
     if not spec.has_tool:
         return None
     name = tool_called(tool)
-    look = _TOOLS[_canonical(name)]
+    look = _TOOLS[_canonical(name or "")]
     key = look.path[-1] if len(look.path) > 1 else "text"
+    if name is None:
+        return Calls("Other", key, None, look.other, told_apart=True)
     if not pattern:
         return Calls(name, key, look.found, look.other, told_apart=False)
     search = re.compile(pattern).search
-    sample = samples.sample(pattern)
+    reaching = next((text for text in (look.found, look.word, *_literals(pattern)) if search(text)), None)
     for other in (look.other, "hello", "README.md", "0", "x", "-"):
         if not search(other):
-            return Calls(name, key, look.found if search(look.found) else sample, other, told_apart=True)
-    spelt = (look.found, look.word, f"{sample} {look.word}", f"{look.word} {sample}")  # the word tells them apart
-    return Calls(name, key, next((text for text in spelt if search(text)), None), look.other, told_apart=False)
+            return Calls(name, key, reaching, other, told_apart=True)
+    return Calls(name, key, reaching, look.other, told_apart=False)
+
+
+def _literals(expression: str) -> list[str]:
+    """Texts that an expression may find: its alternatives, without anchors, groups and backslashes."""
+    plain = re.sub(r"\.[*+]|\\s[*+]?", " ", expression)
+    return [re.sub(r"\(\?[a-z:]*\)?|\\b|[\\^$()]", "", each).strip() for each in plain.split("|")]
 
 
 def example(spec: EventSpec, path: tuple[str, ...], text: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def render(
     files |= {f"cases/{file}": File(text) for file, text in _cases(subject).items()}
     gaps: tuple[str, ...] = ()
     if subject.calls and subject.calls.reaching is None:
-        gaps = (f"no input came to mind that '{pattern}' finds: add a case with one to cases/",)
+        gaps = (f"no example is known that '{pattern or tool}' finds: add a case with one to cases/",)
     if subject.decides and subject.reason == PLACEHOLDER:
         gaps += (
             f"say in {ENTRY_POINTS[language]} why it refuses: until then `tenterhook check` fails (or use --reason)",

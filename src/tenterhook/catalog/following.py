@@ -1,13 +1,12 @@
-"""The hooks of a project for an engine that lives on: what has changed is in force at its next event.
+"""The hooks of a project for a long-lived engine: a change is in force at the next event.
 
-A change costs the reading of what has changed. Nothing costs a look at every file: the first event looks, and from
-then on the kernel tells (watching.py) whether there is a reason to. Where it cannot, every event looks.
+Each event calls `stat` for every file that hooks depend on, which takes about a millisecond for a hundred hooks. Only
+what has changed is read again.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 import threading
 import time
 
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
 
     from .contents import Catalog
     from .remembering import Known
-    from .watching import Watch
 
-_LONGEST = 1.0  # seconds without a look of one's own, whatever the kernel tells
-_SHARE = 100  # and as many times what a look takes
 _AT_ONCE = 8  # more descriptors than reading has open
 
 
@@ -44,36 +40,19 @@ class Followed:
         self._ways: list[tuple[str, Any]] = []
         self._observed: Observed | None = None  # until it is first asked what was seen
         self._is_settled = True
-        self._watch: Watch | None = None
-        self._looks = 0  # since it was loaded
-        self._due = 0.0
         self.latest = self._loaded(trust).without_empty(unnamed)
         self._until = self.latest.until
 
     def current(self) -> Catalog:
-        """What there is now; the same object for as long as nothing has changed."""
+        """Return the catalog as it is now; the same object for as long as nothing has changed."""
         with self._lock:
-            is_told = self._watch is None or not self._watch.is_quiet()
-            if is_told or time.monotonic() > self._due or self._is_over():
-                self._look()
+            if self._observed is not None:
+                self._files, self._ways = self._observed.files(), self._observed.ways()
+                self._is_settled = self._observed.is_settled()
+                self._observed = None
+            if (self._is_over() or not (self._is_settled and self._is_fresh())) and _can_read():
+                self._read_again()
             return self.latest
-
-    def _look(self) -> None:
-        begun = time.monotonic()
-        if self._observed is not None:
-            self._files, self._ways = self._observed.files(), self._observed.ways()
-            self._is_settled = self._observed.is_settled()
-            self._observed = None
-        if self._watch is None and self._looks and _can_read():  # most that are loaded see just one event
-            self._watch = self._watched()  # before looking: what happens from now on is told
-        self._looks += 1
-        if self._is_over() or not (self._is_settled and self._is_fresh()):
-            if not _can_read():
-                self._due = 0.0  # the next event tries again
-                return
-            self._read_again()
-        ended = time.monotonic()
-        self._due = ended + max(_LONGEST, _SHARE * (ended - begun))
 
     def _is_over(self) -> bool:
         """Whether a hook that was disabled until a time is in force again."""
@@ -81,14 +60,6 @@ class Followed:
 
     def _is_fresh(self) -> bool:
         return private_files.is_fresh(self._files) and all(index.place(path) == known for path, known in self._ways)
-
-    def _watched(self) -> Watch:
-        from .watching import Watch
-
-        directories = [path for path, known in self._files if known and stat.S_ISDIR(known[5])]
-        paths = [path for path, _ in (*self._files, *self._ways)]
-        devices = {known[4] for _, known in self._files if known} | {known[1] for _, known in self._ways if known}
-        return Watch(directories, paths, devices)
 
     def _loaded(self, trust: Trust) -> Catalog:
         """As the last process left it, if nothing has changed since."""
@@ -120,7 +91,6 @@ class Followed:
         found = self._read(Trust(self._root, everything=self._everything))
         self.latest = found.without_empty(self._unnamed)
         self._until = self.latest.until
-        self._watch, self._looks = None, 0
 
 
 def _can_read() -> bool:

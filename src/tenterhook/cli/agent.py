@@ -282,7 +282,7 @@ def _engine(work_dir: str, files: tuple[Source, ...], configs: tuple[str, ...], 
     unnamed = sources.unnamed(files, configs)
     followed = Followed(root, [source.file for source in files], Trust(root), unnamed)
     say = (lambda line: _err(visible(line) + "\n")) if debug else None
-    return Engine(followed=followed, debug=say, journal=Journal("agent"), warm=True)
+    return Engine(followed=followed, debug=say, journal=Journal("agent"))
 
 
 def _hub() -> Hub | None:

@@ -47,10 +47,6 @@ def answer(
     journal = Journal(record["host"], tells=False)
     if is_new:
         if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
-            from . import bundle
-
-            journal.make_ready()  # so that these modules are looked at, too
-            bundle.keep()
             _keep_hub()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
@@ -189,15 +185,14 @@ def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
 
 def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
     event = received.event
-    is_lasting = callers.CURRENT.pid is not None  # a hub, which answers for others
     if event.canonical not in STOPS:
-        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
+        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
         return engine.decide(event, deadline=deadline, cancel=callers.CURRENT.cancel)
     from .. import stopping
 
     session = Session(event.session_id)
     gate = stopping.gate(session, event)
-    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
+    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal)
     told = gate.told(event, engine.hooks)
     verdict = engine.decide(told, deadline=deadline, settle=gate.settle, cancel=callers.CURRENT.cancel)
     after, news = gate.after(verdict).announce(catalog.hooks, verdict)

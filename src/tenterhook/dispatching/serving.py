@@ -16,8 +16,8 @@ import time
 from typing import NamedTuple
 
 from ..basics import callers, places, variables
-from ..runs import running, warming
-from . import bundle, dispatch, starting
+from ..runs import running
+from . import dispatch, starting
 
 _AT_ONCE = 64
 _SIGN_OF_LIFE = 0.5  # seconds
@@ -67,7 +67,6 @@ class Server:
         os.rename(temporary, self._path)
         self._listener, self._own = listener, os.stat(self._path).st_ino
         places.FIXED.update(self._places)
-        bundle.write()  # who is answered here never does
         with self._lock:
             self._listen()
         threading.Thread(target=self._tell, name="tenterhook-signs-of-life", daemon=True).start()
@@ -87,7 +86,6 @@ class Server:
         until = time.monotonic() + _LAST_WORDS
         while self._waiting and time.monotonic() < until:
             time.sleep(0.01)
-        warming.INTERPRETERS.end()
 
     def __enter__(self) -> Server:
         """Where there can be no socket, agents go on as without a hub."""

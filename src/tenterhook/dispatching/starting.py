@@ -1,63 +1,45 @@
 """The start of the bridge: a hub on this machine, which has everything loaded, is asked first; else dispatch answers.
 
-The hub's socket stands beside the record. A block has an exit status of its own, since an interpreter that cannot
-begin exits with 2, and that is no block.
-
-This runs without the package, and with what is built into the interpreter: not even `__future__` is.
+The hub's socket is beside the record. A block has an exit status of its own, since an interpreter that cannot start
+exits with 2, and that is no block.
 """
 
+from __future__ import annotations
+
 import gc
-import posix
+import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from io import FileIO
-    from types import ModuleType
     from typing import NoReturn
 
 BLOCK = 10  # the launcher makes 2 of it
-FAILED = 70  # the launcher says so, and asks no other Tenterhook
+FAILED = 70  # the launcher reports it, and asks no other Tenterhook
 
 
-def start(package: str, kept: "FileIO | None", begun: float) -> "NoReturn":
-    """Answer the event on stdin. `kept` is our modules in one file, open where their index begins.
-
-    `begun`: since when the agent waits, by the monotonic clock.
-    """
-    gc.disable()  # nothing here lives long enough to be worth a look
+def start(begun: float) -> NoReturn:
+    """Answer the event on stdin. `begun`: since when the agent waits, by the monotonic clock."""
+    gc.disable()  # a collection frees nothing in so short a process, and takes over a millisecond
     sent = _answered_by_hub()
-    if kept is not None:
-        sys.path.append(package[: -len("/tenterhook")])  # behind the standard library
-        _find_modules_in(kept)
     try:
-        from tenterhook.dispatching.dispatch import main
+        from .dispatch import main
     except BaseException:
         if sent is None:
             raise  # the launcher gives the event to another Tenterhook
         sys.excepthook(*sys.exc_info())
-        posix._exit(FAILED)
+        os._exit(FAILED)
 
     main(sys.argv[1:], block=BLOCK, sent=sent, begun=begun)
 
 
-def _find_modules_in(kept: "FileIO") -> None:
-    from marshal import loads
-
-    try:
-        code, *about = loads(kept.read(int(kept.read(8))))  # noqa: S302  # it stands beside the `.pyc` files
-        exec(code, {"__name__": "bundle", "opened": (kept, kept.tell(), *about)})  # noqa: S102  # bundle.py
-    except Exception:  # noqa: BLE001, S110  # it is broken: modules are found one by one
-        pass
-
-
 def _answered_by_hub() -> bytes | None:
     """End with a hub's answer; where there is none, what stdin held, if it was read."""
-    state, found, _ = sys.argv[-1].rpartition("/installed/")  # whoever has asked it already says so at the end
+    state, found, _ = sys.argv[-1].rpartition("/installed/")  # `--hub none` is last where the hub was asked already
     if not found:
         return None
     try:
-        posix.stat(f"{state}/hub.sock")  # mostly there is none, and that is all it costs
+        os.stat(f"{state}/hub.sock")  # mostly there is none, and that is all it costs
     except OSError:
         return None
     sent = _everything_sent()
@@ -67,13 +49,13 @@ def _answered_by_hub() -> bytes | None:
     status, output, trouble = answer
     _write(1, output)
     _write(2, trouble)
-    posix._exit(status)
+    os._exit(status)
 
 
 def _everything_sent() -> bytes:
     """What stdin holds, however long the agent takes."""
     pieces = []
-    while piece := posix.read(0, 1 << 20):
+    while piece := os.read(0, 1 << 20):
         pieces.append(piece)
     return b"".join(pieces)
 
@@ -81,20 +63,21 @@ def _everything_sent() -> bytes:
 def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
     """Its answer: an exit status and two outputs; None if it does not answer for us."""
     try:
-        sockets = _sockets()
-        hub = sockets.socket(sockets.AF_UNIX)
+        import _socket  # `socket` would import `enum` and `selectors`
+
+        hub = _socket.socket(_socket.AF_UNIX)
         hub.settimeout(0.02)
         if len(path) > 100:  # too long for a socket: by way of its directory
-            path = f"/proc/self/fd/{posix.open(path[:-9], posix.O_RDONLY)}/hub.sock"
+            path = f"/proc/self/fd/{os.open(path[:-9], os.O_RDONLY)}/hub.sock"
         hub.connect(path)
-        credentials = hub.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
-        if int.from_bytes(credentials[4:8], sys.byteorder) != posix.getuid():
+        credentials = hub.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+        if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
             return None
         words = (
             version().encode(),
             *map(str.encode, arguments),
             b"",
-            *(b"%b=%b" % each for each in posix.environ.items()),
+            *(b"%b=%b" % each for each in os.environb.items()),
         )
         said = b"\0".join(words)
         message = memoryview(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
@@ -115,25 +98,10 @@ def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, b
 
 def version() -> str:
     """What tells one state of the program from another: an upgrade writes every file anew."""
-    found = posix.stat(__file__)
+    found = os.stat(__file__)
     return f"{found.st_ino} {found.st_size} {found[8]}"  # the time in whole seconds, as bridge.pl has it
-
-
-def _sockets() -> "ModuleType":
-    """`_socket`, taken from where it mostly is: Python would look through its whole library first."""
-    from _frozen_importlib import ModuleSpec
-    from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
-
-    file = f"{sys.path[-1]}/_socket{EXTENSION_SUFFIXES[0]}"
-    loader = ExtensionFileLoader("_socket", file)
-    try:
-        module = loader.create_module(ModuleSpec("_socket", loader, origin=file))
-        loader.exec_module(module)
-    except ImportError:
-        import _socket as module
-    return module
 
 
 def _write(descriptor: int, left: bytes) -> None:
     while left:
-        left = left[posix.write(descriptor, left) :]
+        left = left[os.write(descriptor, left) :]

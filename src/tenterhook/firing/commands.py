@@ -10,7 +10,7 @@ from ..basics.values import NamedTuple, remembered
 from ..events import AGENTS
 from ..formats import entry_points, payloads
 from ..model import WITH_ONE_MATCHER, Event, Hook
-from ..runs.running import GRACE, Command
+from ..runs.running import Command
 from . import circles, not_begun
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..catalog.trust import Trust
-    from ..runs.warming import Python
     from ..sessions import Session
 
 
@@ -184,14 +183,11 @@ class Payloads:
 _LONGEST_SCRIPT = 256 * 1024  # bytes that are looked through for a start of Python
 
 
-def prepare(
-    hook: Hook, written: Payloads, environment: Environment, starter: processes.Process, *, warm: bool = False
-) -> Prepared:
-    """Everything needed to run a hook once. With `warm`, a Python script that asks for it may begin prepared."""
+def prepare(hook: Hook, written: Payloads, environment: Environment, starter: processes.Process) -> Prepared:
+    """Everything needed to run a hook once."""
     sent, encoded = written.of(hook)
     env = environment.of(hook, starter)
     notes: tuple[str, ...] = ()
-    python = None
     if hook.folder is not None:
         # what runs the code of a trusted project is run by the project's own
         is_known = b"TENTERHOOK_PROJECT_TRUSTED" not in env and hook.layer != "managed"
@@ -205,8 +201,6 @@ def prepare(
             from . import safe_path
 
             env = {**env, **safe_path.for_script(argv[-1], text)}
-        if warm and hook.is_warm:
-            python = _python(argv, env.get(b"PATH", b""))
     else:
         line = hook.command or ""
         if "python" in line:
@@ -222,7 +216,7 @@ def prepare(
         argv = ("/bin/sh", "-c", line)
         if why := not_begun.missing_script(line, written.event.work_dir, env):
             return Prepared(None, why, notes)
-    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout, GRACE, python), None, notes)
+    return Prepared(Command(argv, encoded, written.event.work_dir, env, hook.timeout), None, notes)
 
 
 def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str, ...] | str:
@@ -262,24 +256,3 @@ def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str,
     if script.endswith(".sh") or has_exec_bit:
         return ("/bin/sh", script)
     return f"cannot start: no exec bit and no #! line: {script}"
-
-
-def _python(argv: tuple[str, ...], path: bytes) -> Python | None:
-    """The Python that runs a script, if it is one and is given no options but `-s`."""
-    words = list(argv)
-    if len(words) == 1:  # its first line says so to the system
-        with open(argv[0], "rb") as file:
-            named = file.readline(256)[2:].rstrip(b"\n").replace(b"\t", b" ").split(b" ")
-        words = [*(os.fsdecode(word) for word in named if word), *argv]
-    if words[0] in ("/usr/bin/env", "/bin/env"):
-        del words[0]
-        found = entry_points.on_path(words[0], os.fsdecode(path))
-    else:
-        found = words[0]
-    if words[1:-1] not in ([], ["-s"]) or not os.path.basename(words[0]).startswith("python"):
-        return None
-    if found is None or not os.path.isabs(found) or not os.path.isabs(words[-1]):
-        return None
-    from ..runs.warming import Python
-
-    return Python(found, tuple(words))

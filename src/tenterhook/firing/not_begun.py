@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from ..runs.running import Command, run_stage
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +23,7 @@ _SET_BY_SHELLS = frozenset(("PWD", "OLDPWD", "IFS", "SHLVL", "LINENO", "PPID", "
 _CHANGES_PARSING = (b"SHELLOPTS", b"BASHOPTS", b"BASH_ENV", b"BASH_COMPAT", b"POSIXLY_CORRECT")
 _ESCAPED_IN_QUOTES = '$`"\\'
 _MOST_LINES = 40
+_LONGEST_PARSE = 5.0  # seconds
 _CLOCK_TICK = 0.02  # seconds, with room to spare
 
 
@@ -135,24 +138,25 @@ def _name(line: str, at: int) -> tuple[str, int]:
     return name, end + braced
 
 
-def refused_by_shell(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: float) -> str | None:
+def refused_by_shell(command: Command, since: float) -> str | None:
     """Why nothing of a command that has exited with 2 can have run: its shell parses not even its first command.
 
     `since` is a time of `time.time` at which it had not begun. A shell runs one command after the other as it reads
     them: only where no beginning of the text can be parsed has nothing run. An `exit 2` before a mistake is a block.
     """
-    if any(name in env for name in _CHANGES_PARSING):
+    if any(name in command.env for name in _CHANGES_PARSING):
         return None
-    shell, text = _shell_and_text(argv, env, since)
-    if shell is None or text is None or _parses(shell, text, env):
+    shell, text = _shell_and_text(command.argv, command.env, since)
+    if shell is None or text is None or _parses(shell, text, command):
         return None
     lines = text.split("\n")
     begins = next((number for number, line in enumerate(lines) if line.strip() and line.lstrip()[0] != "#"), 0)
     if len(lines) - begins > _MOST_LINES:
         return None
-    if any(_parses(shell, "\n".join(lines[:end]), env) for end in range(begins + 1, len(lines))):
+    if any(_parses(shell, "\n".join(lines[:end]), command) for end in range(begins + 1, len(lines))):
         return None
-    return "the shell refuses the command" if len(argv) > 2 and argv[1] == "-c" else "the shell refuses the script"
+    is_line = len(command.argv) > 2 and command.argv[1] == "-c"
+    return "the shell refuses the command" if is_line else "the shell refuses the script"
 
 
 def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: float) -> tuple[str | None, str | None]:
@@ -184,8 +188,8 @@ def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: fl
     return shell or None, data.decode("utf-8", "surrogateescape")
 
 
-def _parses(shell: str, text: str, env: Mapping[bytes, bytes]) -> bool:
-    """Whether a shell takes a text, or could not be asked."""
-    from ..basics import shell_lines
-
-    return shell_lines.refusal(shell, "-c", text, env=env) is None
+def _parses(shell: str, text: str, command: Command) -> bool:
+    """Whether a shell takes a text where a command ran, or could not be asked."""
+    asked = command._replace(argv=(shell, "-n", "-c", text), payload=b"", timeout=_LONGEST_PARSE)
+    (ended,) = run_stage([asked])
+    return ended.exit_code in (0, None)

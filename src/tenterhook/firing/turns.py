@@ -35,7 +35,6 @@ class Turn:
         loop: AbstractEventLoop | None = None,
         deadline: float | None = None,
         debug: Callable[[str], None] | None = None,
-        warm: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """`meanwhile` is called while the first hooks run: for what is needed after them."""
@@ -47,7 +46,6 @@ class Turn:
         self.loop = loop
         self.deadline = deadline
         self.debug = debug
-        self.warm = warm
         self._meanwhile = meanwhile
         self.runs: list[Run] = []
         self.blocked = False
@@ -225,7 +223,7 @@ class Turn:
     ) -> Run:
         """`since` is a time of `time.time` at which it had not begun."""
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
-        if code == 2 and failure is None and (refused := not_begun.refused_by_shell(command.argv, command.env, since)):
+        if code == 2 and failure is None and (refused := not_begun.refused_by_shell(command, since)):
             failure, why = Failure.CANNOT_START, refused
         elif code == 1 and judging.meant_to_block(hook, stderr):
             notes = (*notes, "it exited with 1: only exit 2 blocks")
@@ -255,7 +253,7 @@ class Turn:
 
     def _prepare(self, hook: Hook, payloads: commands.Payloads) -> commands.Prepared:
         try:
-            return commands.prepare(hook, payloads, self._env(), self._starter, warm=self.warm)
+            return commands.prepare(hook, payloads, self._env(), self._starter)
         except Exception as error:  # noqa: BLE001  # one hook's trouble is never another's
             return commands.Prepared(None, f"cannot start: {type(error).__name__}: {error}")
 

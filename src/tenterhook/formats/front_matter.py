@@ -8,7 +8,6 @@ import stat
 
 from ..basics.values import NamedTuple
 from ..errors import Problem
-from . import plain_yaml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,15 +44,11 @@ def read(file: str) -> FrontMatter | Problem:
         message = "no front matter, or it is not closed"
         remedy = "begin with a line '---', then YAML with name and trigger, then a line '---'"
         return Problem("no-front-matter", file, 1, None, message, remedy)
-    plain = plain_yaml.read(head)
-    if plain is not None:
-        return FrontMatter(plain, head)
     return _parse(file, head)
 
 
 def _parse(file: str, head: list[str]) -> FrontMatter | Problem:
-    """The same with a real parser, whose import takes longer than reading a hundred plain ones."""
-    import yaml
+    import yaml  # here: most events are answered from the index, without parsing anything
 
     loader = _loader()
     warnings: list[Problem] = []

@@ -38,7 +38,7 @@ class Journal:
             from . import records, settings, writing
 
             payloads = settings.payloads(self._settings)
-            writing.append_text(self._directory, records.of_verdict(event, verdict, self.by, waited_ms, payloads))
+            writing.append(self._directory, records.of_verdict(event, verdict, self.by, waited_ms, payloads))
         except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, a value that nobody thought of
             self._tell(error)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from ..basics import light_json
-from ..basics.values import remembered
-from ..model import SILENT, Outcome
+from ..model import Outcome
 from .redaction import could_hold_secret, redacted
 
 TYPE_CHECKING = False
@@ -27,12 +26,11 @@ REDACTED, FULL, NONE = "redacted", "full", "none"
 PAYLOADS = (REDACTED, FULL, NONE)
 
 
-def of_verdict(event: Event, verdict: Verdict, by: str, waited_ms: float, payloads: str) -> str:
-    """A verdict that was given, and everything that led to it, as JSON; put together from parts, as an agent waits."""
+def of_verdict(event: Event, verdict: Verdict, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
+    """A verdict that was given, and everything that led to it."""
     shown = _Shown(payloads)
-    about = _about(by, event.session_id, event.canonical, event.name, event.work_dir, event.tool_name)
     fields = shown.fields(event.fields)
-    context = encoded(shown.value(event.context)) if event.context else "{}"
+    context = shown.value(event.context) if event.context else {}
     said: dict[str, Any] = {}
     if verdict.reason:
         said["reason"] = shown.text(verdict.reason)
@@ -40,20 +38,25 @@ def of_verdict(event: Event, verdict: Verdict, by: str, waited_ms: float, payloa
         said["modified_input"] = shown.value(verdict.modified_input)
     if verdict.additional_context:
         said["additional_context"] = [shown.text(text) for text in verdict.additional_context]
-    rest = f"{encoded(said)[1:-1]}, " if said else ""
-    runs = ", ".join([_run(run, shown) for run in verdict.runs])
-    return (
-        f'{about}, "time": {round(time.time(), 6)}, "context": {context}, "payload": "{shown.what}", '
-        f'"decision": "{verdict.decision}", "waited_ms": {round(waited_ms, 3)}, {rest}'
-        f'"fields": {fields}, "runs": [{runs}]}}'
-    )
-
-
-@remembered(maxsize=256)
-def _about(by: str, session: str, event: str, name: str, work_dir: str, tool: str | None) -> str:
-    """The beginning of a record, which is the same for every call of a tool in a session."""
-    about = {"schema": SCHEMA, "type": "verdict", "by": by, "session_id": session, "event": event, "event_name": name}
-    return encoded({**about, "work_dir": work_dir, "tool_name": tool})[:-1]
+    runs = [_run(run, shown) for run in verdict.runs]
+    return {
+        "schema": SCHEMA,
+        "type": "verdict",
+        "by": by,
+        "session_id": event.session_id,
+        "event": event.canonical,
+        "event_name": event.name,
+        "work_dir": event.work_dir,
+        "tool_name": event.tool_name,
+        "time": round(time.time(), 6),
+        "context": context,
+        "payload": shown.what,
+        "decision": verdict.decision,
+        "waited_ms": round(waited_ms, 3),
+        **said,
+        "fields": fields,
+        "runs": runs,
+    }
 
 
 def encoded(value: Any) -> str:
@@ -76,7 +79,7 @@ def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: 
         "tool_name": call.tool_name,
         "request": request.id,
         "request_hash": request.hash,
-        "fields": light_json.loads(shown.fields({"tool_input": call.tool_input})),
+        "fields": shown.fields({"tool_input": call.tool_input}),
         "payload": shown.what,
         "why": shown.text(request.why),
         "decision": decision,
@@ -122,16 +125,16 @@ class _Shown:
             self.what = "redacted"
         return kept
 
-    def fields(self, fields: dict[str, Any]) -> str:
-        """As JSON."""
+    def fields(self, fields: dict[str, Any]) -> Any:
+        """The fields of an event, as far as they may be kept."""
         if self._payloads == REDACTED:
             whole = encoded(fields)
             if len(whole) <= _LARGEST_FIELDS and not could_hold_secret(whole):  # as most: nothing is left out
-                return whole
+                return fields
         is_cut = self._payloads != NONE and _size(fields) > _LARGEST_FIELDS
         if is_cut:  # before anything is looked for in it, which takes its time
             fields = {key: value for key, value in fields.items() if _size(value) <= _LONGEST_OUTPUT}
-        kept = encoded(self.value(fields))
+        kept = self.value(fields)
         if is_cut:
             self.what = "cut"
         return kept
@@ -168,20 +171,9 @@ def _size(value: Any) -> int:
     return sum(map(_size, value)) if isinstance(value, list) else 8
 
 
-def _run(run: Run, shown: _Shown) -> str:
-    """What one hook did, as JSON; what there is nothing to say about is left out, for most hooks say nothing."""
+def _run(run: Run, shown: _Shown) -> dict[str, Any]:
+    """What one hook did; keys without a value are left out."""
     hook, decision, outcome = run.hook, run.decision, run.outcome
-    kept = (
-        f'{_named(hook.name, hook.source, hook.declared)}, "outcome": "{outcome}", '
-        f'"meaning": "{meaning(outcome, decision.action)}", "decision": "{decision.action}", '
-        f'"duration_ms": {round(run.duration_ms, 3)}'
-    )
-    if run.exit_code is not None:
-        kept = f'{kept}, "exit_code": {run.exit_code}'
-    if hook.is_shadow:
-        kept = f'{kept}, "shadow": true'
-    if decision is SILENT and not (run.stdout or run.stderr or run.why or run.notes):
-        return f"{kept}}}"
     said = {
         "why": shown.text(run.why),
         "reason": shown.text(decision.reason),
@@ -194,11 +186,15 @@ def _run(run: Run, shown: _Shown) -> str:
         "stderr": shown.end(run.stderr),
         "notes": [shown.text(note) for note in (*run.notes, *decision.notes)],
     }
-    rest = encoded({key: value for key, value in said.items() if value})
-    return f"{kept}}}" if rest == "{}" else f"{kept}, {rest[1:]}"
-
-
-@remembered(maxsize=1024)
-def _named(name: str, source: str, declared: str) -> str:
-    """The beginning of a hook's part, which is always the same."""
-    return encoded({"hook": name, "source": source, "event_name": declared})[:-1]
+    return {
+        "hook": hook.name,
+        "source": hook.source,
+        "event_name": hook.declared,
+        "outcome": outcome,
+        "meaning": meaning(outcome, decision.action),
+        "decision": decision.action,
+        "duration_ms": round(run.duration_ms, 3),
+        **({} if run.exit_code is None else {"exit_code": run.exit_code}),
+        **({"shadow": True} if hook.is_shadow else {}),
+        **{key: value for key, value in said.items() if value},
+    }

@@ -40,12 +40,7 @@ def digest(line: bytes) -> str:
 
 def append(place: str, record: Mapping[str, Any]) -> None:
     """Append a record to the last segment, or begin the next one."""
-    append_text(place, records.encoded(record))
-
-
-def append_text(place: str, text: str) -> None:
-    """The same with a record that is JSON already."""
-    body = text.encode("utf-8", "replace")
+    body = records.encoded(record).encode()
     with _HERE.lock:
         try:
             _append_to(_opened(place), body)

@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from .warming import Python
 
 KEPT_STDOUT = 1024 * 1024
 KEPT_STDERR = 64 * 1024
@@ -45,7 +44,6 @@ class Command(NamedTuple):
     env: Mapping[bytes, bytes]
     timeout: float
     grace: float = GRACE
-    warm: Python | None = None  # the interpreter that `argv` leads to, if it may have been prepared
 
 
 class Ended(NamedTuple):
@@ -166,10 +164,7 @@ class _Live:
                 os.close(written)
             else:
                 self.unsent = memoryview(payload)[taken:]
-            if command.warm is not None:
-                self.pid = _warmly_started(command, command.warm, (stdin, stdout, stderr)) or 0
-            if not self.pid:
-                self.pid = spawner.spawn(command.argv, command.cwd, command.env, stdin, stdout, stderr)
+            self.pid = spawner.spawn(command.argv, command.cwd, command.env, stdin, stdout, stderr)
         except BaseException:  # no descriptor outlives a start that did not happen
             _close((stdin, stdout, stderr))
             raise
@@ -425,12 +420,6 @@ class _Stage:
 
 
 _NO_MORE = (-1, None)
-
-
-def _warmly_started(command: Command, python: Python, pipes: tuple[int, int, int]) -> int | None:
-    from . import warming
-
-    return warming.start(python, command.cwd, command.env, pipes)
 
 
 def _exit_descriptor(pid: int) -> int:

@@ -18,7 +18,7 @@ from hosts.test_answers import DOES, RECORDED, native_name
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.basics import callers, places
-from tenterhook.dispatching import answering, bundle, dispatch
+from tenterhook.dispatching import answering, dispatch
 from tenterhook.installing import changes, records
 
 REFUSED = ("pre-tool-call", "permission-request")
@@ -68,7 +68,6 @@ def sent(draw: st.DrawFn, event: tuple[str, str]) -> bytes:
 @functools.cache
 def _installed(matcher: str | None) -> dict[str, dict[str, Any]]:
     """Every agent, wired at all events: guards refuse calls, and every other event has a hook that echoes."""
-    bundle.write = lambda: None  # a process that answers one event does so at most once
     home = Path(os.environ["HOME"], matcher or "all")
     places.FIXED["home"] = str(home)
     for kind in ("config", "state", "cache"):
