@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tenterhook.converting import carrying, documents, folders, lines, sources, targets
-from tenterhook.converting.findings import Loss, Note
+from tenterhook.authoring.convert import carrying, commands, documents, folders, sources, targets
+from tenterhook.authoring.convert.findings import Loss, Note
 from tenterhook.deciding import expressions
 from tenterhook.events import TOOL_NAMES, tool_names
 
@@ -38,6 +38,7 @@ class Converted(NamedTuple):
     hooks: tuple[Hook, ...]
     losses: tuple[Loss, ...]
     notes: tuple[Note, ...]
+    checks: tuple[Loss, ...] = ()  # what is to be checked by hand
 
     def lost(self) -> dict[str, list[str]]:
         """For each hook the keys that were lost."""
@@ -70,7 +71,9 @@ def convert(source: Path | list[Path], to: str, directory: Path, *, file: str | 
     hooks = read(out) if made.hooks else ()
     assert len(hooks) == len(made.hooks)
     assert {hook.format for hook in hooks} <= {to}
-    return Converted(out, hooks, (*found.losses, *made.losses), (*found.notes, *made.notes))
+    losses = [loss for loss in (*found.losses, *made.losses) if not loss.to_check]
+    checks = [loss for loss in made.losses if loss.to_check]
+    return Converted(out, hooks, tuple(losses), (*found.notes, *made.notes), tuple(checks))
 
 
 def meaning(hook: Hook) -> dict[str, Any]:
@@ -131,9 +134,13 @@ def comparable(hooks: tuple[Hook, ...]) -> list[dict[str, Any]]:
         for key in ("tool", "target"):
             value[key] = finds(hook, value[key])
         if hook.folder is None:  # variables in a key or in the command are the same
-            variables, command = lines.split(value["runs"])
+            variables, command = commands.split(value["runs"])
             env = {name: shlex.quote(text) for name, text in value["metadata"].pop("env", {}).items()}
-            value["runs"] = ({**env, **variables}, command)
+            given = commands.provided(hook.format, hook)  # by its agent anyway
+            value["runs"] = (
+                {name: word for name, word in {**env, **variables}.items() if given.get(name) != word},
+                command,
+            )
         if waiting.count(hook.event) < 2:
             value["metadata"].pop("sequential", None)
         made.append(((hook.event, hook.in_background, repr(value) if hook.in_background else ""), value))
