@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 START = "# >>> tenterhook >>> written by `tenterhook install`; `tenterhook uninstall` removes it"
 END = "# <<< tenterhook <<<"
-_OLD_START = (
-    "# Written by `tenterhook install`; `tenterhook uninstall` takes it out again."  # of version 0.1, without an end
-)
+_OLD_START = "# Written by `tenterhook install`; `tenterhook uninstall` takes it out again."  # of version 0.1; no end
 _HOOKS = ("hooks",)
 _BLOCK = re.compile(rf"(?:(?<=\n)|\A)(?:\r?\n)?{re.escape(START)}\r?\n.*?\n{re.escape(END)}\r?\n", re.DOTALL)
 _MARKERS = re.compile(rf"^(?:{re.escape(START)}|{re.escape(END)}|{re.escape(_OLD_START)})\r?\n", re.MULTILINE)
@@ -49,30 +47,24 @@ def with_entries(
 
     `created` is what an earlier call returned.
     """
-    edited = _with_tables(text, _HOOKS, entries, is_ours)
+    edited = with_tables(text, _HOOKS, entries, is_ours)
     made = {FILE, *created} if entries and not text else created
     return Edited(edited, frozenset(made if edited else ()))
 
 
 def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozenset[str] = frozenset()) -> bytes:
     """Return the file without our hooks: the bytes there were before `with_entries`."""
-    edited = _with_tables(text, _HOOKS, [], is_ours)
+    edited = with_tables(text, _HOOKS, [], is_ours)
     return b"" if FILE in created and not edited.strip() else edited
 
 
 def with_tables(
-    text: bytes, at: tuple[str, ...], entries: Sequence[Mapping[str, Any]], is_meant: Callable[[Any], bool]
+    text: bytes, at: tuple[str, ...], entries: Sequence[Mapping[str, Any]], is_ours: Callable[[Any], bool]
 ) -> bytes:
-    """Return the file in which the tables of the array `at` that are meant are exactly these.
+    """Return the file in which the tables of the array `at` for which `is_ours` holds are exactly these.
 
     `at` is the array's path: `("hooks", "disable")` for `[[hooks.disable]]`. Raises `Refused` as `hooks_of` does.
     """
-    return _with_tables(text, at, entries, is_meant)
-
-
-def _with_tables(
-    text: bytes, at: tuple[str, ...], entries: Sequence[Mapping[str, Any]], is_ours: Callable[[Any], bool]
-) -> bytes:
     bom, body = decoded(text)
     there = _tables(body, at)
     if settled(there, entries, is_ours) == ([], []):
