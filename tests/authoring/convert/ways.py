@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from support import array_hook, folder_hook, table_hook, write_config
 from tenterhook.authoring.convert import carrying, commands, documents, folders, sources, targets
 from tenterhook.authoring.convert.findings import Loss, Note
 from tenterhook.deciding import expressions
@@ -104,6 +106,35 @@ def _files(folder: str) -> dict[str, str]:
             if name != "HOOK.md":
                 found[str(path.relative_to(folder))] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
+
+
+# ---- sources of one hook
+
+GUARD = "cat > /dev/null; echo no >&2; exit 2"
+
+
+def table(directory: Path, command: str = GUARD, event: str = "before_tool", **keys: Any) -> Path:
+    return write_config(directory / FILES["table"], table_hook(command, event, **keys))
+
+
+def array(directory: Path, command: str = GUARD, event: str = "PreToolUse", **keys: Any) -> Path:
+    return write_config(directory / FILES["array"], array_hook(command, event, **keys))
+
+
+def agent(directory: Path, name: str, event: str, command: str = GUARD, matcher: str = "", **keys: Any) -> Path:
+    group = {"matcher": matcher, "hooks": [{"type": "command", "command": command, "timeout": 30, **keys}]}
+    file = directory / FILES[name]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"hooks": {event: [group]}}))
+    return file
+
+
+def folder(directory: Path, script: str = GUARD, trigger: str = "pre-tool-call", **front: Any) -> Path:
+    return folder_hook(directory / FILES["folder"], "guard", script, trigger, **{"description": "", **front}).parent
+
+
+def found(converted: Converted) -> list[tuple[str, Any, bool]]:
+    return [(loss.key, loss.value, loss.left_out) for loss in converted.losses]
 
 
 # ---- the same hooks
