@@ -20,7 +20,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start h
 # Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
 SLOW = (
     *("agent/test_killed", "agent/test_network", "agent/test_replay", "agent/test_scripted", "agent/test_terminal"),
-    *("authoring/test_new", "authoring/test_trying", "basics/test_extras_installed", "converting/test_scripts"),
+    *("authoring/test_new", "authoring/test_trying", "basics/test_extras_installed", "authoring/convert/test_commands"),
     *("doctor/test_checks",),
     *("hooks/test_protect_hooks", "hub", "inbox", "installing/test_codex_trust", "installing/test_settings_files"),
     *(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +17,10 @@ from tenterhook.errors import HookError
 from tenterhook.installing import edits, toml_text
 
 DATA = sorted((Path(__file__).parent / "data").glob("*.toml"))
-corpus = pytest.mark.parametrize("file", DATA, ids=lambda file: file.stem)
+REFUSED = ("inline_with_comments", "inline_with_space")  # they could not be restored to the byte
+corpus = pytest.mark.parametrize(
+    "file", [file for file in DATA if file.stem not in REFUSED], ids=lambda file: file.stem
+)
 
 
 def hook(event: str, command: str, **more: Any) -> dict[str, Any]:
@@ -110,7 +115,7 @@ BLOCKS = [
     "[[hooks]]\nevent = 'y'\n[hooks.env]\nA = '1'\n[[hooks.list]]\nB = 2",
 ]
 INLINE = ["{command = 'a'}", '{event = "Stop", command = "]},#"}', "{}", "{x = {y = [1, 2]}}"]
-between = st.lists(st.sampled_from(["", "# [[hooks]]", "  ", "\t# c", toml_text.COMMENT + "?"]), max_size=3)
+between = st.lists(st.sampled_from(["", "# [[hooks]]", "  ", "\t# c", toml_text.START + "?"]), max_size=3)
 spaces = st.sampled_from(["", " ", "\n", "\n    ", " # c ]\n", "\n # {\n\t"])
 
 
@@ -151,23 +156,37 @@ entry_sets = st.lists(
 def test_any_file_can_be_edited_and_taken_back(
     before: bytes, entries: list[dict[str, Any]], others: list[dict[str, Any]]
 ) -> None:
-    first = check(before, entries)
-    second = toml_text.with_entries(first.text, others, is_ours, first.created)
+    try:
+        first = check(before, entries)
+        second = toml_text.with_entries(first.text, others, is_ours, first.created)
+    except edits.Refused as error:
+        inline = re.search(rb"^(?:\xef\xbb\xbf)?hooks = \[", before, re.MULTILINE)
+        assert inline, "a file without an inline array is never refused"
+        assert "[[hooks]]" in error.remedy
+        return
     assert ours(toml_text.hooks_of(second.text)) == ours(others)
     assert toml_text.without_entries(second.text, is_ours, second.created) == before
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_inline_array_that_could_not_be_restored_is_refused(name: str) -> None:
+    text = (Path(__file__).parent / "data" / f"{name}.toml").read_bytes()
+    with pytest.raises(edits.Refused, match="line 1: `hooks` is written in a way that cannot be edited and restored"):
+        toml_text.with_entries(text, ENTRIES, is_ours)
 
 
 def test_a_new_file_is_tidy() -> None:
     edited = toml_text.with_entries(b"", [{"event": "Stop", "command": "exec tenterhook", "timeout": 5}], is_ours)
     assert edited.text.decode().split("\n") == [
-        toml_text.COMMENT,
+        toml_text.START,
         "[[hooks]]",
         'event = "Stop"',
         'command = "exec tenterhook"',
         "timeout = 5",
+        toml_text.END,
         "",
     ]
-    assert edited.created == {edits.FILE, "hooks"}
+    assert edited.created == {edits.FILE}
 
 
 def test_nothing_to_write_makes_no_file() -> None:
@@ -176,15 +195,59 @@ def test_nothing_to_write_makes_no_file() -> None:
 
 def test_hooks_are_found_again_without_the_comment() -> None:
     edited = toml_text.with_entries(b"a = 1\n", ENTRIES, is_ours)
-    bare = edited.text.replace(toml_text.COMMENT.encode() + b"\n", b"")
+    bare = edited.text.replace(toml_text.START.encode() + b"\n", b"")
     assert toml_text.without_entries(bare, is_ours, edited.created) == b"a = 1\n"
 
 
 def test_hooks_are_found_again_in_the_other_form() -> None:
-    created = toml_text.with_entries(b"a = 1\n", ENTRIES, is_ours).created
     inline = b"a = 1\nhooks = [{command = 'exec tenterhook x'}, {command = 'exec tenterhook y'}]\n[b]\n"
-    assert toml_text.without_entries(inline, is_ours, created) == b"a = 1\n[b]\n"
     assert toml_text.without_entries(inline, is_ours) == b"a = 1\nhooks = []\n[b]\n"
+
+
+VERSION_0_1 = """\
+# Written by `tenterhook install`; `tenterhook uninstall` takes it out again.
+[[hooks]]
+event = "Stop"
+command = "exec tenterhook 'x' \\"y\\""
+timeout = 600
+
+[[hooks]]
+event = "PreToolUse"
+command = "exec tenterhook"
+timeout = 600
+"""
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("before", ["", "a = 1\n", "a = 1\n\n# mine\n", "[[hooks]]\ncommand = 'theirs'\n"])
+def test_hooks_of_version_0_1_are_removed_to_the_byte_and_upgraded(before: str, newline: str) -> None:
+    text, old = (
+        each.replace("\n", newline).encode() for each in (before, before + ("\n" if before else "") + VERSION_0_1)
+    )
+    assert toml_text.without_entries(old, is_ours) == text
+    upgraded = toml_text.with_entries(old, OTHERS, is_ours)
+    assert ours(toml_text.hooks_of(upgraded.text)) == ours(OTHERS)
+    assert upgraded.text.count(toml_text.START.encode()) == 1
+    assert toml_text.without_entries(upgraded.text, is_ours) == text
+
+
+def test_hooks_that_the_agent_has_written_anew_are_removed() -> None:
+    edited = toml_text.with_entries(b"a = 1\n", ENTRIES, is_ours)
+    anew = tomlkit.dumps({**meaning(edited.text), "b": {"c": 1}}).encode()
+    assert toml_text.START.encode() not in anew
+    assert meaning(toml_text.without_entries(anew, is_ours, edited.created)) == {"a": 1, "b": {"c": 1}}
+
+
+def test_a_hook_that_somebody_put_between_the_markers_stays() -> None:
+    edited = toml_text.with_entries(b"a = 1\n", ENTRIES, is_ours)
+    theirs = b"# mine\n[[hooks]]\ncommand = 'theirs'\n"
+    text = edited.text.replace(toml_text.END.encode(), theirs + toml_text.END.encode())
+    assert toml_text.without_entries(text, is_ours, edited.created) == b"a = 1\n\n" + theirs
+
+
+def test_empty_hooks_as_kimi_writes_them_are_there_again_afterwards() -> None:
+    before = b"a = 1\nhooks = []\n\n[b]\nc = 1\n"
+    check(before, ENTRIES)
 
 
 def test_what_others_wrote_behind_ours_stays() -> None:

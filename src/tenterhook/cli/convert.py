@@ -1,4 +1,4 @@
-"""`tenterhook convert`: hooks of one format written down in another."""
+"""`tenterhook convert`: hooks of one format rewritten in another."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..agents import dialect
+from ..authoring.convert import targets
 from ..basics import jsonable
 from ..basics.shown import one_line, visible
-from ..converting import targets
-from ..errors import HookError
+from ..errors import ERROR, HookError
 from .loading import json_option
 from .printing import print_json, print_problems, short_path
 from .refusals import refuse_writing
@@ -20,15 +20,15 @@ from .refusals import refuse_writing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..converting import sources
-    from ..converting.carrying import Conversion
-    from ..converting.findings import Loss, Note
+    from ..authoring.convert import sources
+    from ..authoring.convert.carrying import Conversion
+    from ..authoring.convert.findings import Loss, Note
 
 LOSSY = 3
 _SHOWN = 100
 
 
-@click.command(short_help="Write hooks down in another format.")
+@click.command(short_help="Rewrite hooks in another format.")
 @click.argument("paths", nargs=-1, required=True, metavar="SRC...", type=click.Path())
 @click.option("--to", "name", required=True, type=click.Choice(list(targets.TARGETS)), help="The format to write.")
 @click.option(
@@ -41,17 +41,17 @@ _SHOWN = 100
 @click.option("--force", is_flag=True, help="Replace what is there.")
 @json_option
 def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_json: bool) -> int:
-    """Write hooks down in another format, and say precisely what cannot be carried.
+    """Rewrite hooks in another format, and list what cannot be carried and what to check by hand.
 
     SRC is a hook's folder, a directory of them, a project, a TOML file of either format, or the settings of Claude
-    Code, Codex, Gemini CLI or Qwen Code. Exit status 0 if nothing was lost, 3 with a list of what was, 1 if SRC has
-    errors; then nothing is written.
+    Code, Codex, Gemini CLI or Qwen Code. Exit status 0 if nothing is lost and nothing has to be checked, 3 with a list
+    of what is and has, 1 if SRC has errors; then nothing is written. Scripts are not read.
 
     \b
     tenterhook convert ~/.kimi/config.toml --to folder --out ~/.config/agents/hooks
     tenterhook convert .agents/hooks --to claude --out new-settings.json
     """
-    from ..converting import carrying, sources
+    from ..authoring.convert import carrying, sources
 
     found = sources.read(paths)
     if found.errors or not found.hooks:
@@ -79,7 +79,7 @@ def _write(
     made: Conversion, out: str | None, *, force: bool, read: Sequence[str]
 ) -> tuple[str | None, list[str], list[Note]]:
     """Put it in its place: the text of a file, where something was written, and what to say of its name."""
-    from ..converting import documents, placing
+    from ..authoring.convert import documents, placing
 
     if not made.target.is_document:
         refuse_writing("convert", *(os.path.join(out or ".", hook.name or "") for hook in made.hooks))
@@ -130,17 +130,37 @@ def _refuse(found: sources.Sources, as_json: bool) -> int:
 
 
 def _print_losses(losses: Sequence[Loss], target: targets.Target) -> None:
-    if not losses:
-        return
-    things = "1 thing" if len(losses) == 1 else f"{len(losses)} things"
-    click.echo(click.style(f"{things} cannot be carried into {target.title}:", bold=True), err=True)
-    for loss in losses:
-        left_out = click.style(" left out", fg="red") if loss.left_out else ""
+    lost = [loss for loss in losses if not loss.to_check]
+    if lost:
+        things = "1 thing" if len(lost) == 1 else f"{len(lost)} things"
+        click.echo(click.style(f"{things} cannot be carried into {target.title}:", bold=True), err=True)
+    for loss in lost:
+        marked = " left out" if loss.left_out else " a block is lost" if loss.severity == ERROR else ""
         name = f"{one_line(loss.hook)} " if loss.hook else ""
         value = "" if loss.value is None else f" {_short(loss.value)}"
-        click.echo(f"  {name}{click.style(loss.key, fg='yellow')}{visible(value)}  {_place(loss)}{left_out}", err=True)
+        key = click.style(loss.key, fg="yellow")
+        click.echo(f"  {name}{key}{visible(value)}  {_place(loss)}{click.style(marked, fg='red')}", err=True)
         click.echo(f"      {visible(loss.why)}", err=True)
         click.echo(f"      instead: {visible(loss.instead)}", err=True)
+    _print_checks([loss for loss in losses if loss.to_check], target)
+
+
+def _print_checks(checks: Sequence[Loss], target: targets.Target) -> None:
+    """Print what differs for each command; those with the same differences together."""
+    by_hook: dict[tuple[str, str], list[Loss]] = {}
+    for loss in checks:
+        by_hook.setdefault((loss.hook, _place(loss)), []).append(loss)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for (hook, place), found in by_hook.items():
+        may_block = click.style(" a block may be lost", fg="red") if found[0].severity == ERROR else ""
+        lines = [f"      {loss.key}: {visible(loss.why)}\n      instead: {visible(loss.instead)}" for loss in found]
+        alike.setdefault(tuple(lines), []).append(f"  {one_line(hook)}  {place}{may_block}")
+    if checks:
+        number = "1 command" if len(by_hook) == 1 else f"{len(by_hook)} commands"
+        title = f"{number} to check by hand; this differs in {target.title}"
+        click.echo(click.style(f"{title}:", bold=True), err=True)
+    for found_lines, hooks in alike.items():
+        click.echo("\n".join((*hooks, *found_lines)), err=True)
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Editing a list inside a text so that all else keeps its bytes; what JSON and TOML settings have in common.
+"""Editing a list inside a text so that all else keeps its bytes, and what JSON and TOML settings have in common.
 
 Inserting and removing are inverse: what stands before an item of ours, back to the last comment, comma or bracket, is
 ours; what stands behind it is not.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ..formats import folder as folder_format
+from ...formats import folder as folder_format
 
 if TYPE_CHECKING:
     from .carrying import Carried, Conversion
@@ -20,7 +20,7 @@ _COMPARED = (
 
 
 def write(conversion: Conversion, directory: str) -> list[str]:
-    """Make a folder for each hook in a directory that is nobody else's yet; return their names."""
+    """Make a folder for each hook in a directory of our own; return their names."""
     for each in conversion.hooks:
         _write_one(each, os.path.join(directory, each.name or ""))
     return [each.name or "" for each in conversion.hooks]
@@ -39,24 +39,17 @@ def _write_one(each: Carried, folder: str) -> None:
         path = os.path.join(folder, each.script.path)
         os.mkdir(os.path.dirname(path), 0o755)
         _write_file(path, each.script.text, 0o755)
-        for name, source in each.files.items():
-            _copy_file(source, os.path.join(os.path.dirname(path), name))
     definition = os.path.join(folder, "HOOK.md")
     if os.path.lexists(definition):
-        os.unlink(definition)  # it may be a link to somebody else's
+        os.unlink(definition)  # it may be a link to a file elsewhere
     _write_file(definition, f"---\n{_front_matter(each)}---\n\n{body or f'# {_title(each)}'}\n", 0o644)
 
 
 def _write_file(path: str, text: str, mode: int) -> None:
-    """Whatever the umask allows: a hook that others can write to is refused."""
+    """With this mode at most, whatever the umask: a hook that others can write to is refused."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     with open(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
-
-
-def _copy_file(source: str, path: str) -> None:
-    with open(source, encoding="utf-8", newline="") as file:
-        _write_file(path, file.read(), 0o755 if os.access(source, os.X_OK) else 0o644)
 
 
 def _title(each: Carried) -> str:

@@ -1,4 +1,4 @@
-"""What was converted, put in its place: all of it or nothing, and never over something else unless told so."""
+"""Writing converted hooks: all or nothing, and never over other files unless forced."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import tempfile
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from ..basics.places import make_directories
-from ..errors import HookError
-from ..formats import commented_json, toml_files
+from ...basics.places import make_directories
+from ...errors import HookError
+from ...formats import commented_json, toml_files
 from . import folders
 from .findings import Note
 from .targets import FORMS
@@ -21,41 +21,46 @@ if TYPE_CHECKING:
     from .carrying import Conversion
     from .targets import Target
 
+_ELSEWHERE = "name a place that you may write to"
+
 
 def place_file(text: str, out: str, *, force: bool, sources: Sequence[str]) -> str:
-    """Write one file, whole; return where it is."""
+    """Write one file atomically; return its path."""
     out = os.path.abspath(out)
     if os.path.isdir(out):
         raise HookError(f"{out} is a directory", "name the file to write")
     _refuse_source(out, sources)
+    exists = HookError(f"{out} exists", "name another file, or use --force to replace it")
     if os.path.lexists(out):
-        _may_replace_file(out, force)
+        if not force:
+            raise exists
+        _refuse_other_settings(out)
     place = os.path.realpath(out) if force else out  # a link stays one
+    temporary = None
     try:
         _make_directory(os.path.dirname(place))
         descriptor, temporary = tempfile.mkstemp(prefix=".tenterhook-", dir=os.path.dirname(place))
-        try:
-            with open(descriptor, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            os.chmod(temporary, _mode(place))
-            if force:
-                os.replace(temporary, place)
-            else:
-                _put(temporary, place)
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(temporary, _mode(place))
+        _move(temporary, place, force=force)
     except FileExistsError:
-        raise HookError(f"{out} exists", "name another file, or say --force to replace it") from None
+        raise exists from None
     except OSError as error:
-        raise HookError(f"cannot write {out}: {error.strerror}", "name a place that you may write to") from None
+        raise HookError(f"cannot write {out}: {error.strerror}", _ELSEWHERE) from None
+    finally:
+        if temporary is not None and os.path.lexists(temporary):
+            os.unlink(temporary)
     return out
 
 
-def _put(temporary: str, place: str) -> None:
-    """Move a file where none may be."""
+def _move(temporary: str, place: str, *, force: bool) -> None:
+    """Move a file into its place; without `force`, fail if there is one by now."""
+    if force:
+        os.replace(temporary, place)
+        return
     try:
-        os.link(temporary, place)  # fails if somebody else was quicker
+        os.link(temporary, place)
     except FileExistsError:
         raise
     except OSError:  # a file system without links
@@ -63,7 +68,7 @@ def _put(temporary: str, place: str) -> None:
 
 
 def _make_directory(directory: str) -> None:
-    """With all that is missing above it."""
+    """Make a directory and its parents."""
     try:
         make_directories(directory)
     except NotADirectoryError as error:
@@ -78,38 +83,31 @@ def _mode(out: str) -> int:
     return 0o644 & ~umask
 
 
-def _may_replace_file(out: str, force: bool) -> None:
-    if not force:
-        raise HookError(f"{out} exists", "name another file, or say --force to replace it")
-    others = _beside_hooks(out)
-    if others:
-        shown = ", ".join(others[:3])
-        raise HookError(
-            f"{out} holds other settings as well ({shown}), which would be lost",
-            "write to another file, and copy its hooks over",
-        )
-
-
-def _beside_hooks(file: str) -> list[str]:
-    """What a file holds besides hooks, as far as it can be read."""
+def _refuse_other_settings(file: str) -> None:
+    """Raise if a file holds anything besides hooks, as far as it can be read."""
     try:
         with open(file, encoding="utf-8-sig") as stream:
             text = stream.read()
         document: Any = tomllib.loads(text) if file.endswith(".toml") else commented_json.loads(text)
     except (OSError, ValueError, RecursionError):
-        return []
-    return [key for key in document if key != "hooks"] if isinstance(document, dict) else []
+        return
+    others = [key for key in document if key != "hooks"] if isinstance(document, dict) else []
+    if others:
+        raise HookError(
+            f"{file} holds other settings as well ({', '.join(others[:3])}), which would be lost",
+            "write to another file, and copy its hooks over",
+        )
 
 
 def _refuse_source(out: str, sources: Sequence[str]) -> None:
-    """What is converted is never overwritten by what it becomes."""
+    """Raise if a conversion would overwrite its own source."""
     for source in sources:
         if os.path.exists(out) and os.path.exists(source) and os.path.samefile(out, source):
             raise HookError(f"{out} is what is being converted", "write to another place")
 
 
 def place_folders(conversion: Conversion, out: str, *, force: bool, sources: Sequence[str]) -> list[str]:
-    """Write a folder for each hook below a directory; return where they are."""
+    """Write a folder for each hook below a directory; return their paths."""
     out = os.path.abspath(out)
     if os.path.lexists(out) and not os.path.isdir(out):
         raise HookError(f"{out} is not a directory", "name the directory that the hooks' folders are to be in")
@@ -118,21 +116,21 @@ def place_folders(conversion: Conversion, out: str, *, force: bool, sources: Seq
         _refuse_source(place, [*sources, *(each.copied_from for each in conversion.hooks if each.copied_from)])
         if os.path.lexists(place):
             if not force:
-                raise HookError(f"{place} exists", "name another directory with --out, or say --force to replace it")
+                raise HookError(f"{place} exists", "name another directory with --out, or use --force to replace it")
             if not os.path.lexists(os.path.join(place, "HOOK.md")):
-                raise HookError(f"{place} is no hook's folder", "move it out of the way, or name another directory")
+                raise HookError(f"{place} is not a hook's folder", "move it out of the way, or name another directory")
     try:
         _move_in(conversion, out, places)
     except shutil.Error as error:
         path, _, why = error.args[0][0]
-        raise HookError(f"cannot copy {path}: {why}", "take it out of the folder, or make it readable") from None
+        raise HookError(f"cannot copy {path}: {why}", "remove it from the folder, or make it readable") from None
     except OSError as error:
-        raise HookError(f"cannot write to {out}: {error.strerror}", "name a place that you may write to") from None
+        raise HookError(f"cannot write to {out}: {error.strerror}", _ELSEWHERE) from None
     return places
 
 
 def _move_in(conversion: Conversion, out: str, places: Sequence[str]) -> None:
-    """Make everything beside its place, then move it in; what was there comes back if a move fails."""
+    """Write everything beside its place, then move it in; restore what was there if a move fails."""
     made = not os.path.isdir(out)
     _make_directory(out)
     temporary = tempfile.mkdtemp(prefix=".tenterhook-", dir=out)
@@ -148,7 +146,7 @@ def _move_in(conversion: Conversion, out: str, places: Sequence[str]) -> None:
                 os.rename(place, kept)
             moved.append((place, kept))
             os.rename(os.path.join(new, name), place)
-    except BaseException:  # what stood there before stands there again, whatever happened
+    except BaseException:  # also if interrupted
         for place, kept in reversed(moved):
             if os.path.lexists(place):
                 shutil.rmtree(place)
@@ -162,10 +160,10 @@ def _move_in(conversion: Conversion, out: str, places: Sequence[str]) -> None:
 
 
 def misread(file: str, target: Target) -> list[Note]:
-    """What to say of a settings file that its name and place do not show for what it is."""
+    """Return a note on a settings file whose name and place make Tenterhook read it as another agent's."""
     read = toml_files.read(file)
     forms = sorted({FORMS[hook.format] for hook in read.hooks if hook.format != target.name})
     if not forms:
         return []
     folder = f".{target.name}"
-    return [Note("", f"Tenterhook takes {os.path.basename(file)} for {forms[0]} unless it is in a folder {folder}")]
+    return [Note("", f"Tenterhook reads {os.path.basename(file)} as {forms[0]} unless it is in a folder {folder}")]

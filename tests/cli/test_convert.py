@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from converting.ways import read, tenterhook
+from authoring.convert.ways import read, tenterhook
 from support import array_hook, folder_hook, table_hook, write_config
 from tenterhook.formats import toml_files
 
@@ -33,7 +33,7 @@ def tree(directory: Path) -> dict[str, Any]:
 
 def test_a_file_goes_to_stdout_and_nothing_else_does(project: Path) -> None:
     ended = tenterhook("convert", config(project), "--to", "table")
-    assert ended.returncode == 0
+    assert ended.returncode == 3  # the command is to be checked
     assert tomllib.loads(ended.stdout) == {
         "hooks": {"before_tool": [{"matcher": {"tool": "Bash"}, "command": GUARD, "timeout": 5000}]}
     }
@@ -47,7 +47,7 @@ def test_what_cannot_be_carried_is_listed_and_the_status_is_three(project: Path)
     assert list(tomllib.loads(ended.stdout)["hooks"]) == ["before_tool"]
     lines = ended.stderr.splitlines()
     start = lines.index("2 things cannot be carried into the table format:")
-    assert lines[start + 1] == "  PreToolUse[0] fail_mode closed  config.toml:1"
+    assert lines[start + 1] == "  PreToolUse[0] fail_mode closed  config.toml:1 a block is lost"
     assert "fail" in lines[start + 2]
     assert lines[start + 3].startswith("      instead: ")
     assert lines[start + 4] == "  SessionStart[1] matcher startup  config.toml:5 left out"
@@ -88,12 +88,12 @@ def test_codex_can_be_toml(project: Path) -> None:
     ended = tenterhook("convert", config(project), "--to", "codex", "--out", "codex.toml")
     (hook,) = toml_files.read(str(project / "codex.toml")).hooks
     assert (hook.format, hook.command, hook.timeout) == ("codex", GUARD, 5.0)
-    assert "takes" not in ended.stderr
+    assert "Tenterhook reads" not in ended.stderr
 
 
 def test_a_file_that_would_be_taken_for_another_agents_is_noted(project: Path) -> None:
     ended = tenterhook("convert", config(project), "--to", "codex", "--out", "codex.json")
-    assert "Tenterhook takes codex.json for Claude Code's settings unless it is in a folder .codex" in ended.stderr
+    assert "Tenterhook reads codex.json as Claude Code's settings unless it is in a folder .codex" in ended.stderr
 
 
 def test_json_says_everything_in_one_object(project: Path) -> None:
@@ -104,13 +104,14 @@ def test_json_says_everything_in_one_object(project: Path) -> None:
     assert (said["schema"], said["to"], said["hooks"], said["lossless"], said["written"]) == (1, "table", 1, False, [])
     assert tomllib.loads(said["output"])["hooks"]["before_tool"][0]["command"] == GUARD
     assert [loss.keys() for loss in said["losses"]] == [
-        {"hook", "source", "line", "key", "value", "why", "instead", "left_out"}
-    ] * 2
+        {"hook", "source", "line", "key", "value", "why", "instead", "left_out", "severity", "to_check"}
+    ] * 3
     assert said["losses"][0] | {"why": "", "instead": ""} == {
         **{"hook": "PreToolUse[0]", "source": str(project / "config.toml"), "line": 1, "key": "fail_mode"},
         **{"value": "closed", "why": "", "instead": "", "left_out": False},
+        **{"severity": "error", "to_check": False},
     }
-    ended = tenterhook("convert", config(project, array_hook(GUARD)), "--to", "table", "--out", "t.toml", "--json")
+    ended = tenterhook("convert", config(project, table_hook(GUARD)), "--to", "table", "--out", "t.toml", "--json")
     said = json.loads(ended.stdout)
     assert (said["lossless"], said["output"], said["written"]) == (True, None, [str(project / "t.toml")])
     assert ended.returncode == 0
@@ -138,7 +139,7 @@ def test_nothing_is_overwritten_unless_forced(project: Path) -> None:
     assert "--force" in ended.stderr
     assert tree(project) == before
     (project / "out.toml").chmod(0o600)
-    assert tenterhook("convert", source, "--to", "table", "--out", "out.toml", "--force").returncode == 0
+    assert tenterhook("convert", source, "--to", "table", "--out", "out.toml", "--force").returncode == 3
     assert len(read(project / "out.toml")) == 1
     assert (project / "out.toml").stat().st_mode & 0o777 == 0o600
 

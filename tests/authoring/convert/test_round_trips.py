@@ -1,4 +1,4 @@
-"""A round trip of a lossless conversion is the same hooks, whatever they are."""
+"""A round trip of a lossless conversion gives the same definitions, whatever they are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from converting.ways import FILES, FORMATS, comparable, convert, read
+from authoring.convert.ways import FILES, FORMATS, comparable, convert, read
 from tenterhook.agents import dialect
 from tenterhook.deciding import expressions
 from tenterhook.events import BY_NAME, EVENTS
@@ -49,6 +49,8 @@ COMMANDS = st.one_of(
             'echo \'{"decision": "deny"}\'',
             '"$CLAUDE_PROJECT_DIR"/hooks/x',
             "docker ps --format '{{.Names}}'",
+            'export CLAUDE_PROJECT_DIR="$PWD"; run',
+            'export GEMINI_SESSION_ID="$TENTERHOOK_SESSION_ID" A=1; echo "$GEMINI_SESSION_ID"',
             "echo '''",
         ]
     ),

@@ -6,10 +6,10 @@ import os
 import subprocess
 from pathlib import Path
 
-from converting.ways import program
+from authoring.convert.ways import program
 from test_docs import settled, steps
 
-PAGE = Path(__file__).parents[2] / "docs" / "converting.md"
+PAGE = Path(__file__).parents[3] / "docs" / "converting.md"
 
 
 def test_the_examples_print_what_they_show(project: Path, tmp_path: Path) -> None:

@@ -1,18 +1,18 @@
-"""The formats that hooks can be converted to: one row for each, with what it can say."""
+"""The formats that hooks can be converted to: one row for each, with what it can hold."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..agents import AGENTS as KNOWN_AGENTS
-from ..agents import dialect
-from ..deciding import expressions
-from ..events import AGENTS
-from ..formats import agent_payloads
+from ...agents import AGENTS as KNOWN_AGENTS
+from ...agents import dialect
+from ...deciding import expressions
+from ...events import AGENTS
+from ...formats import agent_payloads
 
 if TYPE_CHECKING:
-    from ..model import Hook
+    from ...model import Hook
 
 
 class Target(NamedTuple):
@@ -93,7 +93,7 @@ FORMS = {
 
 
 def target_for(name: str, out: str | None) -> Target:
-    """The row of a format; array hooks in a `.kimi` folder are Kimi CLI's, whose expressions are Python's."""
+    """Return the row of a format; array hooks in a `.kimi` folder are Kimi CLI's, whose expressions are Python's."""
     target = TARGETS[name]
     folder = os.path.basename(os.path.dirname(os.path.abspath(out))) if out else ""
     if name == "array" and folder == ".kimi":
@@ -102,7 +102,7 @@ def target_for(name: str, out: str | None) -> Target:
 
 
 def event_name(hook: Hook, target: Target) -> str | None:
-    """What the target calls the event of a hook; None if it has no such event."""
+    """Return the target's name of a hook's event; None if it has no such event."""
     spec = hook.spec
     if hook.format == target.name or (_sends_event_type(hook.format) and not target.has_one_matcher):
         return hook.declared
@@ -125,7 +125,7 @@ def refuses_event(target: Target, event: str) -> bool:
 
 
 def own_tool_names(target: Target, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of a tool's names by which the agent that reads the target knows it."""
+    """Return those of a tool's names that the agent that reads the target uses."""
     if not target.has_one_matcher:
         return ()
     if target.name == "array" and target.dialect == expressions.PYTHON:

@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from converting.ways import FILES, convert
-from support import array_hook, decide, folder_hook, shell_call, table_hook, until, write_config
+from authoring.convert.ways import FILES, convert
+from support import array_hook, decide, folder_hook, shell_call, table_hook, write_config
 from tenterhook import Engine, Event
-from tenterhook.converting.behaviour import payload_differences
-from tenterhook.converting.targets import TARGETS
-from tenterhook.events import EVENTS
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tenterhook import Hook
-
-SAVE = "cat > part; mv part sent"
-
-
-def sent(project: Path, hooks: tuple[Hook, ...], event: Event) -> dict[str, Any]:
-    """What a hook that saves its input was sent."""
-    (project / "sent").unlink(missing_ok=True)
-    Engine(hooks).decide(event)
-    until((project / "sent").exists)
-    got: dict[str, Any] = json.loads((project / "sent").read_text())
-    return got
-
-
-@pytest.mark.parametrize("event", [spec for spec in EVENTS if spec.array_name], ids=lambda spec: spec.name)
-def test_a_folder_hands_on_the_event_in_the_words_of_the_array_format(project: Path, event: Any) -> None:
-    source = write_config(project / FILES["array"], array_hook(f"{SAVE} # reads 'cwd'", event.array_name))
-    there = convert(source, "folder", project / "there")
-    (before,) = convert(source, "array", project / "array").hooks
-    names = [name for column in event.columns for name in (column.name, *column.sources) if name != "agent_name"]
-    fields: dict[str, Any] = {name: f"{name} é \ud800 " * 300 for name in (*event.fields, *names)}
-    fields |= {"tool_input": {"command": "ls"}} if event.has_tool else {}
-    if "task_description" in fields:  # another word for the prompt
-        fields.pop("prompt", None)
-    happened = Event(event.name, session_id="one", unknown=[1, None], **fields)
-    expected = sent(project, (before,), happened)
-    missing = {
-        name for name, now in payload_differences(before, TARGETS["folder"], event.name).items() if now == "nothing"
-    }
-    assert missing <= {"reason"}
-    got = sent(project, there.hooks, happened)
-    assert got == {key: value for key, value in expected.items() if key not in missing}
-
-
-def test_a_reason_that_folder_hooks_are_not_sent_is_listed(tmp_path: Path) -> None:
-    source = write_config(tmp_path / FILES["array"], array_hook("jq .reason", "SessionEnd"))
-    assert [(loss.key, loss.value) for loss in convert(source, "folder", tmp_path / "there").losses] == [
-        ("payload", "reason")
-    ]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +50,7 @@ BY_THEMSELVES = [  # not one that does not parse: behind the lines of a script, 
 @pytest.mark.parametrize(
     ("command", "reads"),
     [
-        *((command, reads) for command in COMMANDS for reads in ("", " # 'cwd'", " # {{tool_name}}")),
+        *((command, reads) for command in COMMANDS for reads in ("", " # {{tool_name}}")),
         *((command, "") for command in BY_THEMSELVES),
     ],
 )

@@ -7,38 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from converting.ways import FILES, Converted, convert
+from authoring.convert.ways import FILES, GUARD, agent, array, convert, finds, folder, found, table
 from support import array_hook, folder_hook, table_hook, write_config
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-GUARD = "cat > /dev/null; echo no >&2; exit 2"
-
-
-def table(directory: Path, command: str = GUARD, event: str = "before_tool", **keys: Any) -> Path:
-    return write_config(directory / FILES["table"], table_hook(command, event, **keys))
-
-
-def array(directory: Path, command: str = GUARD, event: str = "PreToolUse", **keys: Any) -> Path:
-    return write_config(directory / FILES["array"], array_hook(command, event, **keys))
-
-
-def agent(directory: Path, name: str, event: str, command: str = GUARD, matcher: str = "", **keys: Any) -> Path:
-    group = {"matcher": matcher, "hooks": [{"type": "command", "command": command, "timeout": 30, **keys}]}
-    file = directory / FILES[name]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"hooks": {event: [group]}}))
-    return file
-
-
-def folder(directory: Path, script: str = GUARD, trigger: str = "pre-tool-call", **front: Any) -> Path:
-    return folder_hook(directory / FILES["folder"], "guard", script, trigger, **{"description": "", **front}).parent
-
-
-def found(converted: Converted) -> list[tuple[str, Any, bool]]:
-    return [(loss.key, loss.value, loss.left_out) for loss in converted.losses]
-
 
 NAME = ("name", "guard", False)
 
@@ -156,7 +129,6 @@ def test_an_event_for_which_kimi_refuses_the_whole_file_is_listed(tmp_path: Path
         ("^(Bash|Write)$", "claude", "Bash|Write"),
         ("mcp__.*", "claude", "mcp__.*"),
         ("(?P<x>Write)File", "claude", "(?<x>Write)File|^Write$"),
-        ("(?i)bash", "array", "[bB][aA][sS][hH]"),
     ],
 )
 def test_a_matcher_means_the_same_here_and_finds_the_tool_there(
@@ -167,8 +139,7 @@ def test_a_matcher_means_the_same_here_and_finds_the_tool_there(
     text = converted.path.read_text()
     assert json.dumps(matcher)[1:-1] in text or matcher in text
     back = convert(converted.path, "table", tmp_path / "back")
-    if not tool.startswith("(?"):
-        assert back.hooks[0].tool == tool
+    assert [finds(hook, hook.tool) for hook in back.hooks] == [finds(hook, tool) for hook in back.hooks]
 
 
 def test_array_hooks_of_kimi_cli_have_expressions_of_python_and_its_names_of_tools(tmp_path: Path) -> None:
@@ -178,12 +149,14 @@ def test_array_hooks_of_kimi_cli_have_expressions_of_python_and_its_names_of_too
     assert converted.losses == ()
 
 
-def test_a_class_that_knows_other_scripts_is_a_note_for_tools_and_a_loss_for_texts(tmp_path: Path) -> None:
-    noted = convert(table(tmp_path, matcher={"tool": r"mcp__\w+"}), "array", tmp_path / "there")
-    assert noted.losses == ()
-    assert any("\\w" in note.text for note in noted.notes)
-    kimi_cli = write_config(tmp_path / ".kimi/config.toml", array_hook(GUARD, "Notification", matcher=r"task\d"))
-    assert found(convert(kimi_cli, "array", tmp_path / "js")) == [("matcher", r"task\d", False)]
+def test_a_class_that_knows_other_scripts_matters_in_prompts_alone(tmp_path: Path) -> None:
+    assert convert(table(tmp_path, matcher={"tool": r"mcp__\w+"}), "array", tmp_path / "there").losses == ()
+    kimi_cli = tmp_path / ".kimi/config.toml"
+    write_config(kimi_cli, array_hook(GUARD, "Notification", matcher=r"task\d"))
+    assert found(convert(kimi_cli, "array", tmp_path / "notified")) == []
+    write_config(kimi_cli, array_hook(GUARD, "UserPromptSubmit", matcher=r"task\d"))
+    (loss,) = convert(kimi_cli, "array", tmp_path / "prompted").losses
+    assert (loss.key, loss.value, loss.left_out, loss.severity) == ("matcher", r"task\d", False, "error")
 
 
 # ---- what it runs
@@ -207,106 +180,11 @@ def test_text_that_looks_like_a_placeholder_is_not_made_one(tmp_path: Path) -> N
     assert found(convert(array(tmp_path / "b", "docker ps --format '{{.Names}}'"), "table", tmp_path / "c")) == []
 
 
-def test_a_folder_without_a_script_or_with_a_broken_one_is_left_out(tmp_path: Path) -> None:
-    hooks = folder(tmp_path, "if true; then")
-    assert [loss.key for loss in convert(hooks, "table", tmp_path / "a").losses if loss.left_out] == ["scripts"]
+def test_a_folder_without_a_script_is_left_out(tmp_path: Path) -> None:
+    hooks = folder(tmp_path)
     (hooks / "guard" / "scripts" / "run.sh").unlink()
     assert [loss.key for loss in convert(hooks, "table", tmp_path / "b").losses if loss.left_out] == ["scripts"]
     assert len(convert(hooks, "folder", tmp_path / "c").hooks) == 1
-
-
-@pytest.mark.parametrize(
-    ("script", "to", "lost"),
-    [
-        ("""jq -r '.tool_input.command'; exit 2""", "array", None),
-        ("""grep -o '"work_dir": "[^"]*"'""", "array", "work_dir"),
-        ("""jq -r .event_type""", "array", "event_type"),
-        ("""python3 -c 'import json, sys; json.load(sys.stdin)["tool_use_id"]'""", "array", "tool_use_id"),
-        ("""python3 -c 'import json, sys; json.load(sys.stdin)["tool_use_id"]'""", "claude", None),
-        ("""jq -r .tool_name""", "claude", "tool_name"),
-        ("""node -e 'console.error("context")'""", "array", "context"),
-        ("""jq -r .work_dir""", "table", None),
-    ],
-)
-def test_what_a_script_reads_and_would_not_find_is_listed(
-    tmp_path: Path, script: str, to: str, lost: str | None
-) -> None:
-    converted = convert(folder(tmp_path, script), to, tmp_path / "there")
-    assert [loss.value for loss in converted.losses if loss.key == "payload"] == ([lost] if lost else [])
-
-
-def test_a_script_that_the_command_names_is_looked_into(tmp_path: Path) -> None:
-    script = tmp_path / "guard.py"
-    script.write_text("import json, sys\nevent = json.load(sys.stdin)\nprint(event['cwd'])\n")
-    converted = convert(array(tmp_path, f"python3 {script}"), "table", tmp_path / "there")
-    assert found(converted) == [("payload", "cwd", False)]
-    assert "cwd → work_dir" in converted.losses[0].why
-
-
-def test_an_array_command_that_reads_its_own_words_gets_them_in_a_folder(tmp_path: Path) -> None:
-    converted = convert(array(tmp_path, "jq -r .cwd"), "folder", tmp_path / "there")
-    assert converted.losses == ()
-    assert (converted.path / "pre-tool-call-0" / "scripts" / "run.py").exists()
-    plain = convert(array(tmp_path / "b", "jq -r .tool_input"), "folder", tmp_path / "c")
-    assert (plain.path / "pre-tool-call-0" / "scripts" / "run.sh").exists()
-
-
-# ---- what it says
-
-
-@pytest.mark.parametrize(
-    ("script", "lost"),
-    [
-        ("echo no >&2; exit 2", None),
-        ("""echo '{"decision": "deny"}'""", "decision"),
-        ("""echo '{"modified_input": {}, "additional_context": "x"}'""", "modified_input, additional_context"),
-    ],
-)
-def test_answers_that_the_agent_itself_may_not_understand_are_listed(
-    tmp_path: Path, script: str, lost: str | None
-) -> None:
-    for to in ("claude", "codex", "gemini"):
-        converted = convert(folder(tmp_path / to, script), to, tmp_path / to / "there")
-        losses = [loss for loss in converted.losses if loss.key == "answer"]
-        assert [loss.value for loss in losses] == ([lost] if lost else [])
-        assert all("itself may not understand" in loss.why and "Tenterhook does" in loss.why for loss in losses)
-    assert [loss.key for loss in convert(tmp_path / "claude/hooks", "table", tmp_path / "t").losses] == []
-
-
-def test_a_script_that_is_not_there_may_say_anything(tmp_path: Path) -> None:
-    source = array(tmp_path, "python3 /nowhere/guard.py")
-    unseen = [("payload", "/nowhere/guard.py", False), ("answer", "/nowhere/guard.py", False)]
-    assert found(convert(source, "claude", tmp_path / "there")) == unseen
-    assert found(convert(source, "table", tmp_path / "table")) == unseen[:1]
-    in_folder = convert(source, "folder", tmp_path / "folder")
-    assert found(in_folder) == []
-    assert found(convert(in_folder.path, "array", tmp_path / "back")) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "event", "command", "lost"),
-    [
-        ("claude", "PreToolUse", """echo '{"hookSpecificOutput": {"permissionDecision": "deny"}}'""", []),
-        ("claude", "PreToolUse", """echo '{"hookSpecificOutput": {"updatedInput": {}}}'""", ["updatedInput"]),
-        (
-            "codex",
-            "PreToolUse",
-            """echo '{"hookSpecificOutput": {"permissionDecision": "allow"}}'""",
-            ["permissionDecision"],
-        ),
-        ("claude", "SessionStart", "cat AGENTS.md", ["pre-session", "text"]),
-        ("gemini", "BeforeTool", "exit 2", []),
-        ("gemini", "BeforeTool", "git status; exit 2", ["text"]),
-        ("gemini", "BeforeTool", """jq -n '{decision: "deny", systemMessage: "no"}'""", ["systemMessage"]),
-        ("gemini", "BeforeTool", """jq '.hookSpecificOutput|.systemMessage="no"'""", ["text", "systemMessage"]),
-        ("claude", "PreToolUse", """echo '{"continue": false, "stopReason": "x"}'""", ["stopReason, continue"]),
-    ],
-)
-def test_words_of_an_agent_that_mean_nothing_here_are_listed(
-    tmp_path: Path, name: str, event: str, command: str, lost: list[str]
-) -> None:
-    converted = convert(agent(tmp_path, name, event, command), "folder", tmp_path / "there")
-    assert [loss.value for loss in converted.losses if loss.key == "answer"] == lost
 
 
 def test_variables_of_an_agent_are_set_by_the_command_and_taken_away_again(tmp_path: Path) -> None:
@@ -323,9 +201,16 @@ def test_variables_of_an_agent_are_set_by_the_command_and_taken_away_again(tmp_p
     assert (back.hooks[0].command, back.hooks[0].metadata["env"]) == ("run", {"A": "it's 1"})
 
 
-def test_variables_of_ours_are_listed_for_agents(tmp_path: Path) -> None:
-    converted = convert(table(tmp_path, 'ls "$KIMI_WORK_DIR"'), "claude", tmp_path / "there")
-    assert found(converted) == [("environment", "KIMI_WORK_DIR", False)]
+def test_a_variable_that_the_target_sets_and_the_source_did_not_is_listed(tmp_path: Path) -> None:
+    converted = convert(array(tmp_path, 'ls "$CLAUDE_PROJECT_DIR"'), "claude", tmp_path / "there")
+    assert found(converted) == [("environment", "CLAUDE_PROJECT_DIR", False)]
+
+
+def test_a_variable_that_is_set_and_not_named_is_kept_for_the_programs_that_read_it(tmp_path: Path) -> None:
+    command = 'export CLAUDE_PROJECT_DIR="$PWD"; run'
+    there = convert(agent(tmp_path, "codex", "PreToolUse", command), "claude", tmp_path / "there")
+    assert there.hooks[0].command == command
+    assert convert(there.path, "codex", tmp_path / "back").hooks[0].command == command
 
 
 def test_handlers_and_events_that_are_no_hooks_here_are_listed(tmp_path: Path) -> None:
@@ -341,25 +226,6 @@ def test_handlers_and_events_that_are_no_hooks_here_are_listed(tmp_path: Path) -
 
 
 # ---- together
-
-
-def test_hooks_that_waited_for_each_other_and_would_not_are_listed(tmp_path: Path) -> None:
-    text = table_hook("exit 2", name="first") + table_hook(GUARD, name="second") + table_hook("x", "before_stop")
-    source = write_config(tmp_path / FILES["table"], text)
-    for to in ("array", "claude", "codex"):
-        lost = convert(source, to, tmp_path / to).lost()
-        assert "order" not in lost["first"]
-        assert "order" in lost["second"]
-    gemini = convert(source, "gemini", tmp_path / "gemini")
-    assert "order" not in [loss.key for loss in gemini.losses]
-    assert [hook.metadata.get("sequential", False) for hook in gemini.hooks] == [True, True, False]
-
-
-def test_hooks_that_ran_side_by_side_and_would_not_are_listed(tmp_path: Path) -> None:
-    source = write_config(tmp_path / FILES["array"], array_hook(GUARD) + array_hook(GUARD, matcher="Bash"))
-    (loss,) = convert(source, "folder", tmp_path / "there").losses
-    assert (loss.hook, loss.key) == ("PreToolUse[1]", "order")
-    assert "ran once" in loss.why
 
 
 def test_the_order_of_tables_is_the_order_of_folders(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shlex
 import subprocess
@@ -10,8 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tenterhook.converting import carrying, documents, folders, lines, sources, targets
-from tenterhook.converting.findings import Loss, Note
+from support import array_hook, folder_hook, table_hook, write_config
+from tenterhook.authoring.convert import carrying, commands, documents, folders, sources, targets
+from tenterhook.authoring.convert.findings import Loss, Note
 from tenterhook.deciding import expressions
 from tenterhook.events import TOOL_NAMES, tool_names
 
@@ -38,6 +40,7 @@ class Converted(NamedTuple):
     hooks: tuple[Hook, ...]
     losses: tuple[Loss, ...]
     notes: tuple[Note, ...]
+    checks: tuple[Loss, ...] = ()  # what is to be checked by hand
 
     def lost(self) -> dict[str, list[str]]:
         """For each hook the keys that were lost."""
@@ -70,7 +73,9 @@ def convert(source: Path | list[Path], to: str, directory: Path, *, file: str | 
     hooks = read(out) if made.hooks else ()
     assert len(hooks) == len(made.hooks)
     assert {hook.format for hook in hooks} <= {to}
-    return Converted(out, hooks, (*found.losses, *made.losses), (*found.notes, *made.notes))
+    losses = [loss for loss in (*found.losses, *made.losses) if not loss.to_check]
+    checks = [loss for loss in made.losses if loss.to_check]
+    return Converted(out, hooks, tuple(losses), (*found.notes, *made.notes), tuple(checks))
 
 
 def meaning(hook: Hook) -> dict[str, Any]:
@@ -103,6 +108,35 @@ def _files(folder: str) -> dict[str, str]:
     return found
 
 
+# ---- sources of one hook
+
+GUARD = "cat > /dev/null; echo no >&2; exit 2"
+
+
+def table(directory: Path, command: str = GUARD, event: str = "before_tool", **keys: Any) -> Path:
+    return write_config(directory / FILES["table"], table_hook(command, event, **keys))
+
+
+def array(directory: Path, command: str = GUARD, event: str = "PreToolUse", **keys: Any) -> Path:
+    return write_config(directory / FILES["array"], array_hook(command, event, **keys))
+
+
+def agent(directory: Path, name: str, event: str, command: str = GUARD, matcher: str = "", **keys: Any) -> Path:
+    group = {"matcher": matcher, "hooks": [{"type": "command", "command": command, "timeout": 30, **keys}]}
+    file = directory / FILES[name]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"hooks": {event: [group]}}))
+    return file
+
+
+def folder(directory: Path, script: str = GUARD, trigger: str = "pre-tool-call", **front: Any) -> Path:
+    return folder_hook(directory / FILES["folder"], "guard", script, trigger, **{"description": "", **front}).parent
+
+
+def found(converted: Converted) -> list[tuple[str, Any, bool]]:
+    return [(loss.key, loss.value, loss.left_out) for loss in converted.losses]
+
+
 # ---- the same hooks
 
 SAMPLES = ["", "startup", "resume", "task.completed", "deploy", "deploys", "x y", "a\n", "Bash\n", "mcp__x__run", "aab"]
@@ -131,9 +165,13 @@ def comparable(hooks: tuple[Hook, ...]) -> list[dict[str, Any]]:
         for key in ("tool", "target"):
             value[key] = finds(hook, value[key])
         if hook.folder is None:  # variables in a key or in the command are the same
-            variables, command = lines.split(value["runs"])
+            variables, command = commands.split(value["runs"])
             env = {name: shlex.quote(text) for name, text in value["metadata"].pop("env", {}).items()}
-            value["runs"] = ({**env, **variables}, command)
+            given = commands.provided(hook.format, hook)  # by its agent anyway
+            value["runs"] = (
+                {name: word for name, word in {**env, **variables}.items() if given.get(name) != word},
+                command,
+            )
         if waiting.count(hook.event) < 2:
             value["metadata"].pop("sequential", None)
         made.append(((hook.event, hook.in_background, repr(value) if hook.in_background else ""), value))

@@ -1,31 +1,30 @@
-"""What is to be converted: hook folders, directories of them, TOML files, agents' settings."""
+"""Reading what is to be converted: hook folders, directories of them, TOML files, agents' settings."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..catalog import settings
-from ..errors import ERROR, Problem
-from ..formats import folder as folder_format
-from ..formats import toml_files
+from ...catalog import settings
+from ...errors import ERROR, Problem
+from ...formats import folder as folder_format
+from ...formats import toml_files
 from .findings import Loss, Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from ..model import Hook
+    from ...model import Hook
 
-# What a reader passes over: it is there, and cannot be carried.
+# Problems of entries that a reader skips: they are there, and cannot be carried.
 _PASSED_OVER = ("foreign-event", "foreign-handler", "switched-off")
-
-
+# Errors that do not keep a hook from being read.
 _STILL_READABLE = ("no-script", "wrong-case")
 
 
 class Sources(NamedTuple):
-    """The hooks of all paths in order, what is wrong there, and what of them is no hook here."""
+    """The hooks of all paths in order, the problems there, and the entries that are no hooks here."""
 
     hooks: tuple[Hook, ...]
     problems: tuple[Problem, ...]
@@ -34,12 +33,12 @@ class Sources(NamedTuple):
 
     @property
     def errors(self) -> list[Problem]:
-        """What keeps a hook from being read; one without a script is read."""
+        """The problems that keep a hook from being read; one without a script is read."""
         return [each for each in self.problems if each.severity == ERROR and each.code not in _STILL_READABLE]
 
 
 def read(paths: Iterable[str]) -> Sources:
-    """Read everything; nothing is raised for what is in it."""
+    """Read all paths; problems are returned, not raised."""
     hooks: list[Hook] = []
     problems: list[Problem] = []
     notes: list[Note] = []

@@ -5,12 +5,11 @@ Taken from the documents as `test_seed_examples.py` takes them, and fired as it 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from converting.ways import FILES, FORMATS, Converted, comparable, convert, read
+from authoring.convert.ways import FILES, FORMATS, Converted, comparable, convert, read
 from tenterhook import Engine
 from test_seed_examples import FOLDER, TABLE, Document, Programs, Read, fire, install, marked, outcomes, said
 from test_seed_examples import programs as programs  # noqa: PLC0414  # a fixture
@@ -151,7 +150,7 @@ def test_a_converted_folder_example_says_what_it_said_if_it_was_carried(
 
 
 @pytest.mark.parametrize("to", ["folder", "table", "claude", "codex"])
-def test_a_converted_array_example_sends_its_script_what_it_sent(
+def test_a_converted_array_example_blocks_as_it_did(
     documents: Read, home: Path, project: Path, tmp_path: Path, programs: Programs, to: str
 ) -> None:
     programs.add("node", f"cat > {project}/sent; echo 'Not this one' >&2; exit 2")
@@ -163,8 +162,3 @@ def test_a_converted_array_example_sends_its_script_what_it_sent(
     assert said(verdict) == "deny: Not this one"
     assert fire(Engine(there.hooks), "PreToolUse", tool_name="Grep", tool_input={}).runs == ()
     assert programs.arguments("node") == [f"{home}/.kimi-code/hooks/check-bash.mjs"]
-    if to == "folder":
-        sent = json.loads((project / "sent").read_text())
-        base = {"hook_event_name": "PreToolUse", "cwd": str(project), "tool_call_id": "c"}
-        assert {**sent, **base} == sent
-        assert sent.keys() == {*base, "session_id", "tool_name", "tool_input"}
