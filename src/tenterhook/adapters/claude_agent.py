@@ -18,9 +18,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from ..approvals.gate import Permit
 from ..approvals.requests import LASTS
 from ..errors import BadEvent
-from ..gate import Permit
 from ..hosts import wire
 from ..hosts.claude_code import CODEC
 from ..life import Life, Turn
