@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenterhook.approvals.presenter import present
+from tenterhook.approvals import presenter
 from tenterhook.approvals.requests import Call
 from tenterhook.basics.shown import is_hidden
 from tenterhook.hub import cards, plots, showing
@@ -74,7 +74,7 @@ def test_the_plain_form_says_the_same_as_the_marked_one(text: str) -> None:
 
 @given(NASTY)
 def test_a_command_is_shown_whole_whatever_it_holds(line: str) -> None:
-    seen = Reader(showing.request(present(Call("Shell", {"command": line or "true"}, "/"), None)))
+    seen = Reader(showing.request(presenter.present(Call("Shell", {"command": line or "true"}, "/"), None)))
     assert seen.tags <= ALLOWED_TAGS
     assert seen.text == Reader(showing.lines(line or "true")).text
 
@@ -125,7 +125,7 @@ def test_lines_of_a_difference_are_told_apart_by_their_sign() -> None:
     ],
 )
 def test_a_span_of_time_is_said_in_its_two_largest_units(seconds: float, said: str) -> None:
-    assert showing.span(seconds) == said
+    assert presenter.span(seconds) == said
 
 
 @pytest.mark.parametrize(

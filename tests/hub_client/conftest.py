@@ -9,7 +9,7 @@ import pytest
 
 from hub import hubs
 from hub_client.hubs import BadHub, RealHub
-from tenterhook.hub_client import inbox
+from tenterhook.hub_client import inbox_client
 
 if TYPE_CHECKING:
     import socket
@@ -60,9 +60,9 @@ def bob(inbox_hub: hubs.Hub) -> httpx.Client:
 
 
 @pytest.fixture
-def me(inbox_hub: hubs.Hub, home: Path) -> inbox.Person:
+def me(inbox_hub: hubs.Hub, home: Path) -> inbox_client.Person:
     """The hub's person, with what their own machine has of them."""
     folder = home / ".local/state/tenterhook/hub"
     folder.mkdir(parents=True, mode=0o700)
     shutil.copy(inbox_hub.home / ".local/state/tenterhook/hub/person.json", folder)
-    return inbox.signed_in()
+    return inbox_client.signed_in()

@@ -244,6 +244,21 @@ def test_a_question_that_a_hook_forces_is_not_answered_beforehand(home: Path, pr
     assert claude.answer("permission-request", command) == ("allow", None)  # by the rule
 
 
+def test_a_hook_that_asks_at_the_permission_request_is_not_answered_by_a_rule(
+    home: Path, project: Path, hub: RealHub
+) -> None:
+    """An `ask` of a hook at `pre-tool-call` or at `permission-request` forces the question."""
+    folder_hook(user_hooks(home), "careful", ASKS, trigger="permission-request")
+    rules(home, '[[approvals.rules]]\nanswer = "approve"\ntool = "Shell"\nreason = "vetted"\n')
+    joined(hub)
+    claude, command = Claude(project), fresh()
+    asked = claude.start("permission-request", command)
+    request = hub.waiting(command)
+    assert request["why"] == "look at it"
+    hub.answer(request, approved=False)
+    assert claude.heard(asked)[0] == "deny"
+
+
 @pytest.mark.parametrize("approved", [True, False])
 def test_where_an_agent_cannot_ask_the_hub_is_asked_before_the_call(
     home: Path, project: Path, hub: RealHub, approved: bool

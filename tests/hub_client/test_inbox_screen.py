@@ -16,8 +16,7 @@ from textual.widgets import OptionList
 from hub import hubs
 from support import until
 from tenterhook.approvals.requests import content_hash
-from tenterhook.hub_client import inbox as inbox_client
-from tenterhook.hub_client import inbox_screen
+from tenterhook.hub_client import inbox_client, inbox_screen
 from tenterhook.hub_client.inbox_screen import Inbox
 
 if TYPE_CHECKING:

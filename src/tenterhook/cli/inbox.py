@@ -16,7 +16,7 @@ from .printing import print_table
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..hub_client.inbox import Person
+    from ..hub_client.inbox_client import Person
 
 _MOST_ENDED = 50
 _EXPOSED = "It is not https: others on the way can read along, and answer in your place."
@@ -46,10 +46,9 @@ def inbox(context: click.Context) -> int | None:
         from ..basics.extras import install_command
 
         raise HookError("the screen's packages are not installed", f"install them with: {install_command('hub')}")
-    from ..hub_client import inbox as hub_inbox
-    from ..hub_client import inbox_screen
+    from ..hub_client import inbox_client, inbox_screen
 
-    inbox_screen.Inbox(hub_inbox.signed_in()).run()
+    inbox_screen.Inbox(inbox_client.signed_in()).run()
     return 0
 
 
@@ -58,13 +57,12 @@ def inbox(context: click.Context) -> int | None:
 @json_option
 def list_requests(everything: bool, as_json: bool) -> int:
     """List what waits for an answer, the oldest first."""
-    from ..hub_client import inbox as hub_inbox
-    from ..hub_client import inbox_text
+    from ..hub_client import inbox_client, inbox_text
 
-    person = hub_inbox.signed_in()
-    found = hub_inbox.open_requests(person)
+    person = inbox_client.signed_in()
+    found = inbox_client.open_requests(person)
     if everything:
-        found = [*reversed(hub_inbox.ended_requests(person, _MOST_ENDED)), *found]
+        found = [*reversed(inbox_client.ended_requests(person, _MOST_ENDED)), *found]
     if as_json:
         click.echo(json.dumps({"schema": 1, "requests": found}))  # in ASCII: file names need not be UTF-8
     elif not found:
@@ -110,14 +108,13 @@ def deny(request_id: str, message: str | None, yes: bool) -> int:
 
 
 def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
-    from ..hub_client import inbox as hub_inbox
-    from ..hub_client import inbox_text
+    from ..hub_client import inbox_client, inbox_text
 
     refuse_below_agent(f"inbox {command}")
     need_terminal(f"inbox {command}", yes=yes)
     if not request_id:
         raise click.UsageError("which request? `tenterhook inbox list` shows them")
-    person = hub_inbox.signed_in()
+    person = inbox_client.signed_in()
     asked = _named(person, request_id)
     if asked["state"] != "open":
         click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.ending(asked)}", err=True)
@@ -126,18 +123,17 @@ def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
         click.echo(inbox_text.summary(asked))
     elif not _confirmed(asked, command):
         return 1
-    result = hub_inbox.answer(person, asked, **answer)
+    result = inbox_client.answer(person, asked, **answer)
     click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.result_line(result)}", err=not result.won)
     return 0 if result.won else 1
 
 
 def _named(person: Person, request_id: str) -> dict[str, Any]:
     """The request that somebody means."""
-    from ..hub_client import inbox as hub_inbox
-    from ..hub_client import inbox_text
+    from ..hub_client import inbox_client, inbox_text
     from ..hub_client.connection import HubRefused
 
-    found = hub_inbox.open_requests(person)
+    found = inbox_client.open_requests(person)
     if request_id == "last":
         if not found:
             raise HookError("nothing waits for an answer")
@@ -149,7 +145,7 @@ def _named(person: Person, request_id: str) -> dict[str, Any]:
     if meant:
         return meant[0]
     try:
-        return hub_inbox.request(person, request_id)
+        return inbox_client.request(person, request_id)
     except HubRefused as error:
         if error.status != 404:
             raise
@@ -181,8 +177,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
 
     Where the hub itself runs, nobody needs this.
     """
-    from ..hub_client import inbox as hub_inbox
-    from ..hub_client import membership
+    from ..hub_client import inbox_client, membership
 
     refuse_below_agent("inbox sign-in")
     need_terminal("inbox sign-in", yes=yes, also="" if token_file else "--token-file FILE")
@@ -190,13 +185,13 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     if membership.Membership(address, "", "").is_exposed:
         click.echo(_EXPOSED, err=True)
     if token_file is not None:
-        person = hub_inbox.with_token(address, _token(token_file.read()))
+        person = inbox_client.with_token(address, _token(token_file.read()))
     else:
         if not sys.stdin.isatty():
             raise HookError("there is no terminal to ask for a name and a password in", "use --token-file FILE")
         name, password = click.prompt("Name"), click.prompt("Password", hide_input=True)
-        person = hub_inbox.with_password(address, name, password)
-    hub_inbox.save(person)
+        person = inbox_client.with_password(address, name, password)
+    inbox_client.save(person)
     click.echo(f"signed in at {one_line(address)} as {one_line(person.name)}")
     return 0
 

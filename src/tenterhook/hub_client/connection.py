@@ -11,7 +11,7 @@ import socket
 import ssl
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import HookError
@@ -19,6 +19,9 @@ from ..errors import HookError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from email.message import Message
+
+    from .inbox_client import Person
+    from .membership import Membership
 
 CONNECT_TIMEOUT = 2.0  # seconds
 CALL_TIMEOUT = 5.0  # seconds for a call that the hub answers at once
@@ -47,23 +50,10 @@ class HubResponse(NamedTuple):
     headers: Message
 
 
-class HubAccount(Protocol):
-    """A hub's address, and the credentials for it."""
-
-    @property
-    def url(self) -> str: ...
-
-    @property
-    def ca_file(self) -> str | None: ...
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-
-
 class HubConnection:
     """Sends requests to a hub, one at a time. Another thread may `abort` it."""
 
-    def __init__(self, account: HubAccount, *, connect_timeout: float = CONNECT_TIMEOUT) -> None:
+    def __init__(self, account: Membership | Person, *, connect_timeout: float = CONNECT_TIMEOUT) -> None:
         self._account = account
         self._connect_timeout = connect_timeout
         self._connection: http.client.HTTPConnection | None = None
@@ -170,7 +160,7 @@ class HubConnection:
         return HubUnavailable(f"{self._account.url}: {reason}", _REMEDY)
 
 
-def _connection(account: HubAccount, timeout: float) -> http.client.HTTPConnection:
+def _connection(account: Membership | Person, timeout: float) -> http.client.HTTPConnection:
     parts = urlsplit(account.url)
     assert parts.hostname is not None
     if parts.scheme == "http":

@@ -21,13 +21,13 @@ from textual.widgets.option_list import Option
 
 from ..basics.shown import one_line
 from ..errors import HookError
-from . import inbox, inbox_text
+from . import inbox_client, inbox_text
 from .inbox_widgets import AskMessage, Help, in_list, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .inbox import AnswerResult, HubEvent, Person
+    from .inbox_client import AnswerResult, HubEvent, Person
 
 _SEEN = 0.4  # seconds that a request must have been on the screen before keys answer it
 
@@ -72,7 +72,7 @@ class Inbox(App[None]):
     def __init__(self, person: Person) -> None:
         super().__init__()
         self._person = person
-        self._stream = inbox.EventStream(person)
+        self._stream = inbox_client.EventStream(person)
         self._waiting: dict[str, dict[str, Any]] = {}
         self._ended: set[str] = set()  # whatever an older look may still say of them
         self._chosen: dict[str, Any] | None = None
@@ -107,9 +107,9 @@ class Inbox(App[None]):
         """Follow what happens there, one thing after another: the list keeps its order."""
         for happened in self._stream:
             self.post_message(self.Came(happened))
-            if happened.kind == inbox.CONNECTED:
+            if happened.kind == inbox_client.CONNECTED:
                 self._ask(self._look_at_all)
-            elif happened.kind == inbox.REQUEST and (happened.what == "open" or happened.about in self._waiting):
+            elif happened.kind == inbox_client.REQUEST and (happened.what == "open" or happened.about in self._waiting):
                 self._ask(partial(self._look_at, happened.about))
 
     def _in_thread(self, work: Callable[[], None]) -> None:
@@ -125,23 +125,23 @@ class Inbox(App[None]):
         self.post_message(self.Done(use))
 
     def _look_at(self, request_id: str) -> Callable[[], None]:
-        return partial(self._take, inbox.request(self._person, request_id))
+        return partial(self._take, inbox_client.request(self._person, request_id))
 
     def _look_at_all(self) -> Callable[[], None]:
-        return partial(self._take_all, inbox.open_requests(self._person))
+        return partial(self._take_all, inbox_client.open_requests(self._person))
 
     def on_inbox_done(self, done: Done) -> None:
         done.use()
 
     def on_inbox_came(self, came: Came) -> None:
         kind, about, what = came.happened
-        if kind == inbox.CONNECTED:
+        if kind == inbox_client.CONNECTED:
             self._list.border_subtitle = "live"
             self._say(f"{about} as {self._person.name}", "green")
-        elif kind == inbox.DISCONNECTED:
+        elif kind == inbox_client.DISCONNECTED:
             self._list.border_subtitle = "hub unavailable"
             self._say(f"hub unavailable, reconnecting: {what}", "yellow")
-        elif kind == inbox.REQUEST and what != "open":
+        elif kind == inbox_client.REQUEST and what != "open":
             self._ended.add(about)
 
     def action_reload(self) -> None:
@@ -252,7 +252,7 @@ class Inbox(App[None]):
 
     def _answer(self, asked: dict[str, Any], **answer: Any) -> None:
         def ask() -> Callable[[], None]:
-            return partial(self._show_result, inbox.answer(self._person, asked, **answer))
+            return partial(self._show_result, inbox_client.answer(self._person, asked, **answer))
 
         self._say("…")
         self._in_thread(partial(self._ask, ask))

@@ -10,7 +10,7 @@ from ..approvals.requests import Call
 from ..basics.shown import one_line
 
 if TYPE_CHECKING:
-    from .inbox import AnswerResult
+    from .inbox_client import AnswerResult
 
 _PREFIX = "permission_"
 
@@ -52,11 +52,7 @@ def is_called(request: dict[str, Any], prefix: str) -> bool:
 
 def time_left(request: dict[str, Any]) -> str:
     """Return how long a request stays open."""
-    seconds = max(int(request["expires"] - time.time()), 0)
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"
+    return presenter.span(request["expires"] - time.time())
 
 
 def ending(request: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from typing import TYPE_CHECKING
 
 from ..basics import processes
@@ -16,15 +15,12 @@ if TYPE_CHECKING:
     from ..approvals.rules import Rule
     from .membership import Membership
 
-_AT_MOST_EVERY = 1.0  # seconds
-
 
 class JoinedHub:
     """The hub that this account has joined, for the life of this process."""
 
     def __init__(self, membership: Membership) -> None:
         self._membership = membership
-        self._checked = 0.0
 
     def surface(self) -> HubSurface:
         return HubSurface(self._membership, str(processes.this()))
@@ -35,6 +31,4 @@ class JoinedHub:
 
     def upload(self) -> None:
         """Have new journal records uploaded, without waiting for it."""
-        if time.monotonic() - self._checked >= _AT_MOST_EVERY:
-            self._checked = time.monotonic()
-            threading.Thread(target=ensure_uploader_running, name="tenterhook-upload", daemon=True).start()
+        threading.Thread(target=ensure_uploader_running, name="tenterhook-upload", daemon=True).start()

@@ -17,8 +17,7 @@ from agent.playing import Play, shell
 from hub import hubs
 from hub_client import relays
 from support import tenterhook, until
-from tenterhook.hub_client import inbox as inbox_client
-from tenterhook.hub_client import inbox_text
+from tenterhook.hub_client import inbox_client, inbox_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
