@@ -125,7 +125,7 @@ def test_lines_of_a_difference_are_told_apart_by_their_sign() -> None:
     ],
 )
 def test_a_span_of_time_is_said_in_its_two_largest_units(seconds: float, said: str) -> None:
-    assert presenter.span(seconds) == said
+    assert showing.span(seconds) == said
 
 
 @pytest.mark.parametrize(

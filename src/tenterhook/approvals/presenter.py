@@ -123,16 +123,6 @@ def formatted(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def span(seconds: float) -> str:
-    """Return a time in its two largest units: 12 s, 4 min 12 s, 3 h 5 min, 2 d 4 h."""
-    whole = max(int(seconds), 0)
-    for unit, size, smaller, parts in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
-        if whole >= size:
-            rest = whole % size // parts
-            return f"{whole // size} {unit} {rest} {smaller}" if rest else f"{whole // size} {unit}"
-    return f"{whole} s"
-
-
 @functools.lru_cache(maxsize=512)
 def command(line: str, directory: str = "/") -> tuple[bytes, tuple[CommandDanger, ...]]:
     """Return the marks of a shell line, one for each character, and its dangers."""

@@ -50,7 +50,7 @@ def of(request: Row, *, whole: bool = False) -> Card:
         label=_LABELS[presented.kind],
         shown=showing.request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
         input=presenter.formatted(call.tool_input),
-        left=presenter.span(request["expires"] - time.time()),
+        left=showing.span(request["expires"] - time.time()),
         outcome=_outcome(request),
         by=_by(request),
         session_path=session_path(request["machine"], request["session"]),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
-from ..approvals.presenter import DANGEROUS, DIFF, NOTABLE, span
+from ..approvals.presenter import DANGEROUS, DIFF, NOTABLE
 from ..basics.shown import is_hidden
 
 if TYPE_CHECKING:
@@ -106,6 +106,16 @@ def duration(milliseconds: float) -> str:
     if milliseconds < 1000:
         return f"{milliseconds:.0f} ms"
     return f"{milliseconds / 1000:.1f} s" if milliseconds < 60_000 else span(milliseconds / 1000)
+
+
+def span(seconds: float) -> str:
+    """Return a time in its two largest units: 12 s, 4 min 12 s, 3 h 5 min, 2 d 4 h."""
+    whole = max(int(seconds), 0)
+    for unit, size, smaller, parts in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
+        if whole >= size:
+            rest = whole % size // parts
+            return f"{whole // size} {unit} {rest} {smaller}" if rest else f"{whole // size} {unit}"
+    return f"{whole} s"
 
 
 def moment(seconds: float) -> str:

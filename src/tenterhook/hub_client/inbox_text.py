@@ -52,7 +52,11 @@ def is_called(request: dict[str, Any], prefix: str) -> bool:
 
 def time_left(request: dict[str, Any]) -> str:
     """Return how long a request stays open."""
-    return presenter.span(request["expires"] - time.time())
+    seconds = max(int(request["expires"] - time.time()), 0)
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
 
 
 def ending(request: dict[str, Any]) -> str:
