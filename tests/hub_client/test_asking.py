@@ -16,7 +16,7 @@ from support import until
 from tenterhook import Engine
 from tenterhook.approvals.gate import Gate, Permit
 from tenterhook.approvals.requests import Answer, Call, Request
-from tenterhook.hub_client import asking, connection, hub_rules
+from tenterhook.hub_client import asking, hub_rules
 from tenterhook.hub_client.asking import HubRequest, HubSurface
 
 if TYPE_CHECKING:
@@ -342,15 +342,6 @@ def test_a_hub_that_is_restarted_still_has_the_question(tmp_path: Any) -> None:
         assert end()[0].allowed
     finally:
         second.stop()
-
-
-def test_no_variable_leads_elsewhere(hub: RealHub, bad_hub: BadHubs, monkeypatch: pytest.MonkeyPatch) -> None:
-    proxy = bad_hub(hubs.silent)
-    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, proxy.url)
-    member = joined(hub)
-    assert connection.HubConnection(member).call("GET", "/health").body["version"]
-    assert proxy.calls <= 1  # the test's own way to the hub may have used it
 
 
 # ------------------------------------------------------------------ the hub's rules

@@ -334,6 +334,9 @@ def test_behind_tls_only_a_certificate_that_one_vouches_for_is_believed(
         stream = inbox_client.EventStream(inbox_client.signed_in())
         assert next(iter(stream)).kind == inbox_client.CONNECTED
         stream.close()
+        inbox_client.save(inbox_client.signed_in()._replace(ca_file=None))
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))  # a repository may have set it
+        assert "certificate" in tenterhook("inbox", "list").stderr.lower()
 
 
 # ------------------------------------------------------------------ agents
