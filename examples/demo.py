@@ -27,7 +27,7 @@ from tenterhook import Engine
 from tenterhook.agent import session_files
 from tenterhook.agent.conversation import Conversation
 from tenterhook.agent.overview import overview
-from tenterhook.agent.screen import Screen, question
+from tenterhook.agent.screen import Screen
 from tenterhook.agent.scripted import Script, ScriptedModel
 from tenterhook.agent.settings import Settings
 from tenterhook.approvals.requests import Answer, Request
@@ -140,7 +140,7 @@ class Person:
         self._screen = screen
 
     async def ask(self, request: Request) -> Answer:
-        self._screen.note(question(request))
+        self._screen.question(request)
         call = request.call
         if call.tool == "Task" or (call.path or "").startswith(f"{call.work_dir}/"):
             return Answer(True, "a person")

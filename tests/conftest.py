@@ -22,11 +22,10 @@ SLOW = (
     *("agent/test_killed", "agent/test_network", "agent/test_replay", "agent/test_scripted", "agent/test_terminal"),
     *("authoring/test_new", "authoring/test_trying", "basics/test_extras_installed", "authoring/convert/test_commands"),
     *("doctor/test_checks",),
-    *("hooks/test_protect_hooks", "hub", "inbox", "installing/test_codex_trust", "installing/test_settings_files"),
+    *("hooks/test_protect_hooks", "hub", "installing/test_codex_trust", "installing/test_settings_files"),
     *(
         "installing/test_reinstalling",
         "installing/test_wiring",
-        "joining",
         "journal/test_export",
         "journal/test_kills",
         "journal/test_verify",

@@ -148,7 +148,7 @@ def test_the_page_has_every_key_of_a_rule(home: Path) -> None:
 def test_the_page_has_the_keys_of_the_screen() -> None:
     from textual.binding import Binding
 
-    from tenterhook.inbox.screen import Inbox
+    from tenterhook.hub_client.inbox_screen import Inbox
 
     shown = {key for row in rows(APPROVALS, "In a terminal") for key in quoted(row[0])}
     known = {binding.key for binding in Inbox.BINDINGS if isinstance(binding, Binding)}
@@ -381,7 +381,7 @@ def test_the_unit_is_one(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
 def test_the_settings_for_nginx_are_read(tmp_path: Path) -> None:
-    from inbox import relays
+    from hub_client import relays
 
     certificate, key = relays.certificate(tmp_path)
     (server,) = blocks(HUB, "nginx")

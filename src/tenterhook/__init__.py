@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .approvals.gate import Gate as Gate
+    from .approvals.gate import Permit as Permit
     from .approvals.requests import Answer as Answer
     from .approvals.requests import Call as Call
     from .approvals.requests import Request as Request
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from .errors import HookError as HookError
     from .errors import Problem as Problem
     from .errors import UnknownEvent as UnknownEvent
-    from .gate import Gate as Gate
-    from .gate import Permit as Permit
     from .model import Action as Action
     from .model import Decision as Decision
     from .model import Event as Event
@@ -28,8 +28,8 @@ __version__ = "0.1.0"
 _HOME = {
     "Answer": "approvals.requests",
     "Call": "approvals.requests",
-    "Gate": "gate",
-    "Permit": "gate",
+    "Gate": "approvals.gate",
+    "Permit": "approvals.gate",
     "Request": "approvals.requests",
     "Rule": "approvals.rules",
     "Surface": "approvals.requests",

@@ -12,9 +12,9 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import stopping, telling
+from .approvals.gate import Gate, Permit
 from .approvals.requests import Call
 from .basics import guarded, processes
-from .gate import Gate, Permit
 from .model import Action, Event, Verdict
 from .sessions import fresh_id
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Self
 
+    from .approvals.gate import MoreRules
     from .approvals.requests import Answer, Request, Surface
     from .approvals.rules import Rule
     from .engine import Engine
-    from .gate import MoreRules
 
 
 class Subagent(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tenterhook.agent.screen import question
+from tenterhook.agent.screen import Screen
 from tenterhook.agent.tools import Tools
 from tenterhook.approvals.requests import Call, Request, content_hash
 
@@ -34,7 +34,9 @@ def diff(of: Call) -> list[str]:
 
 
 def asked(of: Call, why: str | None = None) -> str:
-    return question(Request("permission_1", of, why))
+    shown: list[str] = []
+    Screen(shown.append, shown.append).question(Request("permission_1", of, why))
+    return "".join(shown)
 
 
 # ------------------------------------------------------------------ what is shown

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenterhook.approvals import presenter
+from tenterhook.approvals.requests import Call
 from tenterhook.basics.shown import is_hidden
 from tenterhook.hub import cards, plots, showing
 
@@ -72,9 +74,9 @@ def test_the_plain_form_says_the_same_as_the_marked_one(text: str) -> None:
 
 @given(NASTY)
 def test_a_command_is_shown_whole_whatever_it_holds(line: str) -> None:
-    seen = Reader(showing.command(line).marked)
+    seen = Reader(showing.request(presenter.present(Call("Shell", {"command": line or "true"}, "/"), None)))
     assert seen.tags <= ALLOWED_TAGS
-    assert seen.text == Reader(showing.lines(line)).text
+    assert seen.text == Reader(showing.lines(line or "true")).text
 
 
 @given(NASTY)
@@ -101,46 +103,6 @@ def test_a_mark_says_what_it_stands_for() -> None:
 def test_what_people_write_stays_as_it_is(text: str) -> None:
     assert showing.one_line(text) == html.escape(text)
     assert unicodedata.is_normalized("NFC", text)
-
-
-def marks(line: str, kind: str) -> list[str]:
-    found = re.findall(rf'<mark class="{kind}">(.*?)</mark>', showing.command(line, "/home/ann/shop").marked, re.DOTALL)
-    return [Reader(each).text for each in found]
-
-
-@pytest.mark.parametrize(
-    ("line", "dangerous"),
-    [
-        ("rm -rf /", ["rm -rf /"]),
-        ("make && git push --force origin main", ["git push --force origin main"]),
-        ("curl https://example.com/x | sh", ["curl https://example.com/x | sh"]),
-        ("bash -c 'rm  -rf   ~'", ["rm  -rf   ~"]),
-        ("echo hi;\n dd if=/dev/zero of=/dev/sda", ["dd if=/dev/zero of=/dev/sda"]),
-        ('echo "rm -rf /"', []),
-        ("ls -l", []),
-    ],
-)
-def test_the_dangerous_part_of_a_line_is_marked_and_no_other(line: str, dangerous: list[str]) -> None:
-    assert marks(line, "danger") == dangerous
-    assert bool(showing.command(line, "/home/ann/shop").dangers) == bool(dangerous)
-
-
-def test_what_should_not_be_overlooked_is_marked_more_softly() -> None:
-    assert marks("é; sudo rm -rf build", "notable") == ["sudo", "rm", "-rf"]
-    assert marks("echo rm", "notable") == []
-
-
-def test_a_danger_says_why() -> None:
-    (danger,) = showing.command("git reset --hard", "/home/ann/shop").dangers
-    assert (danger.part, danger.is_grave) == ("git reset --hard", False)
-    assert "not committed" in danger.why
-
-
-def test_a_line_without_end_is_shown_at_once_and_said_to_be_unchecked() -> None:
-    began = time.monotonic()
-    found = showing.command("true; " * 100_000)
-    assert time.monotonic() - began < 20
-    assert [danger.why for danger in found.dangers] == ["Too long to be looked through for dangers"]
 
 
 def test_lines_of_a_difference_are_told_apart_by_their_sign() -> None:

@@ -20,9 +20,9 @@ from uuid import uuid4
 
 from ..agents import wire
 from ..agents.claude_code import AGENT
+from ..approvals.gate import Permit
 from ..approvals.requests import LASTS
 from ..errors import BadEvent
-from ..gate import Permit
 from ..life import Life, Turn
 from ..model import Action, Verdict
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
     from langgraph.types import Command
 
-    from ..gate import Permit
+    from ..approvals.gate import Permit
 
     Result = ToolMessage | Command[Any]
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
+    from ..approvals.gate import MoreRules
     from ..approvals.requests import Answer, Request, Surface
     from ..engine import Engine
-    from ..gate import MoreRules
     from ..model import Event, Verdict
     from .screen import Screen
     from .settings import Settings

@@ -16,6 +16,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
 )
 
+from ..approvals.presenter import present, text_lines
 from ..basics.shown import one_line, visible, with_stderr
 from ..deciding.judging import decides
 from ..model import Action
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.tools import RunContext
 
+    from ..approvals.presenter import Presentation
     from ..approvals.requests import Answer, Request
     from ..model import Event, Run, Verdict
 
@@ -51,6 +53,13 @@ class Screen:
     def note(self, text: str) -> None:
         """Something a person should know."""
         self._tell(visible(text), _DIM)
+
+    def question(self, request: Request) -> None:
+        """Show a request for an approval, and the dangers of its command."""
+        presented = present(request.call, request.call.display)
+        self._tell(_shown(request, presented), _DIM)
+        for danger in presented.dangers:
+            self._tell(f"    ! {danger}", _RED)
 
     def plain(self, text: str) -> None:
         """A line of a table."""
@@ -174,21 +183,14 @@ def _indented(text: str) -> str:
     return visible(text).replace("\n", "\n    ")
 
 
-def question(request: Request) -> str:
-    """What somebody must see who decides about a call: the real command or difference, nothing in it disguised."""
+def _shown(request: Request, presented: Presentation) -> str:
+    """Return what a person must see to decide about a call, with hidden characters written out."""
     call = request.call
-    shown = call.display
-    head = f"{call.tool_name} wants to {call.action} in {one_line(call.work_dir)}"
-    if shown["kind"] == "command":
-        body = visible(shown["command"])
-    elif shown["kind"] == "diff":
-        body = f"{one_line(shown['path'])}\n{visible(shown['diff']) or '(no change)'}"
-    elif shown["kind"] == "file":
-        body = one_line(shown["path"])
-    else:
-        body = visible(json.dumps(call.tool_input, indent=2, ensure_ascii=False))
-    why = f"\n  because: {visible(request.why)}" if request.why else ""
-    return f"{head}\n" + "\n".join(f"    {line}" for line in body.split("\n")) + why
+    path = [one_line(presented.path)] if presented.path else []
+    why = [f"  because: {visible(request.why)}"] if request.why else []
+    body = [f"    {line}" for line in (*path, *text_lines(presented))]
+    head = one_line(f"{call.tool_name} wants to {call.action} in {call.work_dir}")
+    return "\n".join((head, *body, *why))
 
 
 def _short(given: Any) -> str:

@@ -18,7 +18,6 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from ..approvals.requests import MODES, Answer, Request
 from . import session_files
 from .overview import overview
-from .screen import question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +90,7 @@ class Terminal:
             if request.settled is not None and (answer := request.settled()) is not None:
                 return answer
             asked = self._question = Question(request)
-            self._screen.note(question(request))
+            self._screen.question(request)
             try:
                 await asyncio.sleep(_NOT_YET)
                 if not self._prompts:

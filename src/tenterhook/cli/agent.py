@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ..agent.settings import Settings
     from ..engine import Engine
     from ..errors import Problem
+    from ..hub_client.joined_hub import JoinedHub
     from ..installing.sources import Source
-    from ..joining.hub import Hub
 
 STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
 _NEWEST = "newest"
@@ -237,7 +237,7 @@ class _Starting:
         hub: dict[str, Any] = {}
         if self.hub is not None:
             surfaces = [*surfaces, self.hub.surface()]
-            hub = {"more_rules": self.hub.rules, "recorded": self.hub.kick}
+            hub = {"more_rules": self.hub.rules, "recorded": self.hub.upload}
         return Conversation(
             self.engine,
             self.model,
@@ -285,21 +285,21 @@ def _engine(work_dir: str, files: tuple[Source, ...], configs: tuple[str, ...], 
     return Engine(followed=followed, debug=say, journal=Journal("agent"))
 
 
-def _hub() -> Hub | None:
+def _hub() -> JoinedHub | None:
     """The hub, if this account has joined one."""
     from ..approvals import presence
 
     if not presence.is_joined():
         return None
-    from ..joining.hub import Hub
-    from ..joining.membership import load
+    from ..hub_client.joined_hub import JoinedHub
+    from ..hub_client.membership import load
 
     try:
         joined = load()
     except HookError as error:  # as if there were none
         _err(f"tenterhook: no hub: {visible(str(error))}\n")
         return None
-    return Hub(joined) if joined is not None else None
+    return JoinedHub(joined) if joined is not None else None
 
 
 def _list_sessions(as_json: bool) -> int:

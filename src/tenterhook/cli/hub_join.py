@@ -19,7 +19,7 @@ from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
     from ..dispatching import keeping_hub
-    from ..joining.membership import Membership
+    from ..hub_client.membership import Membership
 
 _WHAT_IT_MEANS = """\
 {url} is told what agents here want to run and what your journal records from now on.
@@ -44,7 +44,8 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     """
     refuse_below_agent("hub join")
     need_terminal("hub join", yes=yes, also="" if token_file else "--token-file FILE")
-    from ..joining import delivering, membership, waking
+    from ..hub_client import membership, uploader
+    from ..hub_client.uploader_start import ensure_uploader_running
 
     address = membership.checked_url(url)
     ca_file = os.environ.get("SSL_CERT_FILE") if address.startswith("https:") else None
@@ -55,9 +56,9 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
         click.echo(_EXPOSED, err=True)
     if not yes and not click.confirm("Join it?", default=False):
         return 1
-    delivering.begin_here(joined)
-    membership.keep(joined)
-    waking.kick()
+    uploader.skip_existing(joined)
+    membership.save(joined)
+    ensure_uploader_running()
     click.echo(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
     for changed in in_step.wire(()):  # where they would ask their person
         click.echo(str(changed))
@@ -79,34 +80,32 @@ def _token(file: Any) -> str:
 
 def _check(joined: Membership) -> None:
     """Whether the hub is there and takes the token for an agent's; what it says otherwise is the error."""
-    from ..joining.calling_hub import HubAway, Line, Refused
+    from ..hub_client.connection import HubConnection, HubRefused
 
     try:
-        Line(joined).call("GET", "/health")
-        Line(joined).call("POST", "/records", {"machine": joined.name, "records": []})
-    except Refused as error:
+        HubConnection(joined).call("GET", "/health")
+        HubConnection(joined).call("POST", "/records", {"machine": joined.name, "records": []})
+    except HubRefused as error:
         raise HookError(
             error.message, error.remedy or "use a token for agents: tenterhook hub token add NAME"
         ) from None
-    except HubAway as error:
-        raise HookError(error.message, "is this its address, and does it run?") from None
 
 
 @click.command(short_help="Leave the hub that was joined.")
 def leave() -> int:
     """Leave the hub: nothing is asked or reported there any more, and its rules do not hold here."""
     refuse_below_agent("hub leave")
-    from ..joining import delivering, membership
+    from ..hub_client import membership, uploader
 
     try:
         joined = membership.load()
     except HookError:  # broken, or not ours: it goes all the same
         joined = None
-    if not membership.forget():
+    if not membership.delete():
         click.echo("no hub was joined")
         return 0
     if joined is not None:
-        delivering.Cursor(joined).forget()
+        uploader.UploadCursor(joined).delete()
     click.echo("left" + (f" {one_line(joined.url)}" if joined is not None else ""))
     return 0
 
@@ -116,7 +115,7 @@ def leave() -> int:
 def status(as_json: bool) -> int:
     """Say whether a hub runs on this machine, which one was joined, whether it can be reached and what waits for it."""
     from ..dispatching import keeping_hub
-    from ..joining import delivering, membership
+    from ..hub_client import membership, uploader
 
     running = keeping_hub.process_id()
     kept = keeping_hub.wanted()
@@ -134,7 +133,7 @@ def status(as_json: bool) -> int:
         _check(joined)
     except HookError as error:
         trouble = error.message
-    waiting = delivering.undelivered(joined)
+    waiting = uploader.pending(joined)
     if as_json:
         about = {"url": joined.url, "name": joined.name, "reachable": trouble is None, "why_not": trouble}
         here = {"running": running, "background": kept is not None}

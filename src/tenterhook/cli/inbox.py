@@ -16,7 +16,7 @@ from .printing import print_table
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..inbox.client import Person
+    from ..hub_client.inbox_client import Person
 
 _MOST_ENDED = 50
 _EXPOSED = "It is not https: others on the way can read along, and answer in your place."
@@ -46,9 +46,9 @@ def inbox(context: click.Context) -> int | None:
         from ..basics.extras import install_command
 
         raise HookError("the screen's packages are not installed", f"install them with: {install_command('hub')}")
-    from ..inbox import client, screen
+    from ..hub_client import inbox_client, inbox_screen
 
-    screen.Inbox(client.signed_in()).run()
+    inbox_screen.Inbox(inbox_client.signed_in()).run()
     return 0
 
 
@@ -57,26 +57,26 @@ def inbox(context: click.Context) -> int | None:
 @json_option
 def list_requests(everything: bool, as_json: bool) -> int:
     """List what waits for an answer, the oldest first."""
-    from ..inbox import client, wording
+    from ..hub_client import inbox_client, inbox_text
 
-    person = client.signed_in()
-    found = client.waiting(person)
+    person = inbox_client.signed_in()
+    found = inbox_client.open_requests(person)
     if everything:
-        found = [*reversed(client.ended(person, _MOST_ENDED)), *found]
+        found = [*reversed(inbox_client.ended_requests(person, _MOST_ENDED)), *found]
     if as_json:
         click.echo(json.dumps({"schema": 1, "requests": found}))  # in ASCII: file names need not be UTF-8
     elif not found:
         click.echo("nothing waits for an answer")
     else:
-        rows = [(wording.short_id(each), _standing(each), *_who(each), wording.summary(each)) for each in found]
+        rows = [(inbox_text.short_id(each), _standing(each), *_who(each), inbox_text.summary(each)) for each in found]
         print_table(("id", "waits", "agent", "machine", "what"), rows)
     return 0
 
 
 def _standing(request: dict[str, Any]) -> str:
-    from ..inbox import wording
+    from ..hub_client import inbox_text
 
-    return wording.time_left(request) if request["state"] == "open" else str(request["state"])
+    return inbox_text.time_left(request) if request["state"] == "open" else str(request["state"])
 
 
 def _who(request: dict[str, Any]) -> tuple[str, str]:
@@ -108,45 +108,45 @@ def deny(request_id: str, message: str | None, yes: bool) -> int:
 
 
 def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
-    from ..inbox import client, wording
+    from ..hub_client import inbox_client, inbox_text
 
     refuse_below_agent(f"inbox {command}")
     need_terminal(f"inbox {command}", yes=yes)
     if not request_id:
         raise click.UsageError("which request? `tenterhook inbox list` shows them")
-    person = client.signed_in()
+    person = inbox_client.signed_in()
     asked = _named(person, request_id)
     if asked["state"] != "open":
-        click.echo(f"{wording.short_id(asked)}: {wording.ending(asked)}", err=True)
+        click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.ending(asked)}", err=True)
         return 1
     if yes:
-        click.echo(wording.summary(asked))
+        click.echo(inbox_text.summary(asked))
     elif not _confirmed(asked, command):
         return 1
-    outcome = client.answer(person, asked, **answer)
-    click.echo(f"{wording.short_id(asked)}: {wording.outcome_line(outcome)}", err=not outcome.won)
-    return 0 if outcome.won else 1
+    result = inbox_client.answer(person, asked, **answer)
+    click.echo(f"{inbox_text.short_id(asked)}: {inbox_text.result_line(result)}", err=not result.won)
+    return 0 if result.won else 1
 
 
 def _named(person: Person, request_id: str) -> dict[str, Any]:
     """The request that somebody means."""
-    from ..inbox import client, wording
-    from ..joining.calling_hub import Refused
+    from ..hub_client import inbox_client, inbox_text
+    from ..hub_client.connection import HubRefused
 
-    found = client.waiting(person)
+    found = inbox_client.open_requests(person)
     if request_id == "last":
         if not found:
             raise HookError("nothing waits for an answer")
         return max(found, key=lambda each: float(each["opened"]))
-    meant = [each for each in found if wording.is_called(each, request_id)]
+    meant = [each for each in found if inbox_text.is_called(each, request_id)]
     meant = [each for each in meant if each["id"] == request_id] or meant
     if len(meant) > 1:
         raise HookError(f"{len(meant)} requests begin with {request_id!r}", "write more of the one you mean")
     if meant:
         return meant[0]
     try:
-        return client.request(person, request_id)
-    except Refused as error:
+        return inbox_client.request(person, request_id)
+    except HubRefused as error:
         if error.status != 404:
             raise
         raise HookError(f"no request {request_id!r} waits", "tenterhook inbox list shows those that do") from None
@@ -154,15 +154,16 @@ def _named(person: Person, request_id: str) -> dict[str, Any]:
 
 def _confirmed(request: dict[str, Any], command: str) -> bool:
     """Show all of a request, however long, and ask."""
-    from ..inbox import wording
+    from ..approvals import presenter
+    from ..hub_client import inbox_text
 
-    shown = wording.shown(request)
-    click.echo(click.style(shown.title, bold=True))
-    for line in shown.body.split("\n"):
+    presented = inbox_text.presented(request)
+    click.secho(one_line(presented.title), bold=True)
+    for line in presenter.text_lines(presented):
         click.echo(f"  | {line}")
-    for danger in shown.dangers:
+    for danger in presented.dangers:
         click.secho(f"  ! {danger}", fg="red")
-    for name, value in (*shown.facts, ("waits", wording.time_left(request))):
+    for name, value in (*inbox_text.facts(request), ("waits", inbox_text.time_left(request))):
         click.echo(f"  {name:<8} {value}")
     return click.confirm(f"{command.capitalize()} it?", default=False)
 
@@ -176,8 +177,7 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
 
     Where the hub itself runs, nobody needs this.
     """
-    from ..inbox import client
-    from ..joining import membership
+    from ..hub_client import inbox_client, membership
 
     refuse_below_agent("inbox sign-in")
     need_terminal("inbox sign-in", yes=yes, also="" if token_file else "--token-file FILE")
@@ -185,13 +185,13 @@ def sign_in(url: str, token_file: Any, yes: bool) -> int:
     if membership.Membership(address, "", "").is_exposed:
         click.echo(_EXPOSED, err=True)
     if token_file is not None:
-        person = client.with_token(address, _token(token_file.read()))
+        person = inbox_client.with_token(address, _token(token_file.read()))
     else:
         if not sys.stdin.isatty():
             raise HookError("there is no terminal to ask for a name and a password in", "use --token-file FILE")
         name, password = click.prompt("Name"), click.prompt("Password", hide_input=True)
-        person = client.with_password(address, name, password)
-    client.keep(person)
+        person = inbox_client.with_password(address, name, password)
+    inbox_client.save(person)
     click.echo(f"signed in at {one_line(address)} as {one_line(person.name)}")
     return 0
 

@@ -157,9 +157,9 @@ def _own_state(*, keep: bool) -> Iterator[None]:
 def _tell_hub() -> None:
     """Have what was recorded delivered, where a hub was joined."""
     if presence.is_joined():
-        from ..joining import waking
+        from ..hub_client.uploader_start import ensure_uploader_running
 
-        waking.kick()
+        ensure_uploader_running()
 
 
 def _print(verdict: Verdict, *, as_json: bool) -> None:

@@ -58,9 +58,9 @@ def answer(
 
         approving.is_over(received.event, record["host"])
     if presence.is_joined():
-        from ..joining import waking
+        from ..hub_client.uploader_start import ensure_uploader_running
 
-        waking.kick()
+        ensure_uploader_running()
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
         _export_variables(agent, received.event.session_id, record)

@@ -1,16 +1,17 @@
-"""Who else has a say about an agent's tool call: rules, earlier approvals for the session, and people at the hub.
+"""The bridge's side of approvals: applies the policy to an agent's tool call, as far as that agent can be told.
 
-Hooks are heard first. What they leave open is settled here as PROTOCOL 7 has it, as far as the agent can wait for it.
+Hooks decide first; then rules, approvals for the session, and people at the hub, within the time that the agent waits.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ..approvals import presence, rule_files
+from ..approvals import policy, presence, rule_files
 from ..approvals import rules as rules_
+from ..approvals.policy import Step
 from ..approvals.requests import Answer, Call, Request, fresh_id
 from ..basics import callers, places
 from ..errors import HookError
@@ -19,26 +20,11 @@ from ..sessions import Session
 
 if TYPE_CHECKING:
     from ..agents.protocol import Agent
-    from ..joining.membership import Membership
+    from ..hub_client.membership import Membership
     from ..journal.journal import Journal
     from ..model import Event, Verdict
 
-_SPARE = 2.0  # seconds between our last moment and that of whoever waits for us
-
-
-class Asking(NamedTuple):
-    """A call that hooks have let pass, and what its agent can be told about it."""
-
-    call: Call
-    is_request: bool  # the agent is about to ask its person; else it is about to call the tool
-    has_question: bool  # where it would ask its person, it asks us first
-    can_ask: bool  # it can be made to ask its person, who is there
-    can_approve: bool  # it can be kept from asking
-    forced: str | None  # why a hook wants a person to be asked: nothing that was approved beforehand will do
-
-    @property
-    def is_forced(self) -> bool:
-        return self.forced is not None
+_MARGIN = 2.0  # seconds before the agent's deadline
 
 
 def settled(
@@ -50,76 +36,83 @@ def settled(
     deadline: float,
     journal: Journal,
 ) -> Verdict:
-    """The verdict of hooks, with what the others say about the call.
+    """Return the verdict of the hooks, completed by rules, approvals for the session, and people at the hub.
 
-    `has_question`: the agent's permission events lead to us. Never waits beyond the deadline, less a little.
+    `has_question`: the agent's permission events reach us. Returns before the deadline.
     """
-    if verdict.denied or (event.canonical == "permission-request" and not agent.capabilities.answers_permission):
+    is_request = event.canonical == "permission-request"
+    if verdict.denied or (is_request and not agent.capabilities.answers_permission):
         return verdict
-    has_question = has_question and agent.capabilities.answers_permission
-    asking = _asking(event, verdict, agent, has_question=has_question)
+    call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent.name)
+    said = (verdict.reason or "") if verdict.decision is Action.ASK else None
+    forced = _read_forced(call) if is_request else _save_forced(call, said)
     joined = _joined()
     try:
-        rule = rules_.match(in_force(joined), asking.call)
+        rule = rules_.match(in_force(joined), call)
     except HookError as error:  # what hooks have decided stands
         return verdict._replace(messages=(*verdict.messages, f"tenterhook: your rules are not in force: {error}"))
-    answer = _beforehand(asking, rule, verdict)
+    asks_first = has_question and agent.capabilities.answers_permission and not is_request
+    case = policy.ApprovalCase(
+        hooks=verdict.decision,
+        rule=rule and rule.answer,
+        is_granted=_is_granted(call),
+        was_forced=forced is not None,
+        asks=True if is_request else None,
+        can_approve=is_request or (agent.capabilities.approves and not asks_first),
+        can_ask=is_request or agent.capabilities.asks,
+        asks_us_first=asks_first and agent.is_attended(),
+        has_hub=joined is not None,
+    )
+    ruling = policy.decide(case)
+    why = policy.reason_to_ask(said or forced, rule)
+    answer = None
+    if ruling.by in ("rule", "session"):
+        answer = Answer(ruling.step is Step.RUN, ruling.by, reason=rule.said if rule and ruling.by == "rule" else None)
+        journal.add_approval(Request(fresh_id(), call), answer, 0.0)
+    elif ruling.step is Step.ASK_HUB and joined is not None:
+        request = Request(fresh_id(), call, why, is_forced=case.is_forced)
+        answer = _ask_hub(joined, request, deadline - _MARGIN, journal, is_request=is_request)
+        ruling = policy.decide(case._replace(has_hub=False)) if answer is None else ruling
     if answer is not None:
-        journal.add_approval(Request(fresh_id(), asking.call), answer, 0.0)
-        return _with(answer, verdict, asking)
-    if not _is_open(asking, rule, verdict):
+        return _with(answer, verdict, can_approve=is_request or agent.capabilities.approves)
+    if is_request or ruling.step in (Step.LEAVE, Step.RUN):
         return verdict
-    said = verdict.reason if verdict.decision is Action.ASK else asking.forced
-    why = said or (rule.said if rule is not None else None)
-    if joined is not None and not (asking.can_ask and asking.has_question and not asking.is_request):
-        answer = _ask_hub(joined, asking, why, deadline - _SPARE, journal)
-    if answer is not None:
-        return _with(answer, verdict, asking)
-    return verdict if asking.is_request else verdict._replace(decision=Action.ASK, reason=why)
+    return verdict._replace(decision=Action.ASK, reason=why)  # an agent that cannot ask refuses: agents.wire says so
 
 
 def is_over(event: Event, agent: str) -> None:
-    """A call has ended: whoever still asks the hub about it need not."""
-    from ..approvals.marks import Outcome, tell
+    """Withdraw the question at the hub about a call that has ended."""
+    from ..approvals.pending_calls import CallStatus, report
 
-    outcome = Outcome.MADE if event.canonical == "post-tool-call" else Outcome.OVER
-    tell(_call(event, event.tool_input, agent), outcome)
+    status = CallStatus.MADE if event.canonical == "post-tool-call" else CallStatus.OVER
+    report(_call(event, event.tool_input, agent), status)
 
 
 def in_force(joined: Membership | None) -> list[rules_.Rule]:
-    """Every rule, in the order in which they are looked at: the managed ones, the person's, the hub's."""
+    """Return every rule in order: the managed ones, the person's, the hub's."""
     found = [*rule_files.managed(), *rule_files.person()]
     if joined is not None:
-        from ..joining import hub_rules
+        from ..hub_client import hub_rules
 
         found += hub_rules.current(joined)
     return found
 
 
 def deciding_rule(event: Event, agent: str) -> rules_.Rule | None:
-    """The rule that holds for a tool call of an agent, if there is one."""
+    """Return the rule that matches an agent's tool call, or None."""
     return rules_.match(in_force(_joined()), _call(event, event.tool_input, agent))
 
 
 def _joined() -> Membership | None:
     if not presence.is_joined():
         return None
-    from ..joining import membership
+    from ..hub_client import membership
 
     return membership.read()
 
 
-def _asking(event: Event, verdict: Verdict, agent: Agent, *, has_question: bool) -> Asking:
-    call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent.name)
-    is_request = event.canonical == "permission-request"
-    said = (verdict.reason or "") if verdict.decision is Action.ASK else None
-    forced = _was_forced(call) if is_request else _note_forced(call, said)
-    can_ask = agent.capabilities.asks and agent.is_attended()
-    return Asking(call, is_request, has_question, can_ask, is_request or agent.capabilities.approves, forced)
-
-
-def _note_forced(call: Call, why: str | None) -> str | None:
-    """Remember why hooks want a person to be asked about a call, for when its agent asks; None if they do not."""
+def _save_forced(call: Call, why: str | None) -> str | None:
+    """Save for the permission request of a call why a hook forces the question; None: it does not."""
     file = _forced_file(call)
     try:
         if why is not None:
@@ -127,12 +120,12 @@ def _note_forced(call: Call, why: str | None) -> str | None:
             places.replace_file(file, why.encode("utf-8", "replace"))
         else:
             os.unlink(file)
-    except OSError:  # it was not there, or there is no place for it
+    except OSError:  # there was no file, or it cannot be written
         pass
     return why
 
 
-def _was_forced(call: Call) -> str | None:
+def _read_forced(call: Call) -> str | None:
     try:
         with open(_forced_file(call), encoding="utf-8", errors="replace") as file:
             return file.read()
@@ -150,54 +143,33 @@ def _call(event: Event, given: object, agent: str) -> Call:
     return Call(event.tool_name or "", tool_input, event.work_dir, event.session_id, use, agent=agent)
 
 
-def _beforehand(asking: Asking, rule: rules_.Rule | None, verdict: Verdict) -> Answer | None:
-    """What a rule says, or an earlier approval for the session; an approval is said where the agent would ask."""
-    if rule is not None and rule.answer == "deny":
-        return Answer(False, "rule", reason=rule.said)
-    is_later = asking.has_question and not asking.is_request
-    if asking.is_forced or verdict.decision is Action.APPROVE or is_later or not asking.can_approve:
-        return None
-    if rule is not None and rule.answer == "approve":
-        return Answer(True, "rule", reason=rule.said)
-    return Answer(True, "session") if _is_granted(asking.call) else None
-
-
 def _is_granted(call: Call) -> bool:
     agent = callers.agent()
     return agent is not None and call.grant in Session(call.session_id).grants(agent)
 
 
-def _is_open(asking: Asking, rule: rules_.Rule | None, verdict: Verdict) -> bool:
-    """Whether somebody must be asked."""
-    if verdict.decision is Action.APPROVE:
-        return False
-    if asking.is_request or asking.is_forced:
-        return True
-    return rule is not None and rule.answer == "ask" and not _is_granted(asking.call)
-
-
-def _ask_hub(joined: Membership, asking: Asking, why: str | None, until: float, journal: Journal) -> Answer | None:
-    from ..approvals.marks import Mark
-    from ..joining.asking import wait_for_answer
+def _ask_hub(
+    joined: Membership, request: Request, until: float, journal: Journal, *, is_request: bool
+) -> Answer | None:
+    from ..approvals.pending_calls import PendingCall
+    from ..hub_client.asking import wait_for_answer
 
     begun = time.monotonic()
-    expires = time.time() + until - begun
-    request = Request(fresh_id(), asking.call, why, expires_at=expires, is_forced=asking.is_forced)
-    agent = callers.agent()
-    if asking.is_request:
-        with Mark(asking.call, request.id) as mark:
-            answer = wait_for_answer(joined, request, agent, until, mark.outcome)
-    else:  # the agent waits for us, and nobody else answers it
+    request = request._replace(expires_at=time.time() + until - begun)
+    call, agent = request.call, callers.agent()
+    if is_request:
+        with PendingCall(call, request.id) as pending:
+            answer = wait_for_answer(joined, request, agent, until, pending.status)
+    else:  # nobody else can answer the agent
         answer = wait_for_answer(joined, request, agent, until)
     if answer is not None and answer.approved and answer.scope == "session" and agent is not None:
-        Session(asking.call.session_id).grant(agent, asking.call.grant)
+        Session(call.session_id).grant(agent, call.grant)
     journal.add_approval(request, answer, (time.monotonic() - begun) * 1000)
     return answer
 
 
-def _with(answer: Answer, verdict: Verdict, asking: Asking) -> Verdict:
-    """The verdict, with an answer in it."""
+def _with(answer: Answer, verdict: Verdict, *, can_approve: bool) -> Verdict:
     if not answer.approved:
         return verdict._replace(decision=Action.DENY, reason=answer.reason, modified_input=None)
-    decision = Action.APPROVE if asking.can_approve else Action.ALLOW
+    decision = Action.APPROVE if can_approve else Action.ALLOW
     return verdict._replace(decision=decision, reason=answer.reason or f"approved by {answer.by}", scope=answer.scope)

@@ -1,13 +1,13 @@
-"""A request as a person sees it: made of the exact tool and input that an answer is bound to, not of labels."""
+"""Requests as cards of the pages."""
 
 from __future__ import annotations
 
 import json
-import shlex
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from ..approvals import presenter
 from ..approvals.requests import Call
 from . import showing
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from .database import Row
 
 _LINES_OF_CARD = 24
-_SHELL_WORDS = ("command", "description", "timeout")  # of a shell's input: what is shown anyway, and what does no harm
+_LABELS = {presenter.COMMAND: "Command", presenter.DIFF: "What would change", presenter.INPUT: "Input"}
 
 
 class Card(NamedTuple):
-    """What a request looks like."""
+    """A request as the templates show it."""
 
     request: Row
     title: str
@@ -33,71 +33,36 @@ class Card(NamedTuple):
     outcome: str
     by: str
     session_path: str
-    path: str | None = None
-    dangers: tuple[showing.Danger, ...] = ()
-    all_lines: int | None = None  # if not all of them are shown
-
-
-class _What(NamedTuple):
-    kind: str
-    label: str
-    shown: Markup
-    all_lines: int | None = None
-    path: str | None = None
-    dangers: tuple[showing.Danger, ...] = ()
+    path: str | None
+    dangers: tuple[presenter.CommandDanger, ...]
+    all_lines: int | None  # None: all of them are shown
 
 
 def of(request: Row, *, whole: bool = False) -> Card:
-    """The card of a request, or as much of it as there is room for in a list."""
+    """Return the card of a request, shortened for a list unless it is shown whole."""
     call = Call(request["tool_name"], json.loads(request["tool_input"]), request["work_dir"])
-    what = _what(call, json.loads(request["display"]), None if whole else _LINES_OF_CARD)
+    presented = presenter.present(call, json.loads(request["display"]))
+    part = showing.excerpt(presented.text, None if whole else _LINES_OF_CARD)
     return Card(
         request=request,
-        title=call.action[:1].upper() + call.action[1:],
-        input=showing.formatted(call.tool_input),
+        title=presented.title[:1].upper() + presented.title[1:],
+        kind=presented.kind,
+        label=_LABELS[presented.kind],
+        shown=showing.request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
+        input=presenter.formatted(call.tool_input),
         left=showing.span(request["expires"] - time.time()),
         outcome=_outcome(request),
         by=_by(request),
         session_path=session_path(request["machine"], request["session"]),
-        **what._asdict(),
+        path=presented.path,
+        dangers=presented.dangers,
+        all_lines=part.all_lines,
     )
 
 
 def session_path(machine: str, session: str) -> str:
     """Where a session's timeline is."""
     return f"/sessions/{quote(machine, safe='')}/{quote(session, safe='')}"
-
-
-def _what(call: Call, display: Any, most_lines: int | None) -> _What:
-    """What wants to run. Only a difference is taken from the agent's side: the file is there and not here."""
-    if call.tool == "Shell" and (line := _shell_line(call.tool_input.get("command"))):
-        return _command(line, call, most_lines)
-    path = call.tool_input.get("file_path")
-    path = path if isinstance(path, str) else None
-    difference = display.get("diff") if isinstance(display, dict) else None
-    if path is not None and isinstance(difference, str) and difference:
-        part = showing.excerpt(difference, most_lines)
-        resolved = display.get("path")
-        path = resolved if isinstance(resolved, str) else path
-        return _What("diff", "What would change", showing.diff(part.text), part.all_lines, path)
-    part = showing.excerpt(showing.formatted(call.tool_input), most_lines)
-    return _What("input", "Input", showing.lines(part.text), part.all_lines, path)
-
-
-def _shell_line(command: Any) -> str:
-    if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        return shlex.join(command)
-    return command if isinstance(command, str) else ""
-
-
-def _command(line: str, call: Call, most_lines: int | None) -> _What:
-    found = showing.command(line, call.work_dir)
-    more = {key: value for key, value in call.tool_input.items() if key not in _SHELL_WORDS}
-    part = showing.excerpt(line, most_lines)
-    shown = found.marked if part.all_lines is None else showing.lines(part.text)
-    if more:
-        shown += showing.lines("\n\n" + showing.formatted(more))
-    return _What("command", "Command", shown, part.all_lines, None, found.dangers)
 
 
 def _outcome(request: Row) -> str:

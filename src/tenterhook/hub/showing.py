@@ -1,44 +1,22 @@
-"""What a person sees on the pages: nothing hidden in a text, dangers marked, changes coloured, times in words."""
+"""Texts, requests and times as HTML: hidden characters are written out, dangers marked, changes coloured."""
 
 from __future__ import annotations
 
 import datetime
-import functools
-import importlib
-import json
-import os
 import re
-import sys
 import unicodedata
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
-from ..basics import places, shell_lines
+from ..approvals.presenter import DANGEROUS, DIFF, NOTABLE
 from ..basics.shown import is_hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tree_sitter import Node
+    from ..approvals.presenter import Presentation
 
 _NOT_PRINTABLE, _PERHAPS_HIDDEN = re.compile(r"[^ -~]"), re.compile(r"[^ -~\n\t]")
-_HOOK = os.path.join(places.PACKAGE, "hooks", "block-dangerous-commands", "scripts")
-_LONGEST_JUDGED = 20_000  # characters of a command
-_DANGER, _NOTABLE = 2, 1
-
-# Words of a command that nobody should overlook, even where they do no harm.
-_RUNS_ANOTHER = frozenset(("sudo", "doas", "env", "xargs", "nohup", "time", "command", "exec", "timeout", "nice"))
-_NOTABLE_PROGRAMS = frozenset(
-    (
-        *("chmod", "chown", "curl", "dd", "doas", "eval", "kill", "killall", "mkfs", "pkill", "reboot", "rm", "rmdir"),
-        *("scp", "shred", "shutdown", "ssh", "su", "sudo", "truncate", "wget"),
-    )
-)
-_NOTABLE_OPTIONS = frozenset(
-    ("-rf", "-fr", "-Rf", "-f", "--force", "--hard", "--no-verify", "--delete", "--privileged", "-delete")
-)
 
 
 def plain(text: str, kept: str = "") -> str:
@@ -76,11 +54,6 @@ def _written_out(char: str) -> str:
     return f"⟨U+{ord(char):04X}⟩"
 
 
-def formatted(value: Any) -> str:
-    """A value as JSON that people can read."""
-    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-
-
 class Excerpt(NamedTuple):
     """The beginning of a text, and how many lines it has in all if that is not the whole."""
 
@@ -97,94 +70,16 @@ def excerpt(text: str, most_lines: int | None, most_characters: int = 4000) -> E
     return Excerpt(text) if cut == text else Excerpt(cut, len(every))
 
 
-class Danger(NamedTuple):
-    """One thing that is dangerous about a command: which part, why, and whether it surely destroys."""
-
-    part: str
-    why: str
-    is_grave: bool
-
-
-class Command(NamedTuple):
-    """A shell line with its dangers marked."""
-
-    marked: Markup
-    dangers: tuple[Danger, ...]
+def request(presented: Presentation) -> Markup:
+    """Return the text of a request as HTML, with marked parts of a command and coloured lines of a difference."""
+    if presented.kind == DIFF:
+        return diff(presented.text)
+    return Markup("").join(_part(text, mark) for text, mark in presented.parts())
 
 
-def command(line: str, directory: str = "/") -> Command:
-    """A shell line as somebody who decides must see it."""
-    if len(line) > _LONGEST_JUDGED:
-        return Command(lines(line), (Danger("", "Too long to be looked through for dangers", is_grave=False),))
-    return _looked_through(line, directory)
-
-
-@functools.lru_cache(maxsize=512)
-def _looked_through(line: str, directory: str) -> Command:
-    dangers = tuple(_dangers(line, directory))
-    levels = bytearray(len(line))
-    for start, end in _notable(line):
-        levels[start:end] = bytes([_NOTABLE]) * (end - start)
-    for start, end in (span for danger in dangers for span in _found(danger.part, line)):
-        levels[start:end] = bytes([_DANGER]) * (end - start)
-    return Command(Markup("").join(_with_levels(line, levels)), dangers)
-
-
-def _with_levels(line: str, levels: bytearray) -> Iterator[Markup]:
-    at = 0
-    for level, group in groupby(levels):
-        text = lines(line[at : (at := at + len(list(group)))])
-        kind = {_DANGER: "danger", _NOTABLE: "notable"}.get(level)
-        yield Markup('<mark class="{}">{}</mark>').format(kind, text) if kind else text
-
-
-def _dangers(line: str, directory: str) -> Iterator[Danger]:
-    """What the built-in hook block-dangerous-commands knows about a line."""
-    known = _known_dangers()
-    home = re.match(r"/(?:home|Users)/[^/]+|/root", directory)
-    directory = directory.replace("\0", "") if directory.startswith("/") else "/"
-    for found in known.judge(line.replace("\0", "\ufffd"), directory, {"HOME": home[0] if home else "/root"}):
-        why = found.why.removeprefix("it ")
-        yield Danger(found.shown, why[:1].upper() + why[1:], is_grave=found.decision == "deny")
-
-
-@functools.cache
-def _known_dangers() -> Any:
-    """The hook's own module; it is a script, which finds its parts beside it."""
-    sys.path.insert(0, _HOOK)
-    try:
-        return importlib.import_module("dangers")
-    finally:
-        sys.path.remove(_HOOK)
-
-
-def _found(part: str, line: str) -> Iterator[tuple[int, int]]:
-    """Where a part of a line stands in it; the hook shows it with single blanks, and cuts it short."""
-    words = part.removesuffix("…").split()
-    if words:
-        yield from (found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), line))
-
-
-def _notable(line: str) -> Iterator[tuple[int, int]]:
-    text = line.encode("utf-8", "replace")
-    for node in _commands(shell_lines.parse(text)):
-        words = [child.children[0] if child.type == "command_name" else child for child in node.children]
-        runs_another = False
-        for position, word in enumerate(word for word in words if word.type == "word"):
-            said = (word.text or b"").decode("utf-8", "replace")
-            if said in _NOTABLE_OPTIONS or (said in _NOTABLE_PROGRAMS and (position == 0 or runs_another)):
-                start = len(text[: word.start_byte].decode("utf-8", "replace"))
-                yield start, start + len(said)
-            runs_another = runs_another or (position == 0 and said in _RUNS_ANOTHER)
-
-
-def _commands(root: Node) -> Iterator[Node]:
-    left = [root]
-    while left:
-        node = left.pop()
-        if node.type == "command":
-            yield node
-        left.extend(node.children)
+def _part(text: str, mark: int) -> Markup:
+    kind = {DANGEROUS: "danger", NOTABLE: "notable"}.get(mark)
+    return Markup('<mark class="{}">{}</mark>').format(kind, lines(text)) if kind else lines(text)
 
 
 _DIFF_KINDS = (("@@", "where"), ("+++", "file"), ("---", "file"), ("+", "added"), ("-", "removed"))
@@ -214,7 +109,7 @@ def duration(milliseconds: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """A time in its two largest units: 12 s, 4 min 12 s, 3 h 5 min, 2 d 4 h."""
+    """Return a time in its two largest units: 12 s, 4 min 12 s, 3 h 5 min, 2 d 4 h."""
     whole = max(int(seconds), 0)
     for unit, size, smaller, parts in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
         if whole >= size:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..approvals import presenter
 from ..basics.shown import with_stderr
 from ..journal.summary import subject
-from . import showing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +81,7 @@ def _outcome(record: Mapping[str, Any], decision: str) -> str:
 def _line(record: Mapping[str, Any]) -> str:
     """What an event was about, in a few words of its own."""
     about = subject(record)
-    text = showing.formatted(about.value) if about else ""
+    text = presenter.formatted(about.value) if about else ""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 

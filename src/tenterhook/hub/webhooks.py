@@ -19,6 +19,8 @@ from urllib.parse import quote, urlsplit
 from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
+from ..approvals import presenter
+from ..approvals.requests import Call
 from ..errors import HookError
 from . import changes
 from .database import DatabaseAway
@@ -174,7 +176,7 @@ _OPENER = urllib.request.build_opener(_NoRedirects)
 
 def _message(call: Row, url: str) -> tuple[bytes, dict[str, str]]:
     """What is sent: that something waits, what kind of thing, and where to answer it."""
-    text = f"{call['agent'] or 'An agent'} wants to {call['action']}"
+    text = presenter.headline(call["agent"], Call(call["tool_name"], {}, ""))
     if call["kind"] == NTFY:
         return text.encode(), {"Title": "An approval is waiting", "Click": url, "Tags": "raised_hand"}
     if call["kind"] == SLACK:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from support import tenterhook, until
-from tenterhook.joining import membership, waking
+from tenterhook.hub_client import membership, uploader_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def joined(hub: Hub, machine: str) -> Iterator[None]:
     try:
         yield
     finally:
-        membership.forget()
+        membership.delete()
         until(_nobody_delivers)
 
 
@@ -46,8 +46,8 @@ def card_of(page: Page, command: str) -> Locator:
 
 
 def _nobody_delivers() -> bool:
-    lock = waking.Lock()
-    if not lock.take():
+    lock = uploader_start.UploaderLock()
+    if not lock.acquire():
         return False
-    lock.let_go()
+    lock.release()
     return True

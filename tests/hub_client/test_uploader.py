@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from joining import hubs
-from joining.hubs import MACHINE, BadHub, RealHub, joined, said
+from hub_client import hubs
+from hub_client.hubs import MACHINE, BadHub, RealHub, joined, said
 from support import alive, folder_hook, tenterhook, until, user_hooks
 from tenterhook.basics import places
-from tenterhook.joining import delivering, membership, waking
-from tenterhook.joining.calling_hub import HubAway
-from tenterhook.joining.membership import Membership
+from tenterhook.hub_client import membership, uploader, uploader_start
+from tenterhook.hub_client.connection import HubUnavailable
+from tenterhook.hub_client.membership import Membership
 from tenterhook.journal import writing
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     BadHubs = Callable[[Callable[[socket.socket], None]], BadHub]
 
-ENDS_SOON = "from tenterhook.joining import delivering; delivering._IDLE = {idle}; delivering.main({{}})"
+ENDS_SOON = "from tenterhook.hub_client import uploader; uploader._IDLE = {idle}; uploader.main({{}})"
 
 
 def write(session: str, count: int, first: int = 0, **more: Any) -> None:
@@ -94,26 +94,26 @@ class Forwarding:
 def test_records_are_delivered_in_order_and_once(hub: RealHub, session: str) -> None:
     member = joined(hub)
     write(session, 30)
-    assert delivering.deliver(member)
-    assert not delivering.deliver(member)
+    assert uploader.upload(member)
+    assert not uploader.upload(member)
     write(session, 5, 30)
-    assert delivering.deliver(member)
+    assert uploader.upload(member)
     assert numbers(hub, session) == list(range(35))
-    assert delivering.undelivered(member) == 0
+    assert uploader.pending(member) == 0
 
 
 def test_what_was_there_before_joining_stays_here(hub: RealHub, session: str) -> None:
     write(session, 3)
     member = joined(hub)
     write(session, 2, 3)
-    delivering.deliver(member)
+    uploader.upload(member)
     assert numbers(hub, session) == [3, 4]
 
 
 def test_joining_again_with_another_token_goes_on_where_it_was(hub: RealHub, session: str) -> None:
     joined(hub)
     write(session, 3)
-    delivering.deliver(joined(hub))
+    uploader.upload(joined(hub))
     assert numbers(hub, session) == [0, 1, 2]
 
 
@@ -144,26 +144,26 @@ def test_every_segment_is_delivered_also_those_written_aside(
     names = os.listdir(places.journal())
     assert sum(name.startswith("0") for name in names) > 2
     assert any(name.startswith("aside-") for name in names)
-    delivering.deliver(member)
+    uploader.upload(member)
     assert numbers(hub, session) == list(range(41))
 
 
 def test_many_records_go_in_batches(hub: RealHub, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
     member = joined(hub)
-    monkeypatch.setattr(delivering, "_LONGEST_BATCH", 7)
+    monkeypatch.setattr(uploader, "_BATCH_RECORDS", 7)
     write(session, 30)
-    delivering.deliver(member)
+    uploader.upload(member)
     assert numbers(hub, session) == list(range(30))
 
 
 def test_a_record_too_large_for_any_batch_arrives_without_what_is_large(
     hub: RealHub, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivering, "_LARGEST_BATCH", 10_000)
+    monkeypatch.setattr(uploader, "_BATCH_BYTES", 10_000)
     member = joined(hub)
     write(session, 1, large="x" * 20_000)
     write(session, 1, 1)
-    delivering.deliver(member)
+    uploader.upload(member)
     first, second = hub.records(session)
     assert (first["n"], first["payload"], second["n"]) == (0, "cut", 1)
     assert "large" not in first
@@ -173,7 +173,7 @@ def test_strange_texts_arrive(hub: RealHub, session: str) -> None:
     member = joined(hub)
     write(session, 1, reason="\0 \ud800 \u202e \x1b[31m", tool_name="a\0b\ud800")
     write(session, 1, 1)
-    delivering.deliver(member)
+    uploader.upload(member)
     assert numbers(hub, session) == [0, 1]
 
 
@@ -184,9 +184,9 @@ def test_a_line_that_is_none_of_ours_is_passed_over(hub: RealHub, session: str) 
     with segment.open("ab") as file:
         file.write(b"not a record\n[1]\n\xff\n")
     write(session, 1, 1)
-    delivering.deliver(member)
+    uploader.upload(member)
     assert numbers(hub, session) == [0, 1]
-    assert delivering.undelivered(member) == 0
+    assert uploader.pending(member) == 0
 
 
 def test_half_a_line_is_not_delivered_before_it_is_whole(hub: RealHub, session: str) -> None:
@@ -195,10 +195,10 @@ def test_half_a_line_is_not_delivered_before_it_is_whole(hub: RealHub, session: 
     segment = Path(places.journal(), "000001.jsonl")
     whole = segment.read_bytes()
     segment.write_bytes(whole[:-20])
-    delivering.deliver(member)
+    uploader.upload(member)
     assert numbers(hub, session) == [0]
     segment.write_bytes(whole)
-    delivering.deliver(member)
+    uploader.upload(member)
     assert numbers(hub, session) == [0, 1]
 
 
@@ -210,13 +210,13 @@ def test_records_written_while_the_hub_is_away_are_delivered_later(
     try:
         member = joined(first)
         write(session, 3)
-        delivering.deliver(member)
+        uploader.upload(member)
     finally:
         first.kill()
     write(session, 4, 3)
-    assert delivering.undelivered(member) == 4
-    with pytest.raises(HubAway):
-        delivering.deliver(member)
+    assert uploader.pending(member) == 4
+    with pytest.raises(HubUnavailable):
+        uploader.upload(member)
     process = deliverer(idle=30)
     second = RealHub(tmp_path / "hub", listen)
     try:
@@ -230,14 +230,14 @@ def test_a_batch_whose_answer_is_lost_is_not_delivered_twice(
     hub: RealHub, bad_hub: BadHubs, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hub has taken it, and died before it could say so."""
-    monkeypatch.setattr(delivering, "_LONGEST_BATCH", 5)
+    monkeypatch.setattr(uploader, "_BATCH_RECORDS", 5)
     between = Forwarding(hub, lambda number, answer: None if number == 2 else answer)
     member = Membership(bad_hub(between).url, hub.agent_token(), MACHINE)
-    membership.keep(member)
+    membership.save(member)
     write(session, 20)
-    with pytest.raises(HubAway):
-        delivering.deliver(member)
-    delivering.deliver(member)
+    with pytest.raises(HubUnavailable):
+        uploader.upload(member)
+    uploader.upload(member)
     assert numbers(hub, session) == list(range(20))
 
 
@@ -257,7 +257,7 @@ def test_killed_in_the_middle_it_is_delivered_once_and_in_order(
 
     between = Forwarding(hub, then)
     member = Membership(bad_hub(between).url, hub.agent_token(), MACHINE)
-    membership.keep(member)
+    membership.save(member)
     for round_ in range(4):
         write(session, 10, round_ * 10)
         began.clear()
@@ -289,18 +289,18 @@ def test_one_that_the_hub_refuses_does_not_keep_the_others(bad_hub: BadHubs, ses
 
     member = bad_hub(serve).member()
     write(session, 5)
-    delivering.deliver(member)
+    uploader.upload(member)
     assert taken == [None, 0, 1, 3, 4]  # the segment's own first line, too
-    assert delivering.undelivered(member) == 0
+    assert uploader.pending(member) == 0
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 500])
 def test_what_the_hub_does_not_take_for_now_is_kept(bad_hub: BadHubs, session: str, status: int) -> None:
     member = bad_hub(hubs.says(said({"error": {"message": "no"}}, status))).member()
     write(session, 5)
-    with pytest.raises(HubAway):
-        delivering.deliver(member)
-    assert delivering.undelivered(member) == 6
+    with pytest.raises(HubUnavailable):
+        uploader.upload(member)
+    assert uploader.pending(member) == 6
 
 
 def test_one_process_delivers_at_a_time_and_it_ends_by_itself(
@@ -315,9 +315,9 @@ def test_one_process_delivers_at_a_time_and_it_ends_by_itself(
 
 
 def _is_free() -> bool:
-    lock = waking.Lock()
-    if lock.take():
-        lock.let_go()
+    lock = uploader_start.UploaderLock()
+    if lock.acquire():
+        lock.release()
         return True
     return False
 
@@ -329,7 +329,7 @@ def test_whoever_leaves_is_not_reported_any_more(
     process = deliverer(idle=60)
     write(session, 1)
     until(lambda: numbers(hub, session) == [0])
-    membership.forget()
+    membership.delete()
     assert process.wait(20) == 0
     write(session, 1, 1)
     assert numbers(hub, session) == [0]
@@ -342,10 +342,10 @@ def test_an_event_has_its_record_delivered(home: Path, project: Path, hub: RealH
     arguments = ("trigger", "pre-tool-call", "--tool", "Shell", "--input", '{"command": "ls"}', "--session", session)
     assert tenterhook(*arguments).returncode == 2
     until(lambda: [record["decision"] for record in hub.records(session)] == ["deny"])
-    membership.forget()
+    membership.delete()
     until(_is_free)
 
 
 def test_without_a_hub_nothing_is_started(home: Path, project: Path) -> None:
-    waking.kick()
+    uploader_start.ensure_uploader_running()
     assert not (home / ".local").exists()

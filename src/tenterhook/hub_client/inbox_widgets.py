@@ -1,4 +1,4 @@
-"""Parts of the inbox's screen: how a request looks in it, and what opens over it."""
+"""Widgets of the inbox's screen: a request, and the dialogs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from ..basics.shown import one_line
-from . import wording
+from ..approvals import presenter
+from ..basics.shown import one_line, visible
+from . import inbox_text
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-_LONGEST_SHOWN = 100_000  # characters
+_MAX_SHOWN = 100_000  # characters
+_MARK_STYLES = {0: "", presenter.NOTABLE: "bold", presenter.DANGEROUS: "bold red"}
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HELP = """\
 a        approve once: exactly this call
@@ -31,7 +33,7 @@ Whoever answers first decides. What was answered elsewhere is said here."""
 
 
 class AskMessage(ModalScreen[str | None]):
-    """Asks what the model should be told."""
+    """Asks for a message to the model."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "back")]
 
@@ -41,7 +43,7 @@ class AskMessage(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="said"):
-            yield Static(Text(f"Deny: {wording.summary(self._asked)}"[:200]))
+            yield Static(Text(f"Deny: {inbox_text.summary(self._asked)}"[:200]))
             yield Input(placeholder="a message for the model, or nothing", max_length=4000)
             yield Static(Text("Enter denies, Escape goes back", "dim"))
 
@@ -50,7 +52,7 @@ class AskMessage(ModalScreen[str | None]):
 
 
 class Help(ModalScreen[None]):
-    """Says what the keys do."""
+    """Explains the keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q,enter", "dismiss(None)", "back")]
 
@@ -59,23 +61,28 @@ class Help(ModalScreen[None]):
 
 
 def in_list(request: dict[str, Any]) -> Text:
-    """Two lines: what, and who."""
+    """Return a request in two lines: what, and from where."""
     who = " · ".join(one_line(str(request[key])) for key in ("agent", "machine", "work_dir") if request[key])
-    text = Text(wording.summary(request)[:200], no_wrap=True, overflow="ellipsis")
+    text = Text(inbox_text.summary(request)[:200], no_wrap=True, overflow="ellipsis")
     return text.append(f"\n{who}", "dim")
 
 
 def whole(request: dict[str, Any]) -> Text:
-    """Everything that somebody who decides must see."""
-    shown = wording.shown(request)
-    text = Text().append(f"\n{shown.title}\n", "bold")
-    body = shown.body[:_LONGEST_SHOWN]
-    for line in body.split("\n"):
-        text.append(f"{line}\n", _DIFF_STYLES.get(line[:1], "") if shown.kind == "diff" else "")
-    if len(shown.body) > len(body):
-        text.append(f"… {len(shown.body) - len(body)} more characters, which are not shown\n", "bold red")
-    for danger in shown.dangers:
+    """Return everything that a person must see to decide."""
+    presented = inbox_text.presented(request)
+    text = Text().append(f"\n{one_line(presented.title)}\n", "bold")
+    shown = presented._replace(text=presented.text[:_MAX_SHOWN], marks=presented.marks[:_MAX_SHOWN])
+    if presented.kind == presenter.DIFF:
+        for line in presenter.text_lines(shown):
+            text.append(f"{line}\n", _DIFF_STYLES.get(line[:1], ""))
+    else:
+        for part, mark in shown.parts():
+            text.append(visible(part), _MARK_STYLES[mark])
+        text.append("\n")
+    if len(presented.text) > _MAX_SHOWN:
+        text.append(f"… {len(presented.text) - _MAX_SHOWN} more characters, which are not shown\n", "bold red")
+    for danger in presented.dangers:
         text.append(f"! {danger}\n", "bold red")
-    for name, value in shown.facts:
+    for name, value in inbox_text.facts(request):
         text.append(f"\n{name:<8} ", "dim").append(value, "")
     return text

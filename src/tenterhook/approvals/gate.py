@@ -1,6 +1,6 @@
-"""decide, ask, answer: whether one tool call may run, as PROTOCOL 7 has it, in agents of our own.
+"""The gate before every tool call of our own agents: hooks, rules, and people who are asked (PROTOCOL 7).
 
-The engine never waits for people; whoever must have an answer comes here.
+The engine never waits for people; the gate does.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .approvals import rules as rules_
-from .approvals.requests import LASTS, MODES, Answer, Call, Request, Surface, fresh_id
-from .model import Action, Event, Verdict
+from ..model import Event, Verdict
+from . import policy
+from . import rules as rules_
+from .policy import Step
+from .requests import LASTS, MODES, Answer, Call, Request, Surface, fresh_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     Decide = Callable[[Event], Awaitable[Verdict]]
     MoreRules = Callable[[], Awaitable[Sequence[rules_.Rule]]]
 
-_QUESTION_OPENS = 0.3  # seconds after the hooks were asked, at the latest
+_QUESTION_OPENS = 0.3  # seconds after the hooks were started, at the latest
 
 
 class Permit(NamedTuple):
@@ -30,11 +32,11 @@ class Permit(NamedTuple):
     by: str  # hook, rule, session, mode, nobody, or the surface that answered
     reason: str | None = None
     ends_turn: bool = False
-    context: tuple[str, ...] = ()  # what hooks have to tell the model
+    context: tuple[str, ...] = ()  # of hooks, for the model
 
 
 class Gate:
-    """Stands before every tool call of a session. Approvals for the session last as long as this object."""
+    """Decides about every tool call of a session. Approvals for the session last as long as this object."""
 
     def __init__(
         self,
@@ -46,9 +48,9 @@ class Gate:
         surfaces: Sequence[Surface] = (),
         told: Callable[[Request, Answer | None, float], None] | None = None,
     ) -> None:
-        """`decide` is an engine's `adecide`. Without `surfaces` nobody is there to ask. `told` hears each answer.
+        """`decide` is an engine's `adecide`. Without `surfaces` nobody can be asked. `told` gets each answer.
 
-        `more_rules` stand behind `rules` and may be others at each call.
+        `more_rules` come after `rules` and may change from call to call.
         """
         self._decide = decide
         self.mode = mode
@@ -59,39 +61,33 @@ class Gate:
         self._granted: set[str] = set()
 
     async def permit(self, call: Call) -> Permit:
-        """Put a call to the hooks, the rules, and if need be to somebody."""
+        """Decide whether a call may run, and wait for a person's answer if one is needed."""
         fields = {"tool_name": call.tool_name, "tool_input": call.tool_input, "tool_use_id": call.tool_use_id}
         verdict = await self._decide(_event("pre-tool-call", call, {**fields, **call.more}))
         context = verdict.additional_context
-        if verdict.denied:
+        if verdict.denied:  # whatever the rules say: they need not be fetched
             return Permit(False, call, "hook", verdict.reason, context=context)
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)
         more = await self._more_rules() if self._more_rules is not None else ()
         rule = rules_.match([*self.rules, *more], call)
-        if rule is not None and rule.answer == "deny":
-            return Permit(False, call, "rule", rule.said, context=context)
-        if verdict.decision is Action.APPROVE:
-            return Permit(True, call, "hook", verdict.reason, context=context)
-        if verdict.decision is not Action.ASK and (consent := self._consent(call, rule)):
-            return Permit(True, call, consent, context=context)
-        is_forced = verdict.decision is Action.ASK
-        why = verdict.reason if is_forced else rule.said if rule is not None else None
-        settled = None if is_forced else lambda: self._settled(call)
-        permit = await self._ask(Request(fresh_id(), call, why, settled, time.time() + LASTS, is_forced))
+        case = policy.ApprovalCase(
+            hooks=verdict.decision,
+            rule=rule and rule.answer,
+            is_granted=call.grant in self._granted,
+            asks=call.tool in MODES[self.mode],
+        )
+        ruling = policy.decide(case)
+        if ruling.step is not Step.ASK_HERE:
+            reason = rule.said if rule and ruling.by == "rule" else verdict.reason
+            return Permit(ruling.step is Step.RUN, call, ruling.by, reason, context=context)
+        why = policy.reason_to_ask(verdict.reason if case.is_forced else None, rule)
+        settled = None if case.is_forced else lambda: self._settled(call)
+        permit = await self._ask(Request(fresh_id(), call, why, settled, time.time() + LASTS, case.is_forced))
         return permit._replace(context=(*context, *permit.context))
 
-    def _consent(self, call: Call, rule: rules_.Rule | None) -> str | None:
-        """Who has agreed beforehand."""
-        if rule is not None and rule.answer == "approve":
-            return "rule"
-        if call.grant in self._granted:
-            return "session"
-        asked = rule is not None or call.tool in MODES[self.mode]
-        return None if asked else "mode"
-
     def _settled(self, call: Call) -> Answer | None:
-        """The answer to a question that an approval for the session has answered while it waited."""
+        """Return the answer to a queued question that an approval for the session has meanwhile settled."""
         return Answer(True, "session") if call.grant in self._granted else None
 
     async def _ask(self, request: Request) -> Permit:
@@ -109,7 +105,7 @@ class Gate:
         return Permit(answer.approved, request.call, answer.by, answer.reason, answer.ends_turn, tuple(context))
 
     async def _answer(self, request: Request, context: list[str]) -> Answer:
-        """The first valid answer; whoever else was asked is told that it is over by being cancelled."""
+        """Return the first valid answer; the other surfaces are cancelled."""
         hooks = asyncio.create_task(self._hooks_answer(request, context))
         asked = {hooks}
         answer: Answer | None = None
@@ -133,14 +129,14 @@ class Gate:
     async def _hooks_answer(self, request: Request, context: list[str]) -> Answer | None:
         verdict = await self._decide(_event("permission-request", request.call, request.fields))
         context += verdict.additional_context
-        if verdict.denied:
-            return Answer(False, "hook", reason=verdict.reason)
-        if verdict.decision is Action.APPROVE:
-            return Answer(True, "hook", verdict.scope or "once", verdict.reason)
-        return None
+        ruling = policy.decide(policy.ApprovalCase(hooks=verdict.decision, asks=True, can_ask=bool(self.surfaces)))
+        if ruling.by != "hook":
+            return None
+        approved = ruling.step is Step.RUN
+        return Answer(approved, "hook", (approved and verdict.scope) or "once", verdict.reason)
 
     async def _tell(self, request: Request, answer: Answer | None, begun: float) -> None:
-        """Say how it ended, to whoever listens and to the observers."""
+        """Report the answer to `told` and to the observers."""
         took = (time.monotonic() - begun) * 1000
         if self._told is not None:
             self._told(request, answer, took)
@@ -155,7 +151,7 @@ def _event(name: str, call: Call, fields: dict[str, Any]) -> Event:
 
 
 async def _withdraw(asked: set[asyncio.Task[Answer | None]], answer: Answer | None) -> Answer | None:
-    """Tell those who still wait for an answer which one came; return one that turns out to have come before it."""
+    """Cancel the other surfaces with the answer; return an earlier answer that one of them turns out to have."""
     waiting = [task for task in asked if not task.done()]
     for task in waiting:
         task.cancel(answer)
@@ -164,8 +160,8 @@ async def _withdraw(asked: set[asyncio.Task[Answer | None]], answer: Answer | No
 
 
 async def _surface_answer(surface: Surface, request: Request) -> Answer | None:
-    """A surface that fails has said nothing."""
+    """Return the surface's answer; None if it fails."""
     try:
         return await surface.ask(request)
-    except Exception:  # noqa: BLE001  # its trouble is no answer, neither way
+    except Exception:  # noqa: BLE001  # a failure is no answer
         return None

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from joining import hubs
-from joining.hubs import BadHub, RealHub, joined
+from hub_client import hubs
+from hub_client.hubs import BadHub, RealHub, joined
 from support import alive, folder_hook, tenterhook, until, user_hooks, write_config
 from tenterhook import bridge, cli
 from tenterhook.agents import AGENTS
+from tenterhook.hub_client import membership
 from tenterhook.installing import entries, lines
-from tenterhook.joining import membership
 
 if TYPE_CHECKING:
     import socket
@@ -36,7 +36,7 @@ ASKS = """echo '{"decision": "ask", "reason": "look at it"}'"""
 def _leave() -> Iterator[None]:
     """Whoever delivers records ends when there is no hub any more."""
     yield
-    membership.forget()
+    membership.delete()
 
 
 class Claude:
@@ -179,7 +179,7 @@ def test_an_approval_for_the_session_answers_the_next_question(home: Path, proje
     asked = claude.start("permission-request", command)
     hub.answer(hub.waiting(command), approved=True, scope="session")
     assert claude.heard(asked) == ("allow", None)
-    membership.forget()  # nobody could answer now
+    membership.delete()  # nobody could answer now
     rules(home, '[[approvals.rules]]\nanswer = "deny"\npattern = "never"\n')
     assert claude.answer("permission-request", command) == ("allow", None)
     assert claude.answer("permission-request", fresh()) is None
@@ -244,6 +244,21 @@ def test_a_question_that_a_hook_forces_is_not_answered_beforehand(home: Path, pr
     assert claude.answer("permission-request", command) == ("allow", None)  # by the rule
 
 
+def test_a_hook_that_asks_at_the_permission_request_is_not_answered_by_a_rule(
+    home: Path, project: Path, hub: RealHub
+) -> None:
+    """An `ask` of a hook at `pre-tool-call` or at `permission-request` forces the question."""
+    folder_hook(user_hooks(home), "careful", ASKS, trigger="permission-request")
+    rules(home, '[[approvals.rules]]\nanswer = "approve"\ntool = "Shell"\nreason = "vetted"\n')
+    joined(hub)
+    claude, command = Claude(project), fresh()
+    asked = claude.start("permission-request", command)
+    request = hub.waiting(command)
+    assert request["why"] == "look at it"
+    hub.answer(request, approved=False)
+    assert claude.heard(asked)[0] == "deny"
+
+
 @pytest.mark.parametrize("approved", [True, False])
 def test_where_an_agent_cannot_ask_the_hub_is_asked_before_the_call(
     home: Path, project: Path, hub: RealHub, approved: bool
@@ -263,7 +278,7 @@ def test_without_an_answer_it_is_as_if_there_were_no_hub(home: Path, project: Pa
     folder_hook(user_hooks(home), "careful", ASKS)
     kimi = KimiCli(project)
     before = kimi.answer("pre-tool-call", "ls")
-    membership.keep(bad_hub(hubs.says(b"nonsense\r\n")).member())
+    membership.save(bad_hub(hubs.says(b"nonsense\r\n")).member())
     assert kimi.answer("pre-tool-call", "ls") == before
     assert before[0] == "deny"
 
@@ -278,7 +293,7 @@ def test_a_hub_that_is_no_help_makes_no_decision_in_bounded_time(
     bad = bad_hub(hubs.silent if what != "nonsense" else hubs.says(b"nonsense\r\n"))
     if what == "gone":
         bad.stop()
-    membership.keep(bad.member())
+    membership.save(bad.member())
     claude = Claude(project)
     assert claude.answer("permission-request", fresh()) is None
     assert claude.answer("pre-tool-call", fresh()) is None
@@ -287,7 +302,7 @@ def test_a_hub_that_is_no_help_makes_no_decision_in_bounded_time(
 
 def test_guards_still_block_while_the_hub_hangs(home: Path, project: Path, bad_hub: BadHubs) -> None:
     folder_hook(user_hooks(home), "guard", "echo no >&2; exit 2")
-    membership.keep(bad_hub(hubs.silent).member())
+    membership.save(bad_hub(hubs.silent).member())
     assert Claude(project).answer("pre-tool-call", "ls") == ("deny", "no")
 
 
@@ -451,7 +466,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 OURS = {
-    "tenterhook.joining",
+    "tenterhook.hub_client",
     "tenterhook.dispatching.approving",
     "tenterhook.approvals.rules",
     "http.client",
@@ -468,8 +483,8 @@ def test_without_a_hub_and_rules_nothing_of_them_is_imported(home: Path, project
     imported = _imported(claude, "pre-tool-call")
     assert "tenterhook.engine" in imported
     assert not OURS & imported
-    membership.keep(membership.Membership("http://127.0.0.1:1", "t", "desk"))
-    assert "tenterhook.joining" in _imported(claude, "pre-tool-call")
+    membership.save(membership.Membership("http://127.0.0.1:1", "t", "desk"))
+    assert "tenterhook.hub_client" in _imported(claude, "pre-tool-call")
 
 
 def test_agents_lead_to_us_where_they_would_ask_once_there_is_a_hub(home: Path, project: Path, hub: RealHub) -> None:

@@ -14,8 +14,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from support import until
-from tenterhook.joining import delivering, membership
-from tenterhook.joining.membership import Membership
+from tenterhook.hub_client import membership, uploader
+from tenterhook.hub_client.membership import Membership
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,8 +108,8 @@ class RealHub:
 def joined(hub: RealHub) -> Membership:
     """Join a hub as this test's account."""
     member = Membership(hub.url, hub.agent_token(), MACHINE)
-    delivering.begin_here(member)
-    membership.keep(member)
+    uploader.skip_existing(member)
+    membership.save(member)
     return member
 
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 import pytest
 
-from joining import hubs
-from joining.hubs import BadHub, RealHub, joined
+from hub_client import hubs
+from hub_client.hubs import BadHub, RealHub, joined
 from support import tenterhook
 from tenterhook import cli
 from tenterhook.basics import guarded, places, processes
-from tenterhook.joining import membership
+from tenterhook.hub_client import membership
 from tenterhook.journal import writing
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def _leave() -> Iterator[None]:
     """Whoever delivers records ends when there is no hub any more."""
     yield
-    membership.forget()
+    membership.delete()
 
 
 def join(hub: RealHub, *arguments: str, token: str | None = None) -> subprocess.CompletedProcess[str]:

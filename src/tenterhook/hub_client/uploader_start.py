@@ -1,6 +1,6 @@
-"""Making sure that the journal's records are delivered: at most one process does it, and nobody waits for it.
+"""Start the uploader of journal records, one process per account, unless it runs.
 
-An agent waits for what is done here, so that nothing is imported that is not needed.
+This is on the path of an event: heavy modules are imported only when a process is started.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..approvals import presence
 from ..basics import locks, places, processes
 
 _AT_MOST_EVERY = 1.0  # seconds
-_BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.joining import delivering; delivering.main({places!r})"
+_BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.hub_client import uploader; uploader.main({places!r})"
 _STARTED = processes.Outliving()
 
 
@@ -21,34 +21,34 @@ def directory() -> str:
     return os.path.join(places.state(), "hub-delivery")
 
 
-def kick() -> None:
-    """See to it that somebody delivers, if there is a hub."""
+def ensure_uploader_running() -> None:
+    """Start the uploader if a hub was joined and no uploader runs."""
     if not presence.is_joined():
         return
     try:
         places.make_private(directory())
-        if last_kick() < _AT_MOST_EVERY:
+        if seconds_since_wake() < _AT_MOST_EVERY:
             return
-        os.close(os.open(_mark(), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        os.utime(_mark())
-        lock = Lock()
-        if lock.take():
-            lock.let_go()
+        os.close(os.open(_wake_file(), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.utime(_wake_file())
+        lock = UploaderLock()
+        if lock.acquire():
+            lock.release()
             _start()
-    except OSError:  # no place, or no process to be had: the next event tries again
+    except OSError:  # the next event tries again
         pass
 
 
-def last_kick() -> float:
-    """Seconds since somebody wanted to have records delivered; long, if that never was or will be."""
+def seconds_since_wake() -> float:
+    """Return the seconds since `ensure_uploader_running` was last called, or infinity."""
     try:
-        age = time.time() - os.stat(_mark()).st_mtime
+        age = time.time() - os.stat(_wake_file()).st_mtime
     except OSError:
         return float("inf")
     return age if age >= 0 else float("inf")
 
 
-def _mark() -> str:
+def _wake_file() -> str:
     return os.path.join(directory(), "kicked")
 
 
@@ -68,20 +68,20 @@ def _start() -> None:
     _STARTED.add(started)
 
 
-class Lock:
-    """Held by the process that delivers, for as long as it does."""
+class UploaderLock:
+    """Held by the uploader for as long as it runs."""
 
     def __init__(self) -> None:
         self._descriptor = -1
 
-    def take(self) -> bool:
-        """Whether nobody else holds it."""
+    def acquire(self) -> bool:
+        """Take the lock; False if another process holds it."""
         places.make_private(directory())
         self._descriptor = os.open(os.path.join(directory(), "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if locks.taken(self._descriptor):
             return True
-        self.let_go()
+        self.release()
         return False
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         os.close(self._descriptor)

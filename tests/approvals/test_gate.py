@@ -15,9 +15,9 @@ import pytest
 
 from support import alive, array_hook, folder_hook, user_hooks, write_config
 from tenterhook import Engine, Event
+from tenterhook.approvals.gate import Gate, Permit
 from tenterhook.approvals.requests import Answer, Call, Request
 from tenterhook.approvals.rules import Rule
-from tenterhook.gate import Gate, Permit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine

@@ -1,4 +1,4 @@
-"""Which hub this account has joined, and as whom: `hub.json` beside the person's settings, for their eyes only."""
+"""The hub that this account has joined: `hub.json` beside the person's settings, readable by this account alone."""
 
 from __future__ import annotations
 
@@ -15,22 +15,26 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Membership(NamedTuple):
-    """A hub, and what this machine is there."""
+    """A hub, and this machine's name and credentials there."""
 
     url: str  # without a slash at its end
     token: str
     name: str  # of the machine
-    ca_file: str | None = None  # whom to believe about the hub's certificate; without, whom the system believes
+    ca_file: str | None = None  # certificate authorities for the hub; None: the system's
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
 
     @property
     def is_exposed(self) -> bool:
-        """Whether others on the way can read along, and answer in the hub's place."""
+        """Whether the connection can be read and changed on its way."""
         parts = urlsplit(self.url)
         return parts.scheme != "https" and parts.hostname not in _LOOPBACK
 
 
 def checked_url(given: str) -> str:
-    """The address of a hub as we keep it."""
+    """Return the normalized address of a hub, or raise HookError."""
     parts = urlsplit(given.strip())
     try:
         is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -42,7 +46,7 @@ def checked_url(given: str) -> str:
 
 
 def read() -> Membership | None:
-    """The hub that was joined; None if there is none, or if what says so could be somebody else's work."""
+    """Return the membership, or None if there is none or another account could have written the file."""
     try:
         return load()
     except HookError:
@@ -50,7 +54,7 @@ def read() -> Membership | None:
 
 
 def load() -> Membership | None:
-    """The same, and an error if what says so is not to be believed."""
+    """Return the membership, or None if there is none. Raise HookError if the file cannot be trusted."""
     file = hub_file()
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -74,15 +78,14 @@ def load() -> Membership | None:
         raise HookError(f"{file} is broken", "join again: tenterhook hub join URL") from None
 
 
-def keep(membership: Membership) -> None:
-    """Join."""
+def save(membership: Membership) -> None:
     file = hub_file()
     places.make_private(os.path.dirname(file))
     places.replace_file(file, light_json.dumps({"schema": 1, **membership._asdict()}).encode() + b"\n")
 
 
-def forget() -> bool:
-    """Leave; False if there was nothing to leave."""
+def delete() -> bool:
+    """Delete the membership; False if there was none."""
     try:
         os.unlink(hub_file())
     except FileNotFoundError:

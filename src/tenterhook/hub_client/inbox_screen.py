@@ -21,13 +21,13 @@ from textual.widgets.option_list import Option
 
 from ..basics.shown import one_line
 from ..errors import HookError
-from . import client, wording
-from .parts import AskMessage, Help, in_list, whole
+from . import inbox_client, inbox_text
+from .inbox_widgets import AskMessage, Help, in_list, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .client import Happened, Outcome, Person
+    from .inbox_client import AnswerResult, HubEvent, Person
 
 _SEEN = 0.4  # seconds that a request must have been on the screen before keys answer it
 
@@ -58,7 +58,7 @@ class Inbox(App[None]):
     class Came(Message):
         """Something has happened at the hub."""
 
-        def __init__(self, happened: Happened) -> None:
+        def __init__(self, happened: HubEvent) -> None:
             super().__init__()
             self.happened = happened
 
@@ -72,7 +72,7 @@ class Inbox(App[None]):
     def __init__(self, person: Person) -> None:
         super().__init__()
         self._person = person
-        self._stream = client.Stream(person)
+        self._stream = inbox_client.EventStream(person)
         self._waiting: dict[str, dict[str, Any]] = {}
         self._ended: set[str] = set()  # whatever an older look may still say of them
         self._chosen: dict[str, Any] | None = None
@@ -107,9 +107,9 @@ class Inbox(App[None]):
         """Follow what happens there, one thing after another: the list keeps its order."""
         for happened in self._stream:
             self.post_message(self.Came(happened))
-            if happened.kind == client.HERE:
+            if happened.kind == inbox_client.CONNECTED:
                 self._ask(self._look_at_all)
-            elif happened.kind == client.REQUEST and (happened.what == "open" or happened.about in self._waiting):
+            elif happened.kind == inbox_client.REQUEST and (happened.what == "open" or happened.about in self._waiting):
                 self._ask(partial(self._look_at, happened.about))
 
     def _in_thread(self, work: Callable[[], None]) -> None:
@@ -125,23 +125,23 @@ class Inbox(App[None]):
         self.post_message(self.Done(use))
 
     def _look_at(self, request_id: str) -> Callable[[], None]:
-        return partial(self._take, client.request(self._person, request_id))
+        return partial(self._take, inbox_client.request(self._person, request_id))
 
     def _look_at_all(self) -> Callable[[], None]:
-        return partial(self._take_all, client.waiting(self._person))
+        return partial(self._take_all, inbox_client.open_requests(self._person))
 
     def on_inbox_done(self, done: Done) -> None:
         done.use()
 
     def on_inbox_came(self, came: Came) -> None:
         kind, about, what = came.happened
-        if kind == client.HERE:
+        if kind == inbox_client.CONNECTED:
             self._list.border_subtitle = "live"
             self._say(f"{about} as {self._person.name}", "green")
-        elif kind == client.AWAY:
-            self._list.border_subtitle = "the hub is away"
-            self._say(f"the hub is away, looking for it: {what}", "yellow")
-        elif kind == client.REQUEST and what != "open":
+        elif kind == inbox_client.DISCONNECTED:
+            self._list.border_subtitle = "hub unavailable"
+            self._say(f"hub unavailable, reconnecting: {what}", "yellow")
+        elif kind == inbox_client.REQUEST and what != "open":
             self._ended.add(about)
 
     def action_reload(self) -> None:
@@ -219,9 +219,9 @@ class Inbox(App[None]):
         if self._chosen is None:
             self._left.update("")
         elif self._has_ended:
-            self._left.update(Text(wording.ending(self._chosen), "bold yellow"))
+            self._left.update(Text(inbox_text.ending(self._chosen), "bold yellow"))
         else:
-            self._left.update(Text(f"waits, {wording.time_left(self._chosen)} left", "bold"))
+            self._left.update(Text(f"waits, {inbox_text.time_left(self._chosen)} left", "bold"))
 
     def _say(self, text: str, style: str = "") -> None:
         self._notice.update(Text(one_line(text), style))
@@ -252,14 +252,14 @@ class Inbox(App[None]):
 
     def _answer(self, asked: dict[str, Any], **answer: Any) -> None:
         def ask() -> Callable[[], None]:
-            return partial(self._show_outcome, client.answer(self._person, asked, **answer))
+            return partial(self._show_result, inbox_client.answer(self._person, asked, **answer))
 
         self._say("…")
         self._in_thread(partial(self._ask, ask))
 
-    def _show_outcome(self, outcome: Outcome) -> None:
-        self._say(wording.outcome_line(outcome), "green" if outcome.won else "yellow")
-        self._take(outcome.request)
+    def _show_result(self, result: AnswerResult) -> None:
+        self._say(inbox_text.result_line(result), "green" if result.won else "yellow")
+        self._take(result.request)
 
     def action_help(self) -> None:
         self.push_screen(Help())

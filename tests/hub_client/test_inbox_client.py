@@ -15,10 +15,9 @@ import pytest
 
 from agent.playing import Play, shell
 from hub import hubs
-from inbox import relays
+from hub_client import relays
 from support import tenterhook, until
-from tenterhook.inbox import client as inbox_client
-from tenterhook.inbox import wording as inbox_text
+from tenterhook.hub_client import inbox_client, inbox_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -165,16 +164,16 @@ def test_an_answer_to_another_call_than_the_one_that_was_seen_does_not_count(
     agent: httpx.Client, me: inbox_client.Person
 ) -> None:
     asked = hubs.opened(agent)
-    outcome = inbox_client.answer(me, {**asked, "hash": "0" * 64}, approved=True)
-    assert inbox_text.outcome_line(outcome) == "not answered: it is another request by now, look again"
+    result = inbox_client.answer(me, {**asked, "hash": "0" * 64}, approved=True)
+    assert inbox_text.result_line(result) == "not answered: it is another request by now, look again"
     assert stands(agent, asked)["state"] == "open"
 
 
 def test_the_same_answer_again_is_said_to_be_the_same(agent: httpx.Client, me: inbox_client.Person) -> None:
     asked = hubs.opened(agent)
-    outcomes = [inbox_client.answer(me, asked, approved=True) for _ in range(2)]
-    assert [each.won for each in outcomes] == [True, False]
-    assert inbox_text.outcome_line(outcomes[1]).startswith("you had answered before: ")
+    results = [inbox_client.answer(me, asked, approved=True) for _ in range(2)]
+    assert [each.won for each in results] == [True, False]
+    assert inbox_text.result_line(results[1]).startswith("you had answered before: ")
 
 
 def test_a_beginning_that_several_have_is_not_answered(agent: httpx.Client) -> None:
@@ -261,17 +260,17 @@ def test_a_file_that_others_could_have_written_is_not_believed(home: Path) -> No
 
 
 def test_a_hub_that_is_away_is_said_to_be(home: Path, me: inbox_client.Person) -> None:
-    inbox_client.keep(me._replace(url="http://127.0.0.1:1"))
+    inbox_client.save(me._replace(url="http://127.0.0.1:1"))
     ended = tenterhook("inbox", "approve", "last", "--yes")
     assert ended.returncode == 1
     assert "http://127.0.0.1:1: Connection refused" in ended.stderr
 
 
 def test_a_person_signs_in_by_password_and_answers(
-    hub: hubs.Hub, agent: httpx.Client, bob: httpx.Client, home: Path
+    inbox_hub: hubs.Hub, agent: httpx.Client, bob: httpx.Client, home: Path
 ) -> None:
     kept(home).unlink()
-    with terminal("sign-in", hub.url) as child:
+    with terminal("sign-in", inbox_hub.url) as child:
         child.expect_exact("Name")
         child.sendline("bob")
         child.expect_exact("Password")
@@ -285,9 +284,9 @@ def test_a_person_signs_in_by_password_and_answers(
     assert stands(agent, asked)["answer"]["by"] == "bob"
 
 
-def test_a_wrong_password_leaves_everything_as_it_was(hub: hubs.Hub, home: Path) -> None:
+def test_a_wrong_password_leaves_everything_as_it_was(inbox_hub: hubs.Hub, home: Path) -> None:
     before = kept(home).read_text()
-    with terminal("sign-in", hub.url) as child:
+    with terminal("sign-in", inbox_hub.url) as child:
         child.expect_exact("Name")
         child.sendline("nobody")
         child.expect_exact("Password")
@@ -298,32 +297,32 @@ def test_a_wrong_password_leaves_everything_as_it_was(hub: hubs.Hub, home: Path)
     assert kept(home).read_text() == before
 
 
-def test_a_person_signs_in_by_a_token(hub: hubs.Hub, bob: httpx.Client, home: Path, tmp_path: Path) -> None:
+def test_a_person_signs_in_by_a_token(inbox_hub: hubs.Hub, bob: httpx.Client, home: Path, tmp_path: Path) -> None:
     file = tmp_path / "token"
-    file.write_text(hub.token("bob's phone", kind="person", person="bob") + "\n")
-    ended = tenterhook("inbox", "sign-in", hub.url, "--token-file", file, "--yes")
-    assert ended.stdout == f"signed in at {hub.url} as bob\n"
+    file.write_text(inbox_hub.token("bob's phone", kind="person", person="bob") + "\n")
+    ended = tenterhook("inbox", "sign-in", inbox_hub.url, "--token-file", file, "--yes")
+    assert ended.stdout == f"signed in at {inbox_hub.url} as bob\n"
     assert stat.S_IMODE(kept(home).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("token", ["an agent's", "th_person_wrong", "", "two words", "new\nline", "ä"])
-def test_what_is_no_token_of_a_person_is_refused(hub: hubs.Hub, home: Path, tmp_path: Path, token: str) -> None:
+def test_what_is_no_token_of_a_person_is_refused(inbox_hub: hubs.Hub, home: Path, tmp_path: Path, token: str) -> None:
     before = kept(home).read_text()
     file = tmp_path / "token"
-    file.write_text(hub.token("sly") if token == "an agent's" else token)
-    ended = tenterhook("inbox", "sign-in", hub.url, "--token-file", file, "--yes")
+    file.write_text(inbox_hub.token("sly") if token == "an agent's" else token)
+    ended = tenterhook("inbox", "sign-in", inbox_hub.url, "--token-file", file, "--yes")
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert kept(home).read_text() == before
 
 
 def test_behind_tls_only_a_certificate_that_one_vouches_for_is_believed(
-    hub: hubs.Hub, agent: httpx.Client, bob: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inbox_hub: hubs.Hub, agent: httpx.Client, bob: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "token"
-    file.write_text(hub.token("bob's", kind="person", person="bob"))
+    file.write_text(inbox_hub.token("bob's", kind="person", person="bob"))
     certificate, key = relays.certificate(tmp_path)
-    with relays.with_tls(int(hub.url.rpartition(":")[2]), certificate, key) as url:
+    with relays.with_tls(int(inbox_hub.url.rpartition(":")[2]), certificate, key) as url:
         refused = tenterhook("inbox", "sign-in", url, "--token-file", file, "--yes")
         assert refused.returncode == 1
         assert "certificate" in refused.stderr.lower()
@@ -332,9 +331,12 @@ def test_behind_tls_only_a_certificate_that_one_vouches_for_is_believed(
         monkeypatch.delenv("SSL_CERT_FILE")
         asked = hubs.opened(agent)
         assert tenterhook("inbox", "approve", asked["id"], "--yes").returncode == 0
-        stream = inbox_client.Stream(inbox_client.signed_in())
-        assert next(iter(stream)).kind == inbox_client.HERE
+        stream = inbox_client.EventStream(inbox_client.signed_in())
+        assert next(iter(stream)).kind == inbox_client.CONNECTED
         stream.close()
+        inbox_client.save(inbox_client.signed_in()._replace(ca_file=None))
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))  # a repository may have set it
+        assert "certificate" in tenterhook("inbox", "list").stderr.lower()
 
 
 # ------------------------------------------------------------------ agents
@@ -348,9 +350,11 @@ def play(tmp_path: Path, home: Path, project: Path) -> Play:
 @pytest.mark.parametrize(
     "line", ["approve last --yes", "deny last --yes", "approve {id} --session --yes", "sign-in {url} --yes", ""]
 )
-def test_an_agent_does_not_answer_for_its_person(hub: hubs.Hub, agent: httpx.Client, play: Play, line: str) -> None:
+def test_an_agent_does_not_answer_for_its_person(
+    inbox_hub: hubs.Hub, agent: httpx.Client, play: Play, line: str
+) -> None:
     asked = hubs.opened(agent, expires_in=600)
-    command = f"{sys.executable} -m tenterhook inbox {line.format(id=asked['id'], url=hub.url)}"
+    command = f"{sys.executable} -m tenterhook inbox {line.format(id=asked['id'], url=inbox_hub.url)}"
     session = play.run([shell(f"{command}; echo status $?")], "done")
     (result,) = session.last.results
     assert "was called from an agent that Tenterhook guards" in result["content"]

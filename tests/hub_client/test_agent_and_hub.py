@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.playing import Play, shell
-from joining import hubs
-from joining.hubs import BadHub, RealHub, joined
+from hub_client import hubs
+from hub_client.hubs import BadHub, RealHub, joined
 from support import until
-from tenterhook.joining import membership
+from tenterhook.hub_client import membership
 
 if TYPE_CHECKING:
     import socket
@@ -29,7 +29,7 @@ OPEN = "once · s for this session · n no · f no, and say why"
 @pytest.fixture
 def play(tmp_path: Path, home: Path, project: Path) -> Iterator[Play]:
     yield Play(tmp_path, home, project)
-    membership.forget()  # whoever delivers records ends then
+    membership.delete()  # whoever delivers records ends then
 
 
 def approvals(home: Path) -> list[dict[str, Any]]:
@@ -110,7 +110,7 @@ def test_a_hub_that_is_no_help_lets_nothing_run(play: Play, bad_hub: BadHubs, wh
     bad = bad_hub(hubs.silent)
     if what == "gone":
         bad.stop()
-    membership.keep(bad.member())
+    membership.save(bad.member())
     ended = play.run([shell("touch ran")], [shell("touch ran")], "Done.", mode="ask", exits=None)
     assert not play.ran("ran")
     assert "Nobody answered" in ended.last.failed[0]

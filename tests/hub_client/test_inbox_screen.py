@@ -16,9 +16,8 @@ from textual.widgets import OptionList
 from hub import hubs
 from support import until
 from tenterhook.approvals.requests import content_hash
-from tenterhook.inbox import client as inbox_client
-from tenterhook.inbox import screen as inbox_screen
-from tenterhook.inbox.screen import Inbox
+from tenterhook.hub_client import inbox_client, inbox_screen
+from tenterhook.hub_client.inbox_screen import Inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -77,11 +76,11 @@ def seen(me: inbox_client.Person, watch: Callable[[Screen], Coroutine[Any, Any, 
 
 
 @pytest.fixture
-def agent(hub: hubs.Hub, agent: httpx.Client) -> Iterator[httpx.Client]:
+def agent(inbox_hub: hubs.Hub, agent: httpx.Client) -> Iterator[httpx.Client]:
     """Somebody who asks, and has nothing left to ask when a test ends."""
     yield agent
-    assert hub.admin is not None
-    for each in hub.admin.get("/inbox").json()["requests"]:
+    assert inbox_hub.admin is not None
+    for each in inbox_hub.admin.get("/inbox").json()["requests"]:
         agent.post(f"/requests/{each['id']}/withdraw", json={})
 
 
@@ -159,10 +158,10 @@ def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_p
 def test_whoever_was_first_is_named_even_if_the_news_is_late(
     me: inbox_client.Person, agent: httpx.Client, bob: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def deaf(stream: inbox_client.Stream) -> Iterator[inbox_client.Happened]:
-        yield inbox_client.Happened(inbox_client.HERE, me.url, "")
+    def deaf(stream: inbox_client.EventStream) -> Iterator[inbox_client.HubEvent]:
+        yield inbox_client.HubEvent(inbox_client.CONNECTED, me.url, "")
 
-    monkeypatch.setattr(inbox_client.Stream, "__iter__", deaf)
+    monkeypatch.setattr(inbox_client.EventStream, "__iter__", deaf)
     asked = hubs.opened(agent, "make it")
 
     async def watch(screen: Screen) -> None:
@@ -245,7 +244,7 @@ def test_a_hub_that_went_away_is_found_again(tmp_path: Path) -> None:
     async def watch(screen: Screen) -> None:
         await screen.until(lambda: me.url in screen.part("notice"))
         first.end()
-        await screen.until(lambda: "the hub is away" in screen.part("notice"))
+        await screen.until(lambda: "hub unavailable" in screen.part("notice"))
         await screen.press("r", "j", "a")
         second.append(await asyncio.to_thread(hubs.Hub, home, "--listen", f"127.0.0.1:{port}"))
         hubs.opened(second[0].client(token), "make it")

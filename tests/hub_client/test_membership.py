@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tenterhook.errors import HookError
-from tenterhook.joining import membership
-from tenterhook.joining.membership import Membership, checked_url
+from tenterhook.hub_client import membership
+from tenterhook.hub_client.membership import Membership, checked_url
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,22 +24,22 @@ def file(home: Path) -> Path:
 
 def test_nobody_has_joined_anything_at_first(file: Path) -> None:
     assert membership.load() is None
-    assert not membership.forget()
+    assert not membership.delete()
     assert not file.exists()
 
 
 def test_it_is_kept_for_this_account_alone(file: Path) -> None:
-    membership.keep(MEMBER)
+    membership.save(MEMBER)
     assert file.stat().st_mode & 0o777 == 0o600
     assert json.loads(file.read_text())["schema"] == 1
     assert membership.read() == membership.load() == MEMBER
-    assert membership.forget()
+    assert membership.delete()
     assert membership.load() is None
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o644])
 def test_it_counts_for_nothing_where_others_can_read_or_write_it(file: Path, mode: int) -> None:
-    membership.keep(MEMBER)
+    membership.save(MEMBER)
     file.chmod(mode)
     assert membership.read() is None
     with pytest.raises(HookError, match="chmod 600"):
@@ -47,7 +47,7 @@ def test_it_counts_for_nothing_where_others_can_read_or_write_it(file: Path, mod
 
 
 def test_a_link_in_its_place_counts_for_nothing(file: Path, tmp_path: Path) -> None:
-    membership.keep(MEMBER)
+    membership.save(MEMBER)
     file.rename(tmp_path / "elsewhere.json")
     file.symlink_to(tmp_path / "elsewhere.json")
     assert membership.read() is None
@@ -70,7 +70,7 @@ def test_a_link_in_its_place_counts_for_nothing(file: Path, tmp_path: Path) -> N
     ids=lambda text: text[:60],
 )
 def test_a_broken_file_says_what_to_do(file: Path, text: str) -> None:
-    membership.keep(MEMBER)
+    membership.save(MEMBER)
     file.write_text(text)
     assert membership.read() is None
     with pytest.raises(HookError) as raised:

@@ -1,0 +1,186 @@
+"""What a person sees of a tool call that needs an approval, on a page, in a terminal and in an agent.
+
+It is made from the exact tool and input that an answer is bound to, never from labels. Dangerous parts are marked. The
+texts are raw: `text_lines` writes hidden characters out for terminals, `hub.showing` for pages.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import os
+import re
+import shlex
+import sys
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..basics import places, shell_lines
+from ..basics.shown import one_line, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from .requests import Call
+
+COMMAND, DIFF, INPUT = "command", "diff", "input"
+_GUARD = os.path.join(places.PACKAGE, "hooks", "block-dangerous-commands", "scripts")
+_MAX_CHECKED = 20_000  # characters of a command
+_PLAIN_KEYS = ("command", "description", "timeout")  # of a shell's input: shown anyway, or harmless
+
+# Words of a command that must not be overlooked, even where they do no harm.
+_WRAPPERS = frozenset(("sudo", "doas", "env", "xargs", "nohup", "time", "command", "exec", "timeout", "nice"))
+_NOTABLE_PROGRAMS = frozenset(
+    (
+        *("chmod", "chown", "curl", "dd", "doas", "eval", "kill", "killall", "mkfs", "pkill", "reboot", "rm", "rmdir"),
+        *("scp", "shred", "shutdown", "ssh", "su", "sudo", "truncate", "wget"),
+    )
+)
+_NOTABLE_OPTIONS = frozenset(
+    ("-rf", "-fr", "-Rf", "-f", "--force", "--hard", "--no-verify", "--delete", "--privileged", "-delete")
+)
+NOTABLE, DANGEROUS = 1, 2  # how a part of a command is marked
+
+
+class CommandDanger(NamedTuple):
+    """One danger of a command: which part, why, and whether the guard would deny it."""
+
+    part: str
+    why: str
+    is_grave: bool
+
+    def __str__(self) -> str:
+        return one_line(f"{self.why}: {self.part}" if self.part else self.why)
+
+
+class Presentation(NamedTuple):
+    """A tool call as a person sees it."""
+
+    title: str
+    kind: str  # COMMAND, DIFF or INPUT
+    text: str
+    marks: bytes = b""  # of a command: for each character 0, NOTABLE or DANGEROUS
+    dangers: tuple[CommandDanger, ...] = ()
+    path: str | None = None  # of the file that it is about
+
+    def parts(self) -> Iterator[tuple[str, int]]:
+        """Yield the text in parts, each with its mark; what follows the marked command has none."""
+        at = 0
+        for mark, group in groupby(self.marks):
+            end = at + len(list(group))
+            yield self.text[at:end], mark
+            at = end
+        if at < len(self.text):
+            yield self.text[at:], 0
+
+
+def present(call: Call, display: Any) -> Presentation:
+    """Return the presentation of a call. Of its `display` only the difference and its path are used."""
+    if call.tool == "Shell" and (line := shell_line(call)):
+        more = {key: value for key, value in call.tool_input.items() if key not in _PLAIN_KEYS}
+        marks, dangers = command(line, call.work_dir)
+        return Presentation(call.action, COMMAND, line + (f"\n\n{formatted(more)}" if more else ""), marks, dangers)
+    path = call.tool_input.get("file_path")
+    path = path if isinstance(path, str) else None
+    display = display if isinstance(display, dict) else {}
+    difference, resolved = display.get("diff"), display.get("path")
+    if path is not None and isinstance(resolved, str):
+        path = resolved
+    if path is not None and isinstance(difference, str):
+        return Presentation(call.action, DIFF, difference or "(no change)", path=path)
+    return Presentation(call.action, INPUT, formatted(call.tool_input), path=path)
+
+
+def summary(call: Call) -> str:
+    """Return the call in one line, with hidden characters written out."""
+    about = call.tool_input.get("file_path") or json.dumps(call.tool_input)
+    return one_line((call.tool == "Shell" and shell_line(call)) or f"{call.tool_name} {about}")
+
+
+def headline(agent: str, call: Call) -> str:
+    """Return who wants to do what, without the input, which may hold secrets."""
+    return one_line(f"{agent or 'An agent'} wants to {call.action}")
+
+
+def text_lines(presented: Presentation) -> list[str]:
+    """Return the text for a terminal, with hidden characters written out."""
+    return visible(presented.text).split("\n")
+
+
+def shell_line(call: Call) -> str:
+    """Return the command of a shell tool as one line; empty if there is none."""
+    given = call.tool_input.get("command")
+    if isinstance(given, list) and all(isinstance(word, str) for word in given):
+        return shlex.join(given)
+    return given if isinstance(given, str) else ""
+
+
+def formatted(value: Any) -> str:
+    """Return a value as indented JSON; a string as it is."""
+    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@functools.lru_cache(maxsize=512)
+def command(line: str, directory: str = "/") -> tuple[bytes, tuple[CommandDanger, ...]]:
+    """Return the marks of a shell line, one for each character, and its dangers."""
+    if len(line) > _MAX_CHECKED:
+        return b"", (CommandDanger("", "Too long to be checked for dangers", is_grave=False),)
+    dangers = tuple(_dangers(line, directory))
+    marks = bytearray(len(line))
+    for start, end in _notable(line):
+        marks[start:end] = bytes([NOTABLE]) * (end - start)
+    for start, end in (span for danger in dangers for span in _find(danger.part, line)):
+        marks[start:end] = bytes([DANGEROUS]) * (end - start)
+    return bytes(marks), dangers
+
+
+def _dangers(line: str, directory: str) -> Iterator[CommandDanger]:
+    """Yield what the built-in guard block-dangerous-commands finds in a line."""
+    home = re.match(r"/(?:home|Users)/[^/]+|/root", directory)
+    directory = directory.replace("\0", "") if directory.startswith("/") else "/"
+    env = {"HOME": home[0] if home else "/root"}
+    for found in _guard().judge(line.replace("\0", "\ufffd"), directory, env):
+        why = found.why.removeprefix("it ")
+        yield CommandDanger(found.shown, why[:1].upper() + why[1:], is_grave=found.decision == "deny")
+
+
+@functools.cache
+def _guard() -> Any:
+    """Import the guard's module, a script that imports its parts from its own directory."""
+    sys.path.insert(0, _GUARD)
+    try:
+        return importlib.import_module("dangers")
+    finally:
+        sys.path.remove(_GUARD)
+
+
+def _find(part: str, line: str) -> Iterator[tuple[int, int]]:
+    """Yield where a part stands in a line; the guard shows it shortened, with single blanks."""
+    words = part.removesuffix("…").split()
+    if words:
+        yield from (found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), line))
+
+
+def _notable(line: str) -> Iterator[tuple[int, int]]:
+    text = line.encode("utf-8", "replace")
+    for node in _commands(shell_lines.parse(text)):
+        words = [child.children[0] if child.type == "command_name" else child for child in node.children]
+        is_wrapper = False
+        for position, word in enumerate(word for word in words if word.type == "word"):
+            spelled = (word.text or b"").decode("utf-8", "replace")
+            if spelled in _NOTABLE_OPTIONS or (spelled in _NOTABLE_PROGRAMS and (position == 0 or is_wrapper)):
+                start = len(text[: word.start_byte].decode("utf-8", "replace"))
+                yield start, start + len(spelled)
+            is_wrapper = is_wrapper or (position == 0 and spelled in _WRAPPERS)
+
+
+def _commands(root: Node) -> Iterator[Node]:
+    left = [root]
+    while left:
+        node = left.pop()
+        if node.type == "command":
+            yield node
+        left.extend(node.children)

@@ -1,0 +1,90 @@
+"""The texts of `tenterhook inbox`, on its screen and in its commands."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..approvals import presenter
+from ..approvals.requests import Call
+from ..basics.shown import one_line
+
+if TYPE_CHECKING:
+    from .inbox_client import AnswerResult
+
+_PREFIX = "permission_"
+
+
+def presented(request: dict[str, Any]) -> presenter.Presentation:
+    """Return a request as the presenter shows it."""
+    return presenter.present(_call(request), request["display"])
+
+
+def summary(request: dict[str, Any]) -> str:
+    """Return a request in one line."""
+    return presenter.summary(_call(request))
+
+
+def facts(request: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what else a person must know of a request: why it is asked, and where it comes from."""
+    known = (
+        ("why", request["why"]),
+        ("file", presented(request).path),
+        ("where", request["work_dir"]),
+        ("tool", request["tool_name"]),
+        ("agent", request["agent"]),
+        ("machine", request["machine"]),
+        ("session", request["session_id"]),
+        ("id", request["id"]),
+    )
+    return [(name, one_line(str(value))) for name, value in known if value]
+
+
+def short_id(request: dict[str, Any]) -> str:
+    """Return an id without its prefix."""
+    return one_line(str(request["id"]).removeprefix(_PREFIX))
+
+
+def is_called(request: dict[str, Any], prefix: str) -> bool:
+    """Return whether an id begins so, with or without its prefix."""
+    return str(request["id"]).startswith(prefix) or short_id(request).startswith(prefix)
+
+
+def time_left(request: dict[str, Any]) -> str:
+    """Return how long a request stays open."""
+    seconds = max(int(request["expires"] - time.time()), 0)
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def ending(request: dict[str, Any]) -> str:
+    """Return how a request ended, and who answered it."""
+    state, answer, withdrawn = request["state"], request.get("answer"), request.get("withdrawn") or {}
+    if state == "open":
+        return "it waits"
+    if isinstance(answer, dict):
+        scope = " for the session" if answer.get("scope") == "session" and answer.get("approved") else ""
+        message = f": {one_line(answer['message'])}" if answer.get("message") else ""
+        return f"{one_line(answer['by'])} {state} it{scope} ({one_line(answer['via'])}){message}"
+    if state == "expired":
+        return "its time was over, and nobody had answered"
+    by = str(withdrawn.get("by") or "gone")
+    settled = {"True": "approved", "False": "denied"}.get(str(withdrawn.get("approved")), "withdrawn")
+    return "the agent no longer waits" if by == "gone" else f"{settled} at the agent's side ({one_line(by)})"
+
+
+def result_line(result: AnswerResult) -> str:
+    """Return what came of the person's answer."""
+    if result.won:
+        return ending(result.request)
+    if result.why == "stale":
+        return "not answered: it is another request by now, look again"
+    if result.why == "duplicate":
+        return f"you had answered before: {ending(result.request)}"
+    return f"not answered by you: {ending(result.request)}"
+
+
+def _call(request: dict[str, Any]) -> Call:
+    return Call(str(request["tool_name"]), request["tool_input"], str(request["work_dir"]), str(request["session_id"]))

@@ -1,1 +1,0 @@
-"""`tenterhook inbox`: a person's side of the hub, in a terminal."""

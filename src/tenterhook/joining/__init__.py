@@ -1,1 +1,0 @@
-"""This machine's side of a hub: questions go there, and what the journal holds."""
