@@ -315,11 +315,8 @@ def test_one_process_delivers_at_a_time_and_it_ends_by_itself(
 
 
 def _is_free() -> bool:
-    lock = waking.Lock()
-    if lock.take():
-        lock.let_go()
-        return True
-    return False
+    with waking.lock() as is_free:
+        return is_free
 
 
 def test_whoever_leaves_is_not_reported_any_more(

@@ -19,7 +19,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import locks, places, private_files, variables
+from ..basics import locks, places, private_files, processes, variables
 from ..errors import HookError
 from . import starting
 
@@ -69,8 +69,6 @@ def wanted() -> Wanted | None:
 
 def want(listen: str | None, database: str | None, public_url: str | None, keep_days: int, *, insecure: bool) -> Wanted:
     """Write down which hub is to run from now on."""
-    from ..installing import records
-
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -83,7 +81,7 @@ def want(listen: str | None, database: str | None, public_url: str | None, keep_
     if database is not None and "://" not in database:
         database = os.path.abspath(database)
     asked = Wanted(
-        listen, database, public_url, keep_days, insecure, sys.executable, records.module_path(), environment
+        listen, database, public_url, keep_days, insecure, sys.executable, processes.module_path(), environment
     )
     places.make_private(places.state())
     _write_down(asked)
@@ -224,7 +222,7 @@ class _Lock:
     def __enter__(self) -> bool:
         self._descriptor = os.open(_lock_file(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         until = time.monotonic() + _PATIENCE
-        while not locks.taken(self._descriptor):
+        while not locks.acquire(self._descriptor, 0):
             if process_id() is not None or time.monotonic() > until:
                 return False
             time.sleep(0.05)
@@ -248,7 +246,7 @@ def _holder() -> tuple[int | None, str]:
         return None, ""
     try:
         pid, _, version = os.read(descriptor, 200).decode().partition(" ")
-        return (int(pid), version) if pid.isdecimal() and not locks.taken(descriptor) else (None, "")
+        return (int(pid), version) if pid.isdecimal() and not locks.acquire(descriptor, 0) else (None, "")
     finally:
         os.close(descriptor)
 

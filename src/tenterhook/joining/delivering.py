@@ -13,8 +13,8 @@ from ..basics import light_json, places
 from ..journal import segments
 from . import membership as membership_
 from .calling_hub import HubAway, Line, Refused
-from .waking import Lock, last_kick
 from .waking import directory as own_directory
+from .waking import last_kick, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,11 @@ _FOR_LATER = (408, 425, 429)
 def main(fixed: dict[str, str]) -> None:
     """Deliver until there is nothing new for a while; end if somebody else does it already."""
     places.FIXED.update(fixed)
-    lock = Lock()
-    while lock.take():
-        _deliver_for_a_while()
-        lock.let_go()
+    while True:
+        with lock() as is_held:
+            if not is_held:
+                return
+            _deliver_for_a_while()
         joined = membership_.read()
         # whoever wrote after our last look saw the lock held, and relies on us
         if joined is None or not _has_news(joined):

@@ -6,15 +6,12 @@ An agent waits for what is done here, so that nothing is imported that is not ne
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 from ..approvals import presence
 from ..basics import locks, places, processes
 
 _AT_MOST_EVERY = 1.0  # seconds
-_BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.joining import delivering; delivering.main({places!r})"
-_STARTED = processes.Outliving()
 
 
 def directory() -> str:
@@ -31,10 +28,10 @@ def kick() -> None:
             return
         os.close(os.open(_mark(), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.utime(_mark())
-        lock = Lock()
-        if lock.take():
-            lock.let_go()
-            _start()
+        with lock() as nobody_delivers:
+            pass
+        if nobody_delivers:
+            processes.start_detached("tenterhook.joining.delivering:main", places.FIXED)
     except OSError:  # no place, or no process to be had: the next event tries again
         pass
 
@@ -52,36 +49,7 @@ def _mark() -> str:
     return os.path.join(directory(), "kicked")
 
 
-def _start() -> None:
-    import subprocess
-
-    _STARTED.reap()
-    path = [os.path.dirname(places.PACKAGE)]
-    started = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _BOOT.format(path=path, places=places.FIXED)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        start_new_session=True,
-    )
-    _STARTED.add(started)
-
-
-class Lock:
-    """Held by the process that delivers, for as long as it does."""
-
-    def __init__(self) -> None:
-        self._descriptor = -1
-
-    def take(self) -> bool:
-        """Whether nobody else holds it."""
-        places.make_private(directory())
-        self._descriptor = os.open(os.path.join(directory(), "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if locks.taken(self._descriptor):
-            return True
-        self.let_go()
-        return False
-
-    def let_go(self) -> None:
-        os.close(self._descriptor)
+def lock() -> locks.Lock:
+    """The lock of the process that delivers; another one does not wait for it."""
+    places.make_private(directory())
+    return locks.Lock(os.path.join(directory(), "lock"), wait=0)

@@ -46,8 +46,5 @@ def card_of(page: Page, command: str) -> Locator:
 
 
 def _nobody_delivers() -> bool:
-    lock = waking.Lock()
-    if not lock.take():
-        return False
-    lock.let_go()
-    return True
+    with waking.lock() as is_free:
+        return is_free
