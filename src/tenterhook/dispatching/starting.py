@@ -1,6 +1,6 @@
-"""The start of the bridge: a hub on this machine, which has everything loaded, is asked first; else dispatch answers.
+"""The start of the bridge: the daemon, which has everything loaded, is asked first; else dispatch answers.
 
-The hub's socket stands beside the record. A block has an exit status of its own, since an interpreter that cannot
+The daemon's socket is beside the records. A block has an exit status of its own, since an interpreter that cannot
 begin exits with 2, and that is no block.
 
 This runs without the package, and with what is built into the interpreter: not even `__future__` is.
@@ -26,7 +26,7 @@ def start(package: str, kept: "FileIO | None", begun: float) -> "NoReturn":
     `begun`: since when the agent waits, by the monotonic clock.
     """
     gc.disable()  # nothing here lives long enough to be worth a look
-    sent = _answered_by_hub()
+    sent = _answered_by_daemon()
     if kept is not None:
         sys.path.append(package[: -len("/tenterhook")])  # behind the standard library
         _find_modules_in(kept)
@@ -51,17 +51,17 @@ def _find_modules_in(kept: "FileIO") -> None:
         pass
 
 
-def _answered_by_hub() -> bytes | None:
-    """End with a hub's answer; where there is none, what stdin held, if it was read."""
-    state, found, _ = sys.argv[-1].rpartition("/installed/")  # whoever has asked it already says so at the end
+def _answered_by_daemon() -> bytes | None:
+    """Exit with the daemon's answer; without one, return what stdin held, if it was read."""
+    state, found, _ = sys.argv[-1].rpartition("/installed/")  # else bridge.pl has asked
     if not found:
         return None
     try:
-        posix.stat(f"{state}/hub.sock")  # mostly there is none, and that is all it costs
+        posix.stat(f"{state}/daemon.sock")  # mostly there is none, and that is all it costs
     except OSError:
         return None
     sent = _everything_sent()
-    answer = ask_hub(f"{state}/hub.sock", sys.argv[1:], sent)
+    answer = ask_daemon(f"{state}/daemon.sock", sys.argv[1:], sent)
     if answer is None:
         return sent
     status, output, trouble = answer
@@ -78,16 +78,16 @@ def _everything_sent() -> bytes:
     return b"".join(pieces)
 
 
-def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
+def ask_daemon(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
     """Its answer: an exit status and two outputs; None if it does not answer for us."""
     try:
         sockets = _sockets()
-        hub = sockets.socket(sockets.AF_UNIX)
-        hub.settimeout(0.02)
+        daemon = sockets.socket(sockets.AF_UNIX)
+        daemon.settimeout(0.02)
         if len(path) > 100:  # too long for a socket: by way of its directory
-            path = f"/proc/self/fd/{posix.open(path[:-9], posix.O_RDONLY)}/hub.sock"
-        hub.connect(path)
-        credentials = hub.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
+            path = f"/proc/self/fd/{posix.open(path[:-12], posix.O_RDONLY)}/daemon.sock"
+        daemon.connect(path)
+        credentials = daemon.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
         if int.from_bytes(credentials[4:8], sys.byteorder) != posix.getuid():
             return None
         words = (
@@ -99,11 +99,11 @@ def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, b
         said = b"\0".join(words)
         message = memoryview(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
         while message:
-            message = message[hub.send(message) :]
-        heard = hub.recv(65536)
-        hub.settimeout(1)  # from now on it tells twice a second that it is there
+            message = message[daemon.send(message) :]
+        heard = daemon.recv(65536)
+        daemon.settimeout(1)  # from now on it sends a heartbeat twice a second
         while heard and not heard.endswith(b"\0end\n"):
-            piece = hub.recv(65536)
+            piece = daemon.recv(65536)
             if not piece:
                 return None
             heard += piece
