@@ -113,11 +113,11 @@ class Contender:
     @contextmanager
     def hub(self) -> Iterator[None]:
         """What `install` offers to keep in the background, which answers in place of a process for each call."""
-        self._tenterhook("install", self._agent.name, "--hub")
+        self._tenterhook("install", self._agent.name, "--daemon")
         try:
             yield
         finally:
-            self._tenterhook("hub", "stop")
+            self._tenterhook("daemon", "stop")
 
     def _tenterhook(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "tenterhook", *arguments]

@@ -120,7 +120,7 @@ def against_definitions(setting: Setting, counts: Sequence[int] = DEFINITIONS) -
         for count in counts:
             alone = dispatching.with_hooks(setting, count)
             served = dispatching.with_hooks(setting, count, f"{count}-various-and-hub")
-            stack.enter_context(growth.running_hub(served))  # first: none is started below an agent, which we then are
+            stack.enter_context(growth.running_daemon(served))  # first: not below an agent, which we then are
             for here in (alone, served):
                 here.begin(dispatching.READ)
             sent, sent_to_hub = (here.payload(dispatching.READ) for here in (alone, served))

@@ -1,4 +1,4 @@
-"""Whether a hub that has answered 100,000 events is as small and as quick as it was after the first 1,000.
+"""Whether a daemon that has answered 100,000 events is as small and as quick as it was after the first 1,000.
 
 The events come by its socket from threads of this process, as the line in an agent's settings would hand them over; no
 interpreter is started for each. One in ten reaches a hook, and is written to the journal.
@@ -32,7 +32,7 @@ A_SESSION = 10  # events, of which one reaches a hook
 _MEASURED = 1000
 _AT_ONCE = 4
 _BLOCK = 50
-_PATIENCE = 60.0  # seconds for one event, and for the hub to begin
+_PATIENCE = 60.0  # seconds for one event, and for the daemon to start
 MEMORY = Target(10, measure=Measure.MEMORY)
 COST = Target(1.1)
 
@@ -48,7 +48,7 @@ matcher:
 
 
 class Grown(NamedTuple):
-    """A hub after its first 1,000 events and at the end: bytes it holds, microseconds for an event."""
+    """A daemon after its first 1,000 events and at the end: bytes it holds, microseconds for an event."""
 
     memory: tuple[int, int]
     early: list[float]  # of the second 1,000 events
@@ -63,12 +63,12 @@ class Grown(NamedTuple):
         return compare(_blocks(self.late), _blocks(self.early))
 
 
-class Hub:
-    """A running `tenterhook hub` of a home in which Tenterhook is installed, and somebody who asks it."""
+class Daemon:
+    """The running daemon of a home in which Tenterhook is installed, and a client of it."""
 
     def __init__(self, installed: Installed, pid: int) -> None:
         self._installed = installed
-        self._socket = installed.record.parent.parent / "hub.sock"
+        self._socket = installed.record.parent.parent / "daemon.sock"
         self._arguments = ["--host", HOST, "--event", EVENT, "--record", str(installed.record)]
         self._pid = pid
 
@@ -85,14 +85,14 @@ class Hub:
         until = time.monotonic() + _PATIENCE
         while True:
             begun = time.perf_counter()
-            answer = starting.ask_hub(str(self._socket), self._arguments, sent)
+            answer = starting.ask_daemon(str(self._socket), self._arguments, sent)
             took = time.perf_counter() - begun
             if answer is not None:
                 break
             if time.monotonic() > until:
-                raise WorkerEnded("the hub does not answer")
+                raise WorkerEnded("the daemon does not answer")
         if answer != (0, b"", b""):
-            raise WorkerEnded(f"the hub answered {answer}")
+            raise WorkerEnded(f"the daemon answered {answer}")
         return took * 1e6
 
 
@@ -112,50 +112,50 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def measured(home: Path, project: Path, events: int, sessions: int) -> Grown:
-    """Have a new hub answer so many events of so many sessions, one after another; raises `WorkerEnded`."""
+    """Have a new daemon answer so many events of so many sessions, one after another; raises `WorkerEnded`."""
     homes.write_folder(home, "quick", _HOOK, "#!/bin/sh\n:\n")
-    with running_hub(Installed(home, project)) as hub, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with running_daemon(Installed(home, project)) as daemon, ThreadPoolExecutor(_AT_ONCE) as pool:
 
         def ask(number: int) -> float:
-            return hub.ask(number, f"s-{number * sessions // events}")
+            return daemon.ask(number, f"s-{number * sessions // events}")
 
         def ask_many(begin: int, end: int) -> None:
             for _ in pool.map(ask, range(begin, end)):
                 pass
 
         ask_many(0, _MEASURED)
-        before = hub.resident()
+        before = daemon.resident()
         early = [ask(number) for number in range(_MEASURED, 2 * _MEASURED)]
         ask_many(2 * _MEASURED, events - _MEASURED)
         late = [ask(number) for number in range(events - _MEASURED, events)]
-        return Grown((before, hub.resident()), early, late)
+        return Grown((before, daemon.resident()), early, late)
 
 
 @contextmanager
-def running_hub(installed: Installed) -> Iterator[Hub]:
-    """A hub that listens, for as long as it is needed; raises `WorkerEnded`."""
-    with hub_in(installed.environment, installed.record.parent.parent) as pid:
-        yield Hub(installed, pid)
+def running_daemon(installed: Installed) -> Iterator[Daemon]:
+    """The daemon, for as long as it is needed; raises `WorkerEnded`."""
+    with daemon_in(installed.environment, installed.record.parent.parent) as pid:
+        yield Daemon(installed, pid)
 
 
 @contextmanager
-def hub_in(environment: Mapping[str, str], state: Path) -> Iterator[int]:
-    """The process of a hub that listens for agents in this environment, whose state directory this is."""
+def daemon_in(environment: Mapping[str, str], state: Path) -> Iterator[int]:
+    """The process of the daemon in this environment, whose state directory this is."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"],
+        [sys.executable, "-m", "tenterhook", "daemon", "run"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=dict(environment),
     )
     try:
         until = time.monotonic() + _PATIENCE
-        while not (state / "hub.sock").exists():
+        while not (state / "daemon.sock").exists():
             if process.poll() is not None:
                 assert process.stderr is not None
                 said = process.stderr.read().decode(errors="replace").strip().splitlines()
-                raise WorkerEnded(said[-1] if said else "the hub ended")
+                raise WorkerEnded(said[-1] if said else "the daemon ended")
             if time.monotonic() > until:
-                raise WorkerEnded("the hub does not listen")
+                raise WorkerEnded("the daemon does not listen")
             time.sleep(0.01)
         yield process.pid
     finally:

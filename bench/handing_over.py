@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from . import homes
 from .comparing import compare, take_turns
 from .dispatching import FORBIDDEN, GUARDED, PASS, READ, SHELL, SHELL_GUARD, Installed, with_guard, with_hooks
-from .growth import running_hub
+from .growth import running_daemon
 from .requests import WorkerEnded
 from .rows import Row, Target
 
@@ -23,7 +23,7 @@ HANDED_OVER_IN_PYTHON = Target(1.25)
 def with_a_hub(setting: Setting) -> Iterator[Row]:
     """The same events, handed over to a hub on this machine: by the line, and by Python where there is no Perl."""
     here = with_hooks(setting, 30, "30-various-and-hub")
-    with running_hub(here):  # first: none is started below an agent, which we are after an event
+    with running_daemon(here):  # first: none is started below an agent, which we are after an event
         here.begin(READ)
         for title, call in (("is for the tool", READ), ("finds its pattern", SHELL)):
             ways = {"pass": _nothing(here), "line": ["/bin/sh", "-c", here.line], "Python": here.bridge}
@@ -39,7 +39,7 @@ def _guarded(setting: Setting) -> Iterator[Row]:
     """One guard in force and not refusing."""
     here = with_guard(setting, "guard-and-hub")
     native = homes.write_script(here.home / "guard.sh", SHELL_GUARD)
-    with running_hub(here):
+    with running_daemon(here):
         here.begin(SHELL)
         line = ["/bin/sh", "-c", here.line]
         if not here.refuses(line, FORBIDDEN):

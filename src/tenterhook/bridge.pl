@@ -1,7 +1,7 @@
-# What the launcher runs while a hub is there: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
+# What the launcher runs while the daemon runs: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
 #
-# It hands the event over to the hub, as dispatching/starting.py does, and has done so before an interpreter of Python
-# has begun. If nobody answers, it becomes that interpreter, which goes on alone with what was on stdin.
+# It hands the event over to the daemon, as dispatching/starting.py does, and has done so before an interpreter of Python
+# has begun. If there is no answer, it becomes that interpreter, which goes on alone with what was on stdin.
 # It needs no module: loading one takes longer than all of this. Numbers are those of Linux.
 
 my ($package) = $0 =~ m{(.*)/};
@@ -10,9 +10,9 @@ my $sent = '';
 
 alarm 595;    # seconds, a little before the patience of any agent is over; bridge.py counts on from there
 binmode $_ for *STDIN, *STDOUT, *STDERR;    # a variable may have made text of them
-my $hub = eval { connected() } or go_on();
+my $daemon = eval { connected() } or go_on();
 1 while sysread STDIN, $sent, 1 << 20, length $sent;
-if (my ($status, $output, $trouble) = eval { ask_hub() }) {
+if (my ($status, $output, $trouble) = eval { ask_daemon() }) {
     put(\*STDOUT, $output);
     put(\*STDERR, $trouble);
     exit $status;
@@ -20,27 +20,27 @@ if (my ($status, $output, $trouble) = eval { ask_hub() }) {
 send_again();
 go_on();
 
-# A connection to the hub of this account; nothing if there is none.
+# A connection to the daemon of this account; nothing if there is none.
 sub connected {
     my ($state) = $record =~ m{(.*)/installed/}s or return;
-    socket my $hub, 1, 1, 0 or return;    # AF_UNIX, SOCK_STREAM
-    binmode $hub;
-    wait_at_most($hub, 0, 20_000) or return;
-    connect $hub, pack 'S Z*', 1, reachable($state) or return;
-    my (undef, $user) = unpack 'i I', getsockopt $hub, 1, 17;    # SOL_SOCKET, SO_PEERCRED
-    return $user == $< ? $hub : undef;
+    socket my $daemon, 1, 1, 0 or return;    # AF_UNIX, SOCK_STREAM
+    binmode $daemon;
+    wait_at_most($daemon, 0, 20_000) or return;
+    connect $daemon, pack 'S Z*', 1, reachable($state) or return;
+    my (undef, $user) = unpack 'i I', getsockopt $daemon, 1, 17;    # SOL_SOCKET, SO_PEERCRED
+    return $user == $< ? $daemon : undef;
 }
 
 # Its answer: an exit status and two outputs; nothing if it does not answer for us.
-sub ask_hub {
+sub ask_daemon {
     local $SIG{PIPE} = 'IGNORE';
     my $version = join ' ', (stat "$package/dispatching/starting.py")[1, 7, 9];
     my $said = join "\0", $version, @ARGV[4 .. $#ARGV], '', map {"$_=$ENV{$_}"} keys %ENV;
-    put($hub, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
-    sysread $hub, my $heard, 65536 or return;
-    wait_at_most($hub, 1, 0) or return;    # from now on it tells twice a second that it is there
+    put($daemon, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
+    sysread $daemon, my $heard, 65536 or return;
+    wait_at_most($daemon, 1, 0) or return;    # from now on it sends a heartbeat twice a second
     until ($heard =~ /\0end\n\z/) {
-        sysread $hub, $heard, 65536, length $heard or return;
+        sysread $daemon, $heard, 65536, length $heard or return;
     }
     $heard =~ s/\A\.+//;
     my @answer = split /\0/, $heard, -1;
@@ -56,9 +56,9 @@ sub wait_at_most {
 # The socket, however long its path is: at most 107 bytes can be named.
 sub reachable {
     my ($state) = @_;
-    return "$state/hub.sock" if length $state < 90;
+    return "$state/daemon.sock" if length $state < 90;
     sysopen our $place, $state, 0 or return '';
-    return '/proc/self/fd/' . fileno($place) . '/hub.sock';
+    return '/proc/self/fd/' . fileno($place) . '/daemon.sock';
 }
 
 sub put {
@@ -86,5 +86,5 @@ sub send_again {
 # Become the interpreter. One that cannot be started has the shell's status, and another may have the event, unless it
 # was read.
 sub go_on {
-    exec {$ARGV[0]} @ARGV, '--hub', 'none' or exit(length $sent ? 70 : 127);
+    exec {$ARGV[0]} @ARGV, '--daemon', 'none' or exit(length $sent ? 70 : 127);
 }

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from catalog.test_index import CHANGES, config, indexed, root, trusted
+from dispatching.test_daemon_server import ask
 from dispatching.test_dispatch import SERVE, install, payload
-from dispatching.test_serving import ask
 from support import array_hook, folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks, write_config
 from tenterhook import Engine, Event
 from tenterhook.catalog import index, loading

@@ -66,7 +66,7 @@ def hub(shared: Path) -> Iterator[Path]:
     with ExitStack() as stack:
         variables = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "TENTERHOOK_"))}
         stack.enter_context(serving(env={**variables, "HOME": str(shared / "home")}, cwd="/"))
-        yield shared / "home/.local/state/tenterhook/hub.sock"
+        yield shared / "home/.local/state/tenterhook/daemon.sock"
 
 
 def before(vector: Vector) -> list[dict[str, Any]]:

@@ -51,13 +51,13 @@ each_host = pytest.mark.parametrize("host", AGENTS)
 
 SERVE = """
 import signal
-from tenterhook.dispatching import serving
+from tenterhook.dispatching import daemon_server
 
-class Counting(serving.Server):
+class Counting(daemon_server.Server):
     def _answer(self, *given):
         answer = super()._answer(*given)
         if answer is not None:
-            with open(self._path + ".answered", "a") as file:
+            with open(self.path + ".answered", "a") as file:
                 file.write("x")
         return answer
 
@@ -82,7 +82,7 @@ def serving(**options: Any) -> Iterator[subprocess.Popen[str]]:
 
 def answered(home: Path) -> int:
     """How many events the hub has answered; a bridge that waits for it in vain goes on alone."""
-    told = home / ".local" / "state" / "tenterhook" / "hub.sock.answered"
+    told = home / ".local" / "state" / "tenterhook" / "daemon.sock.answered"
     return told.stat().st_size if told.exists() else 0
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatching import test_serving
+from dispatching import test_daemon_server
+from dispatching.test_daemon_server import PERL, ask, needs_perl, socket_of
 from dispatching.test_dispatch import GUARD, answered, call, install, line, payload, serving
-from dispatching.test_serving import PERL, ask, needs_perl, socket_of
 from support import change_launcher, folder_hook, lose_tenterhook, until, user_hooks
 from tenterhook import cli
 
@@ -27,7 +27,7 @@ pytestmark = needs_perl
 
 @pytest.fixture(autouse=True)
 def guarded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(test_serving, "_bridge", [PERL])
+    monkeypatch.setattr(test_daemon_server, "_bridge", [PERL])
     folder_hook(user_hooks(home), "guard", GUARD)
     folder_hook(user_hooks(home), "who", """printf '{"additional_context": "by %s"}' "$PPID" """)
     install("claude-code")
@@ -131,7 +131,7 @@ def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
 ) -> None:
     hub = socket.socket(socket.AF_UNIX)
     os.chdir(socket_of(home).parent)
-    hub.bind("hub.sock")
+    hub.bind("daemon.sock")
     hub.listen()
 
     def hang_up() -> None:
@@ -161,7 +161,7 @@ def test_time_that_was_spent_with_a_hub_is_not_spent_again(home: Path, project: 
     talks = f"""
 import os, socket, time
 os.chdir({str(socket_of(home).parent)!r})
-listener = socket.socket(socket.AF_UNIX); listener.bind("hub.sock"); listener.listen(); print("on", flush=True)
+listener = socket.socket(socket.AF_UNIX); listener.bind("daemon.sock"); listener.listen(); print("on", flush=True)
 connection, _ = listener.accept(); connection.recv(100000)
 for _ in range(10):
     connection.send(b"."); time.sleep(0.4)

@@ -30,7 +30,7 @@ from support import (
 )
 from tenterhook import Engine
 from tenterhook.basics import processes, variables
-from tenterhook.dispatching import keeping_hub
+from tenterhook.dispatching import daemon
 from tenterhook.installing import interpreters
 
 if TYPE_CHECKING:
@@ -649,23 +649,23 @@ def test_what_runs_beside_the_agent_has_no_variable_of_it(home: Path, project: P
     """The daemon, also if an agent's event starts it again."""
     python_guard(home)
     install(AGENT)
-    assert tenterhook("hub", "start", "--no-pages").returncode == 0
+    assert tenterhook("daemon", "start").returncode == 0
     try:
-        pid = keeping_hub.process_id()
+        pid = daemon.SERVICE.process_id()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        until(lambda: keeping_hub.process_id() is None)
+        until(lambda: daemon.SERVICE.process_id() is None)
         with answering("launcher") as ask:
             given = {"OPENSSL_CONF": "/evil", "HOME": str(project), "MINE": "1", "TENTERHOOK_CHAIN": "1.1:x"}
             assert ask(payload(AGENT, project), **given) == "not this"
-        environment = environment_of(until(keeping_hub.process_id))
+        environment = environment_of(until(daemon.SERVICE.process_id))
         assert environment["HOME"] == str(home)
         assert not environment.keys() & {"MINE", "OPENSSL_CONF", "TENTERHOOK_CHAIN"}
         with answering("launcher") as ask:
             assert ask(payload(AGENT, project), **given) == "not this"
     finally:
         end_of_the_agent()
-        assert tenterhook("hub", "stop").returncode == 0
+        assert tenterhook("daemon", "stop").returncode == 0
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox", "ksh"])

@@ -315,11 +315,8 @@ def test_one_process_delivers_at_a_time_and_it_ends_by_itself(
 
 
 def _is_free() -> bool:
-    lock = uploader_start.UploaderLock()
-    if lock.acquire():
-        lock.release()
-        return True
-    return False
+    with uploader_start.uploader_lock() as is_free:
+        return is_free
 
 
 def test_whoever_leaves_is_not_reported_any_more(

@@ -359,7 +359,7 @@ def test_no_hook_runs_twice_for_an_answer_that_was_lost(home: Path, tmp_path: Pa
     assert noted.read_text() == "the one and only command\n"
 
 
-def test_an_event_that_was_read_for_a_hub_is_not_given_to_another(home: Path, tmp_path: Path, guard: Path) -> None:
+def test_an_event_that_was_read_for_the_daemon_is_not_given_to_another(home: Path, tmp_path: Path, guard: Path) -> None:
     noted = counting_guard(guard, home)
     install("claude-code")
     package = tmp_path / "half/tenterhook"
@@ -367,7 +367,7 @@ def test_an_event_that_was_read_for_a_hub_is_not_given_to_another(home: Path, tm
     (package / "dispatching/dispatch.py").write_text("raise ImportError('half of it')\n")
     change_launcher(home, (f"bridge={launcher.BRIDGE}", f"bridge={package}/bridge.py"), ("/usr/bin/perl", "/no/perl"))
     assert is_blocked(send(home, payload_with("the first command")))  # nothing was read: another answers
-    (state(home) / "hub.sock").touch()
+    (state(home) / "daemon.sock").touch()
     (state(home) / "fallback").unlink()
     ended = send(home, payload_with("the second command"))
     assert ended.returncode == 2

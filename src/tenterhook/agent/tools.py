@@ -6,7 +6,6 @@ import asyncio
 import fnmatch
 import os
 import re
-import signal
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from pydantic_ai import Tool, ToolReturn
 from pydantic_ai.exceptions import ToolFailed
 
 from ..approvals.requests import resolved
+from ..basics import processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -85,15 +85,16 @@ class Tools:
             raise ToolFailed(f"The command cannot be started: {said}" + (f": {where}" if where else "")) from None
         finally:
             os.close(theirs)
+        leader = processes.child(process.pid)
         output = _Output()
         reading = asyncio.create_task(output.read(stream))
         try:
             await asyncio.wait_for(process.wait(), timeout)
         except TimeoutError:
-            await asyncio.shield(_end(process))
+            await asyncio.shield(_end(leader))
             raise ToolFailed(f"{output.text()}\n[ended after {timeout:g} s, it had not finished]".strip()) from None
         except asyncio.CancelledError:
-            await asyncio.shield(_end(process))
+            await asyncio.shield(_end(leader))
             raise
         finally:
             await asyncio.wait([reading], timeout=_LEFT_OPEN)
@@ -254,26 +255,13 @@ class _Output:
 async def _end_started(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
     """End a command that may just be starting."""
     try:
-        await _end(await starting)
+        await _end(processes.child((await starting).pid))
     except (OSError, ValueError):
         pass  # it could not be started
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """SIGTERM to the whole group, SIGKILL a moment later."""
-    for number, wait in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 1.0)):
-        try:
-            os.killpg(process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
-        try:
-            await asyncio.wait_for(process.wait(), wait)
-        except TimeoutError:
-            continue
-    try:
-        os.killpg(process.pid, signal.SIGKILL)  # whoever of the group outlived its leader
-    except (ProcessLookupError, PermissionError):
-        pass
+async def _end(leader: processes.Process) -> None:
+    await asyncio.to_thread(processes.end_group, leader, _GRACE)  # the event loop reaps the leader
 
 
 def _files(root: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import jsonable, places
+from ..basics import jsonable, places, processes
 from . import surroundings
 from .paths import Places
 from .worker import SETUP_SECONDS
@@ -122,6 +122,7 @@ async def _ask(job: Job, where: Places) -> dict[str, Any]:
         limit=_LONGEST_LINE,
     )
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    leader = processes.child(process.pid)
     try:
         process.stdin.write(json.dumps(_handed(job, where)).encode() + b"\n")
         seconds = SETUP_SECONDS + 2 * (job.case.timeout or job.hook.timeout) + _OVER
@@ -134,7 +135,7 @@ async def _ask(job: Job, where: Places) -> dict[str, Any]:
         last = said.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no reason given"]
         return {"error": f"the case could not be tried: {last[0]}", "remedy": "try again; this should not happen"}
     finally:
-        await _end(process)
+        await _end(process, leader)
     return found
 
 
@@ -152,7 +153,7 @@ def _handed(job: Job, where: Places) -> dict[str, Any]:
     }
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process, leader: processes.Process) -> None:
     """Let a worker clean up, which it does when its stdin ends; kill it if it does not."""
     assert process.stdin is not None
     process.stdin.close()
@@ -160,5 +161,5 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         async with asyncio.timeout(_LAST_WAIT):
             await asyncio.shield(process.wait())
     except TimeoutError:
-        os.killpg(process.pid, signal.SIGKILL)
+        await asyncio.to_thread(processes.end_group, leader, 0)
         await process.wait()

@@ -1,17 +1,17 @@
-"""Processes as the system tells of them, not the environment: who called us, and whom we have left running."""
+"""Processes: who called us, as the system tells and not the environment; starting detached ones and ending groups."""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 
-from . import callers
+from . import callers, places, variables
 from .values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from subprocess import Popen
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class Process(NamedTuple):
@@ -32,6 +32,7 @@ class Ancestor(NamedTuple):
     name: str = ""
     session: int = 0  # the process that leads its session; 0 if that is in another namespace
     terminal: int = 0  # the number of its terminal; 0 if it has none
+    group: int = 0
 
 
 def this() -> Process:
@@ -39,13 +40,18 @@ def this() -> Process:
     pid = os.getpid()
     known = _THIS.get(pid)
     if known is None:
-        found = look_up(pid)
         _THIS.clear()
-        known = _THIS[pid] = found.process if found else Process(pid, "")
+        known = _THIS[pid] = child(pid)
     return known
 
 
 _THIS: dict[int, Process] = {}
+
+
+def child(pid: int) -> Process:
+    """A child of ours, or this process, by its number; to be called before it is reaped."""
+    found = look_up(pid, has_ended=True)
+    return found.process if found else Process(pid, "")
 
 
 def is_ours(process: Process) -> bool:
@@ -149,7 +155,8 @@ def look_up(pid: int, *, has_ended: bool = False) -> Ancestor | None:
         if fields[0] == b"Z" and not has_ended:
             return None
         name = head.partition(b"(")[2].decode("utf-8", "replace")
-        return Ancestor(Process(pid, fields[19].decode()), int(fields[1]), name, int(fields[3]), int(fields[4]))
+        parent, group, session, terminal = map(int, fields[1:5])
+        return Ancestor(Process(pid, fields[19].decode()), parent, name, session, terminal, group)
     except FileNotFoundError:
         return _found_by_ps(pid) if not os.path.exists("/proc/self/stat") else None
     except (OSError, IndexError, ValueError):
@@ -175,23 +182,95 @@ def _ask_ps(pid: int, *columns: str) -> str:
     return asked.stdout.strip()
 
 
-class Outliving:
-    """Processes that this one has started and that may outlive it; none stays a zombie for long."""
+_SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` costs an import of `enum`
+_LAST_WAIT = 1.0  # seconds for a group that SIGKILL does not remove at once
+_DETACHED: list[int] = []  # children that may outlive this process
 
-    def __init__(self) -> None:
-        self._children: list[int] = []
 
-    def add(self, started: Popen[bytes]) -> None:
-        started.returncode = 0  # we reap it by its number; what Popen thinks of it does not matter any more
-        self._children.append(started.pid)
+def start_detached(
+    function: str,
+    *arguments: object,
+    python: str | None = None,
+    path: Sequence[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: int | None = None,
+    output: int | None = None,
+) -> int:
+    """Start a Python process of ours that may outlive this one, and return its number.
 
-    def reap(self) -> None:
-        """Let go of those that have ended."""
-        self._children = [pid for pid in self._children if not _reaped(pid)]
+    It calls `function`, as `module:name`, with arguments that `repr` can write. It has a session of its own, `/` as its
+    directory, `stdin` and `output` or the null device, no other descriptor of ours, and the environment `env`, else
+    `variables.for_own_process`. Raises `OSError` if it cannot be started.
+    """
+    import subprocess
+
+    _DETACHED[:] = [pid for pid in _DETACHED if not _reaped(pid)]
+    module, name = function.split(":")
+    code = f"import sys; sys.path += {list(path or module_path())!r}; "
+    code += f"from {module} import {name}; {name}(*{arguments!r})"
+    process = subprocess.Popen(
+        [python or sys.executable, "-I", "-S", "-c", code],
+        stdin=subprocess.DEVNULL if stdin is None else stdin,
+        stdout=subprocess.DEVNULL if output is None else output,
+        stderr=subprocess.DEVNULL if output is None else output,
+        cwd="/",
+        env=variables.for_own_process(os.environ) if env is None else env,
+        start_new_session=True,
+    )
+    process.returncode = 0  # it is reaped by its number; what Popen knows of it does not matter
+    _DETACHED.append(process.pid)
+    return process.pid
+
+
+def module_path() -> list[str]:
+    """Where a Python process that is started with `-I -S` finds our modules and those they need."""
+    package = os.path.dirname(places.PACKAGE)
+    return list(dict.fromkeys([package, *(entry for entry in sys.path if entry.endswith("-packages"))]))
 
 
 def _reaped(pid: int) -> bool:
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
-    except ChildProcessError:  # somebody else did, or it belongs to the process that we were forked from
+    except ChildProcessError:  # it was reaped elsewhere, or belongs to the process that we were forked from
         return True
+
+
+def signal_group(leader: int, number: int) -> bool:
+    """Send a signal to a process group; return whether there is one.
+
+    Its leader must be a child that was not reaped: only then the number cannot be that of another group.
+    """
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def end_group(leader: Process, grace: float, reap: Callable[[], object] = bool) -> None:
+    """End the process group that a child of ours leads, or led until it was reaped.
+
+    SIGTERM, and SIGKILL for what is left after `grace` seconds, at once if that is 0; returns when the group is gone,
+    or a second later. `reap` is called meanwhile, to wait for the leader without blocking. A group whose number now
+    belongs to another process is left alone.
+    """
+
+    def is_there(number: int = 0) -> bool:
+        reap()
+        found = look_up(leader.pid, has_ended=True)
+        return (found is None or found.process == leader) and signal_group(leader.pid, number)
+
+    for number, seconds in ((_SIGTERM, grace), (_SIGKILL, _LAST_WAIT)):
+        if not seconds or not is_there(number):
+            continue
+        until = time.monotonic() + seconds
+        while is_there() and _has_members(leader.pid) and time.monotonic() < until:
+            time.sleep(0.005)
+
+
+def _has_members(group: int) -> bool:
+    """Whether a process group has one that has not ended: nobody may be there to reap those that have."""
+    if not os.path.exists("/proc/self/stat"):
+        return True
+    found = (look_up(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    return any(each is not None and each.group == group for each in found)

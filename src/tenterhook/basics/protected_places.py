@@ -54,6 +54,7 @@ MOVED = {
 REFUSED = frozenset(
     (
         *("disable", "enable", "remove", "trust", "untrust", "hub", "hub join", "hub leave", "hub start", "hub stop"),
+        *("daemon run", "daemon start", "daemon stop"),
         *("hub person add", "hub person password", "hub person remove", "hub token add", "hub token revoke"),
         *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
     )
@@ -67,6 +68,7 @@ READING = frozenset(
     (
         *("check", "completion", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
         *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
+        *("daemon", "daemon status"),
     )
 )
 

@@ -99,6 +99,24 @@ def of_person(environ: Mapping[bytes, bytes]) -> Iterator[tuple[str, str]]:
             yield os.fsdecode(name), os.fsdecode(value)
 
 
+def for_own_process(environ: Mapping[str, str]) -> dict[str, str]:
+    """What a process of ours that runs in the background has of a caller's environment."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in _OF_OWN_PROCESSES
+        or name.startswith(_OF_OWN_PROCESSES_KINDS)
+        or name.lower() in _PROXIES
+        or is_from_record(os.fsencode(name))
+        if name != "TENTERHOOK_CHAIN"
+    }
+
+
+_OF_OWN_PROCESSES = ("LANG", "LANGUAGE", "LOGNAME", "PATH", "TZ", "USER")
+_OF_OWN_PROCESSES_KINDS = ("LC_", "PG", "TENTERHOOK_")
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")  # in either case
+
+
 def inherited(given: Mapping[bytes, bytes], record: Mapping[str, Any], directory: str) -> dict[bytes, bytes]:
     """What hooks inherit of an agent's variables. `directory`: where the agent is."""
     kept = {

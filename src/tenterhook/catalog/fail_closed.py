@@ -7,7 +7,6 @@ project's hooks are not kept: another branch may not have them, and one that was
 from __future__ import annotations
 
 import os
-import time
 
 from ..basics import light_json, locks, places
 from ..basics.values import NamedTuple
@@ -222,21 +221,13 @@ def _change(changed: Any) -> bool:
     file = path()
     try:
         places.make_private(os.path.dirname(file))
-        lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:  # no place to write
-        return True
-    try:
-        until = time.monotonic() + _LONGEST_WAIT
-        while not locks.taken(lock):
-            if time.monotonic() > until:
+        with locks.Lock(f"{file}.lock", _LONGEST_WAIT) as is_held:
+            if not is_held:
                 return False
-            time.sleep(0.01)
-        latest, trouble = read()
-        if trouble is None:
-            hooks = [_as_json(each) for each in changed(latest)]
-            places.replace_file(file, light_json.dumps({"schema": 1, "hooks": hooks}).encode())
-    except OSError:  # no room, or no locks there
+            latest, trouble = read()
+            if trouble is None:
+                hooks = [_as_json(each) for each in changed(latest)]
+                places.replace_file(file, light_json.dumps({"schema": 1, "hooks": hooks}).encode())
+    except OSError:  # no place to write, or no room
         pass
-    finally:
-        os.close(lock)
     return True

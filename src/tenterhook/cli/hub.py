@@ -108,10 +108,11 @@ def hub(
         return
     refuse_below_agent("hub")
     check_url(public_url)
-    from ..dispatching import keeping_hub
+    from ..hub import background, server
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
-    keeping_hub.run(listen, database, public_url, keep_days, insecure, say=_say_json if as_json else say)
+    with background.SERVICE.claimed():  # by the first of several hubs
+        server.run(listen, database, public_url, keep_days, insecure, _say_json if as_json else say)
 
 
 def check_url(public_url: str | None) -> None:

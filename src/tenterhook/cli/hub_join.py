@@ -18,7 +18,6 @@ from .printing import print_json
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..dispatching import keeping_hub
     from ..hub_client.membership import Membership
 
 _WHAT_IT_MEANS = """\
@@ -114,17 +113,17 @@ def leave() -> int:
 @json_option
 def status(as_json: bool) -> int:
     """Say whether a hub runs on this machine, which one was joined, whether it can be reached and what waits for it."""
-    from ..dispatching import keeping_hub
+    from ..hub.background import SERVICE
     from ..hub_client import membership, uploader
 
-    running = keeping_hub.process_id()
-    kept = keeping_hub.wanted()
+    running = SERVICE.process_id()
+    is_kept = SERVICE.config() is not None
     if not as_json:
-        click.echo(_running(running, kept))
+        click.echo(_running(running, is_kept=is_kept))
     joined = membership.load()
     if joined is None:
         if as_json:
-            print_json({"schema": 1, "running": running, "background": kept is not None, "joined": False})
+            print_json({"schema": 1, "running": running, "background": is_kept, "joined": False})
         else:
             click.echo("no hub was joined; join one with: tenterhook hub join URL")
         return 0
@@ -136,7 +135,7 @@ def status(as_json: bool) -> int:
     waiting = uploader.pending(joined)
     if as_json:
         about = {"url": joined.url, "name": joined.name, "reachable": trouble is None, "why_not": trouble}
-        here = {"running": running, "background": kept is not None}
+        here = {"running": running, "background": is_kept}
         print_json({"schema": 1, **here, "joined": True, **about, "undelivered": waiting})
     else:
         click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
@@ -145,12 +144,8 @@ def status(as_json: bool) -> int:
     return 0 if trouble is None else 1
 
 
-def _running(pid: int | None, kept: keeping_hub.Wanted | None) -> str:
-    if pid is None:
-        again = (
-            "; it is started again when an agent begins a session" if kept else "; start one with: tenterhook hub start"
-        )
-        return "no hub runs on this machine" + again
-    if kept is None:
-        return "a hub runs on this machine"
-    return "a hub runs on this machine, in the background" + ("" if kept.listen else ", without pages")
+def _running(pid: int | None, *, is_kept: bool) -> str:
+    if pid is not None:
+        return "a hub runs on this machine" + (", in the background" if is_kept else "")
+    again = "it is started again when an agent begins a session" if is_kept else "start one with: tenterhook hub start"
+    return f"no hub runs on this machine; {again}"

@@ -13,11 +13,12 @@ import click
 from ..agents import AGENTS
 from ..basics.shown import visible
 from ..catalog import loading, roots
-from ..dispatching import keeping_hub
+from ..dispatching import daemon as daemon_
 from ..errors import ERROR, HookError
 from ..installing import changes, sources, wiring
 from ..installing.lasting import temporary
-from . import hub_background
+from . import services
+from .daemon import RUNS
 from .loading import agent_names, agents_named, json_option
 from .printing import print_diff, print_json, short_path
 from .refusals import refuse_below_agent
@@ -48,11 +49,12 @@ if TYPE_CHECKING:
 )
 @click.option("--no-config", "forget_configs", is_flag=True, help="Forget the files named with --config before.")
 @click.option(
-    "--hub/--no-hub",
+    "--daemon/--no-daemon",
     default=None,
-    help="Keep a process in the background that has everything loaded: hooks answer about three times as fast."
+    help="Keep the daemon running, which has everything loaded: hooks answer about three times as fast."
     " Default: ask on a terminal.",
 )
+@click.option("--hub/--no-hub", default=None, hidden=True)  # as it was called before
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
 @json_option
 def install(
@@ -61,6 +63,7 @@ def install(
     closed: bool | None,
     configs: tuple[str, ...],
     forget_configs: bool,
+    daemon: bool | None,
     hub: bool | None,
     dry_run: bool,
     as_json: bool,
@@ -73,11 +76,14 @@ def install(
 
     \b
     tenterhook install claude-code kimi-code
-    tenterhook install codex --hub
+    tenterhook install codex --daemon
     tenterhook install gemini --dry-run
     """
     if not dry_run:
         refuse_below_agent("install")  # it can name files whose hooks need no trust, and open what was closed
+    if hub is not None:
+        click.echo(f"`--{'' if hub else 'no-'}hub` is now `--{'' if hub else 'no-'}daemon`", err=True)
+        daemon = hub if daemon is None else daemon
     agents = _chosen(names)
     here = roots.project_root(os.getcwd())
     root = None if for_user else here
@@ -94,43 +100,40 @@ def install(
     if not dry_run:
         _make(plans)
     if as_json:
-        trouble = _trouble_with_hub() if hub and not dry_run else None
-        about = {"running": keeping_hub.process_id(), "why_not": trouble}
+        trouble = _trouble_with_daemon() if daemon and not dry_run else None
+        about = {"running": daemon_.SERVICE.process_id(), "why_not": trouble}
         done = {"dry_run": dry_run, "installed": [_as_json(each) for each in plans]}
-        print_json({"schema": 1, **done, "hub": about})
+        print_json({"schema": 1, **done, "daemon": about, "hub": about})  # "hub": as it was called before
         return 0 if trouble is None else 1
     for each, catalog in zip(plans, catalogs, strict=True):
         _print(each, catalog.expected(), dry_run=dry_run)
     _warn_if_temporary()
     if not dry_run:
-        _offer_hub(hub)
+        _offer_daemon(daemon)
     return 0
 
 
-def _offer_hub(hub: bool | None) -> None:
-    if hub is None and keeping_hub.could_help():
+def _offer_daemon(daemon: bool | None) -> None:
+    if daemon is None and daemon_.could_help():
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            click.echo(f"no hub runs on this machine; {keeping_hub.ADVICE}")
+            click.echo(f"the daemon does not run; {daemon_.ADVICE}")
             return
         click.echo("hooks answer about three times as fast while a process in the background has everything loaded;")
-        click.echo("it takes about 25 MB, listens on no network, and ends with: tenterhook hub stop")
-        hub = click.confirm("keep one running?", default=True)
-    if hub:
-        _bring_hub()
-        click.echo("a hub runs in the background; end it with: tenterhook hub stop")
+        click.echo("it takes about 25 MB, listens on no network, and ends with: tenterhook daemon stop")
+        daemon = click.confirm("keep one running?", default=True)
+    if daemon:
+        _start_daemon()
+        click.echo(RUNS)
 
 
-def _bring_hub() -> None:
-    """Have a hub run, if none does: the one that was to run, or one without pages."""
-    hub_background.need_linux()
-    if keeping_hub.process_id() is None:
-        known = keeping_hub.wanted()
-        hub_background.begin(*(known[:4] if known else ()), insecure=bool(known and known.insecure))
+def _start_daemon() -> None:
+    if daemon_.SERVICE.process_id() is None:
+        services.start(daemon_.SERVICE, {})
 
 
-def _trouble_with_hub() -> str | None:
+def _trouble_with_daemon() -> str | None:
     try:
-        _bring_hub()
+        _start_daemon()
     except HookError as error:
         return error.message
     return None

@@ -50,8 +50,8 @@ def print_status() -> int:
         click.echo(f"        {state.agent.title:<12} {word}{state.more and f'  {state.more}'}")
     if any(state.word == _GUARDED for state in states) and (instead := launcher.fallback()):
         click.echo(f"        {visible(instead)} answers, not what was installed: tenterhook doctor --fix")
-    if hub := _hub(states):
-        click.echo(f"{click.style('hub', bold=True)}     {hub}")
+    if daemon := _daemon(states):
+        click.echo(f"{click.style('daemon', bold=True)}  {daemon}")
     click.echo(f"{click.style('next', bold=True)}    {_next(catalog, waiting, states)}")
     return 0
 
@@ -95,14 +95,14 @@ def _state(agent: Agent, catalog: Catalog) -> _State:
     return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not shown_to_hold.is_kept(agent, project))
 
 
-def _hub(states: Sequence[_State]) -> str | None:
-    from ..dispatching import keeping_hub
+def _daemon(states: Sequence[_State]) -> str | None:
+    from ..dispatching import daemon
 
-    if keeping_hub.process_id() is not None:
-        return "runs on this machine"
-    if not any(state.word == _GUARDED for state in states) or not keeping_hub.could_help():
+    if daemon.SERVICE.process_id() is not None:
+        return "runs"
+    if not any(state.word == _GUARDED for state in states) or not daemon.could_help():
         return None
-    return f"none runs on this machine; {keeping_hub.ADVICE}"
+    return f"does not run; {daemon.ADVICE}"
 
 
 def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:

@@ -8,7 +8,7 @@ import click
 
 from ..agents import AGENTS
 from ..catalog import roots
-from ..dispatching import keeping_hub
+from ..dispatching import daemon
 from ..errors import HookError
 from ..installing import changes, records
 from .loading import agent_names, agents_named
@@ -58,11 +58,14 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
         elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]
         left = "it is still guarded by another installation" if elsewhere else "it is not guarded any more"
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
-    _end_hub()
+    _stop_daemon()
     return 0
 
 
-def _end_hub() -> None:
-    """End what answers events and nothing else, if there are none any more."""
-    if not records.all_records() and keeping_hub.end_without_pages() is not None:
-        click.echo("no hub runs in the background any more: no agent hands it events")
+def _stop_daemon() -> None:
+    """Stop the daemon if no agent is left whose events it could answer."""
+    if not records.all_records():
+        daemon.migrate(leave=daemon.SERVICE)
+        if daemon.SERVICE.disable():
+            daemon.SERVICE.stop()
+            click.echo("the daemon has ended: no agent is left whose events it would answer")

@@ -47,7 +47,7 @@ def answer(
     journal = Journal(record["host"], tells=False)
     if is_new:
         if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
-            _keep_hub()
+            _ensure_services_run()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline, journal)
@@ -117,12 +117,12 @@ def _mark_agent() -> None:
         pass
 
 
-def _keep_hub() -> None:
-    """See to it that the hub runs that is to run in the background, if there is one."""
-    if os.path.exists(f"{places.state()}/hub-in-background.json"):
-        from . import keeping_hub
+def _ensure_services_run() -> None:
+    """Have the daemon and the hub started that are enabled and do not run."""
+    if any(os.path.exists(f"{places.state()}/{name}") for name in ("daemon.json", "hub-in-background.json")):
+        from . import daemon
 
-        keeping_hub.see_to_it()
+        daemon.ensure_running()
 
 
 def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:

@@ -190,7 +190,8 @@ def _as_matchers_see_it(payload: dict[str, Any]) -> tuple[Any, Any] | None:
 
 
 def _options(arguments: Sequence[str]) -> dict[str, str]:
-    given = {"host": "", "event": "", "record": "", "check": "", "hub": ""}
+    # "hub": what launchers of earlier versions call the daemon
+    given = {"host": "", "event": "", "record": "", "check": "", "daemon": "", "hub": ""}
     words = list(arguments)
     while words:
         name = words.pop(0).removeprefix("--")

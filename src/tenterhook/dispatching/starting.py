@@ -1,7 +1,7 @@
-"""The start of the bridge: a hub on this machine, which has everything loaded, is asked first; else dispatch answers.
+"""The start of the bridge: the daemon, which has everything loaded, is asked first; else dispatch answers.
 
-The hub's socket is beside the record. A block has an exit status of its own, since an interpreter that cannot start
-exits with 2, and that is no block.
+The daemon's socket is beside the records. A block has an exit status of its own, since an interpreter that cannot
+start exits with 2, and that is no block.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FAILED = 70  # the launcher reports it, and asks no other Tenterhook
 def start(begun: float) -> NoReturn:
     """Answer the event on stdin. `begun`: since when the agent waits, by the monotonic clock."""
     gc.disable()  # a collection frees nothing in so short a process, and takes over a millisecond
-    sent = _answered_by_hub()
+    sent = _answered_by_daemon()
     try:
         from .dispatch import main
     except BaseException:
@@ -33,17 +33,17 @@ def start(begun: float) -> NoReturn:
     main(sys.argv[1:], block=BLOCK, sent=sent, begun=begun)
 
 
-def _answered_by_hub() -> bytes | None:
-    """End with a hub's answer; where there is none, what stdin held, if it was read."""
-    state, found, _ = sys.argv[-1].rpartition("/installed/")  # `--hub none` is last where the hub was asked already
+def _answered_by_daemon() -> bytes | None:
+    """Exit with the daemon's answer; without one, return what stdin held, if it was read."""
+    state, found, _ = sys.argv[-1].rpartition("/installed/")  # else bridge.pl has asked
     if not found:
         return None
     try:
-        os.stat(f"{state}/hub.sock")  # mostly there is none, and that is all it costs
+        os.stat(f"{state}/daemon.sock")  # mostly there is none, and that is all it costs
     except OSError:
         return None
     sent = _everything_sent()
-    answer = ask_hub(f"{state}/hub.sock", sys.argv[1:], sent)
+    answer = ask_daemon(f"{state}/daemon.sock", sys.argv[1:], sent)
     if answer is None:
         return sent
     status, output, trouble = answer
@@ -60,17 +60,17 @@ def _everything_sent() -> bytes:
     return b"".join(pieces)
 
 
-def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
+def ask_daemon(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
     """Its answer: an exit status and two outputs; None if it does not answer for us."""
     try:
         import _socket  # `socket` would import `enum` and `selectors`
 
-        hub = _socket.socket(_socket.AF_UNIX)
-        hub.settimeout(0.02)
+        daemon = _socket.socket(_socket.AF_UNIX)
+        daemon.settimeout(0.02)
         if len(path) > 100:  # too long for a socket: by way of its directory
-            path = f"/proc/self/fd/{os.open(path[:-9], os.O_RDONLY)}/hub.sock"
-        hub.connect(path)
-        credentials = hub.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+            path = f"/proc/self/fd/{os.open(path[:-12], os.O_RDONLY)}/daemon.sock"
+        daemon.connect(path)
+        credentials = daemon.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
         if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
             return None
         words = (
@@ -82,11 +82,11 @@ def ask_hub(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, b
         said = b"\0".join(words)
         message = memoryview(b"%d %d\n%b%b" % (len(said), len(sent), said, sent))
         while message:
-            message = message[hub.send(message) :]
-        heard = hub.recv(65536)
-        hub.settimeout(1)  # from now on it tells twice a second that it is there
+            message = message[daemon.send(message) :]
+        heard = daemon.recv(65536)
+        daemon.settimeout(1)  # from now on it sends a heartbeat twice a second
         while heard and not heard.endswith(b"\0end\n"):
-            piece = hub.recv(65536)
+            piece = daemon.recv(65536)
             if not piece:
                 return None
             heard += piece

@@ -151,8 +151,8 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
     if "launcher" in record:
         start = ["/bin/sh", launcher.path(), installation, next(iter(record["events"]))]
         commands = [[*start, "check-alone"]]
-        if os.path.exists(os.path.join(places.state(), "hub.sock")):
-            commands.append([*start, "check"])  # by way of the hub, which may end at any time
+        if os.path.exists(os.path.join(places.state(), "daemon.sock")):
+            commands.append([*start, "check"])  # by way of the daemon, which may end at any time
     else:  # of version 0.1
         old = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
         commands = [[*old, "--record", records.file(agent, project)]]

@@ -22,8 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_BOOT = "import sys; sys.path[:0] = {path!r}; from tenterhook.firing.minding import main; main()"
-
 
 class Job(NamedTuple):
     """One asynchronous hook, ready to run in another process."""
@@ -56,46 +54,22 @@ def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, byte
     )
 
 
-class Minders:
-    """The minders one process has started, so that none stays a zombie for long."""
+def start(jobs: Sequence[Job], base: Mapping[bytes, bytes]) -> str | None:
+    """Run jobs in a process of their own without waiting for it; return why it could not be started.
 
-    def __init__(self) -> None:
-        self._started = processes.Outliving()
-
-    def start(self, jobs: Sequence[Job], base: Mapping[bytes, bytes]) -> str | None:
-        """Hand jobs to a minder without waiting for it; return why it could not be started.
-
-        `base` is what their environments have in common; the minder itself has that of this process.
-        """
-        import subprocess
-
-        self._started.reap()
-        path = [os.path.dirname(places.PACKAGE)]
-        env = {os.fsdecode(name): os.fsdecode(value) for name, value in base.items()}
-        handed = {"places": places.FIXED, "env": env, "jobs": [job._asdict() for job in jobs]}
-        data = json.dumps(handed).encode()
+    `base` is what the environments of the jobs have in common.
+    """
+    env = {os.fsdecode(name): os.fsdecode(value) for name, value in base.items()}
+    handed = {"places": places.FIXED, "env": env, "jobs": [job._asdict() for job in jobs]}
+    try:
+        descriptor = _readable(json.dumps(handed).encode())
         try:
-            descriptor = _readable(data)
-        except OSError as error:
-            return f"cannot start: {error.strerror}"
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _BOOT.format(path=path)],
-                stdin=descriptor,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                start_new_session=True,
-            )
-        except OSError as error:
-            return f"cannot start: {error.strerror}"
+            processes.start_detached("tenterhook.firing.minding:main", stdin=descriptor)
         finally:
             os.close(descriptor)
-        self._started.add(process)
-        return None
-
-
-MINDERS = Minders()
+    except OSError as error:
+        return f"cannot start: {error.strerror}"
+    return None
 
 
 def _readable(data: bytes) -> int:

@@ -100,7 +100,7 @@ class Turn:
             jobs.append((run, job))
             self._say(f"[ASYNC] Hook '{hook.name}' fired (running in background)")
         if jobs:
-            why = minding.MINDERS.start([job for _, job in jobs], self._env().base)
+            why = minding.start([job for _, job in jobs], self._env().base)
             self.runs += [run if why is None else _not_started(run, why) for run, _ in jobs]
 
     def _note_refusal(self, hook: Hook) -> bool:

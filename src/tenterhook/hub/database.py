@@ -7,7 +7,6 @@ again if the server went away in the middle, so it does nothing but ask and chan
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 import threading
@@ -15,6 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..basics import places
+from ..basics.locks import Lock
 from ..errors import HookError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class SQLite:
         self.told: Callable[[], None] = _nothing
         self._writing = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
-        self._claim = -1
+        self._lock = Lock(f"{file}.lock", wait=0)
         try:
             places.make_private(os.path.dirname(file))
             self._writer = self._connect()
@@ -136,10 +136,7 @@ class SQLite:
 
     def claim(self) -> None:
         """Be the only hub on this file: wake-ups do not reach another process."""
-        self._claim = os.open(self.file + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not self._lock.__enter__():
             raise HookError(
                 f"another hub is running on {self.file}",
                 "end it first, name another file with --database, or use PostgreSQL for several hubs",
@@ -184,8 +181,7 @@ class SQLite:
     def close(self) -> None:
         for connection in (*self._idle, self._writer):
             connection.close()
-        if self._claim >= 0:
-            os.close(self._claim)
+        self._lock.__exit__()
 
 
 class _SQLiteTransaction:

@@ -168,8 +168,8 @@ def run(
     listen: str,
     database: str | None,
     public_url: str | None,
-    is_insecure: bool,
     keep_days: int,
+    insecure: bool,
     say: Callable[[dict[str, Any]], None],
 ) -> None:
     """Serve until a signal comes; `say` hears first where, and with which link to sign in."""
@@ -180,7 +180,7 @@ def run(
         with _listening(*_host_and_port(listen)) as listener:
             host, port = listener.getsockname()[:2]
             own = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-            address = access.Address(host, port, (public_url or own).rstrip("/"), is_insecure)
+            address = access.Address(host, port, (public_url or own).rstrip("/"), insecure)
             say(_first_words(kept, address, own))
             app = application(kept, address, keep_days)
             config = uvicorn.Config(

@@ -13,8 +13,8 @@ from ..basics import light_json, places
 from ..journal import segments
 from . import membership as membership_
 from .connection import HubConnection, HubRefused, HubUnavailable
-from .uploader_start import UploaderLock, seconds_since_wake
 from .uploader_start import directory as own_directory
+from .uploader_start import seconds_since_wake, uploader_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,11 @@ _RETRY_LATER = (408, 425, 429)
 def main(fixed: dict[str, str]) -> None:
     """Upload until there is nothing new for a while; return at once if another process does."""
     places.FIXED.update(fixed)
-    lock = UploaderLock()
-    while lock.acquire():
-        _upload_until_idle()
-        lock.release()
+    while True:
+        with uploader_lock() as is_held:
+            if not is_held:
+                return
+            _upload_until_idle()
         joined = membership_.read()
         # a process that wrote a record since our last check saw the lock held and relies on us
         if joined is None or not _has_new(joined):

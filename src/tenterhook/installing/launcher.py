@@ -17,7 +17,7 @@ from ..catalog import ownership, roots
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-VERSION = 1  # of the launcher and of the entries that name it; what another version wrote is renewed
+VERSION = 2  # of the launcher and of the entries that name it; what another version wrote is renewed
 BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
 _TEMPLATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launcher.sh")
 # Where pipx and uv keep the interpreter of a Tenterhook that they installed, below the home.

@@ -15,7 +15,7 @@ record=$state/installed/$1.json
 ended=127  # how the Tenterhook ended that was started last
 check='' alone=''
 case $mode in check*) check='--check yes' ;; esac  # load all that an answer could need, and answer nothing
-[ "$mode" != check-alone ] || alone='--hub none'
+[ "$mode" != check-alone ] || alone='--daemon none'
 
 # Say that there is no answer, write it down, and do what was chosen for that case. WHAT REMEDY
 fail() {
@@ -61,8 +61,8 @@ is_safe() {
 python=@python@
 bridge=@bridge@
 if [ -x "$python" ] && [ -r "$bridge" ]; then
-    if [ -S "$state/hub.sock" ] && [ ! "$alone" ] && [ -x /usr/bin/perl ] && [ -r "${bridge%.py}.pl" ]; then
-        # The hub has everything loaded, and Perl starts in a quarter of the time that Python takes.
+    if [ -S "$state/daemon.sock" ] && [ ! "$alone" ] && [ -x /usr/bin/perl ] && [ -r "${bridge%.py}.pl" ]; then
+        # The daemon has everything loaded, and Perl starts in a quarter of the time that Python takes.
         PERL_BADLANG=0
         export PERL_BADLANG
         answer_with /usr/bin/perl -C0 -f "${bridge%.py}.pl" "$python" -I -S "$bridge"

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..basics import places, variables
+from ..basics import places, processes, variables
 from . import interpreters, launcher
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def made(
         "python": sys.executable,
         "bridge": launcher.BRIDGE,
         "others": launcher.others([before["python"]] if "python" in before else []),
-        "path": module_path(),
+        "path": processes.module_path(),
         "home": places.home(),
         "config": places.config_home(),
         "state": places.state(),
@@ -115,12 +115,6 @@ def _environment(agent: Agent) -> dict[str, str]:
     """The variable that moved the agent's settings, if one did: who changes them later must find them again."""
     value = os.environ.get(agent.variable) if agent.variable else None
     return {agent.variable: value} if agent.variable and value else {}
-
-
-def module_path() -> list[str]:
-    """Where the interpreter finds what we need, started without its own idea of that."""
-    package = os.path.dirname(places.PACKAGE)
-    return list(dict.fromkeys([package, *(entry for entry in sys.path if entry.endswith("-packages"))]))
 
 
 def write(path: str, record: Mapping[str, Any]) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from ..approvals import presence
-from ..basics import places
+from ..basics import places, processes
 from ..errors import Problem
 
 TYPE_CHECKING = False
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 
 _STATE = ("pre-session",)
 _CLOSED = "pre-tool-call"
-_SYNC = """
-import sys
-sys.path[:0] = {path!r}
-from tenterhook.installing import changes
-changes.sync({record!r}, {absent!r}, {closed!r})
-"""
 
 
 def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
@@ -103,9 +96,6 @@ def keep_in_step(
     is_current = record.get("launcher") == launcher.VERSION and os.path.exists(launcher.path())
     if not absent and is_current and (record["closed"] or not closed):
         return []
-    import subprocess
-
-    code = _SYNC.format(path=sys.path, record=dict(record), absent=absent, closed=closed)
     environment = {
         **record.get("environment", {}),
         "HOME": record["home"],
@@ -114,15 +104,8 @@ def keep_in_step(
     environment |= {"XDG_CONFIG_HOME": record["config"], "XDG_STATE_HOME": os.path.dirname(record["state"])}
     environment |= {"XDG_CACHE_HOME": os.path.dirname(record["cache"])}
     try:
-        subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", code],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env=environment,
-            start_new_session=True,
-        )
+        arguments = (dict(record), absent, closed)
+        processes.start_detached("tenterhook.installing.changes:sync", *arguments, env=environment)
     except OSError:  # no process to be had: the next session tries again
         pass
     return absent

@@ -12,7 +12,7 @@ import os
 import time
 from _thread import allocate_lock
 
-from ..basics import light_json, places
+from ..basics import light_json, locks, places
 from . import records
 
 try:
@@ -54,7 +54,7 @@ class _Gone(Exception):
 
 
 def _append_to(opened: _Opened, body: bytes) -> None:
-    if not _locked(opened.lock):  # somebody does not let go of it: a segment of our own, so that nothing is lost
+    if not locks.acquire(opened.lock, _LONGEST_WAIT, posix=True):  # a segment of our own: nothing is lost
         name = os.path.join(opened.place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
         _write_line(name, _header(0, START), START)
         _write_line(name, body, head_of(name) or START)
@@ -159,23 +159,6 @@ def _opened(place: str) -> _Opened:
         _OPENED.pop(next(iter(_OPENED))).close()
     _OPENED[place] = _Opened(place)
     return _OPENED[place]
-
-
-def _locked(descriptor: int) -> bool:
-    pause, until = 0.0002, None
-    while True:
-        try:
-            os.lockf(descriptor, os.F_TLOCK, 0)
-        except (BlockingIOError, PermissionError):
-            until = until or time.monotonic() + _LONGEST_WAIT
-            if time.monotonic() >= until:
-                return False
-            time.sleep(pause)
-            pause = min(pause * 2, 0.01)
-        except OSError:  # a file system without locks: as good as it gets there
-            return True
-        else:
-            return True
 
 
 def append_locked(place: str, record: Mapping[str, Any]) -> None:

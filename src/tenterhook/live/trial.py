@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..agents.headless import search_path
 from ..agents.protocol import PROMPT, RESUMED
+from ..basics import processes
 from ..basics.values import NamedTuple
 from .model import Request, ScriptedModel, Turn
 
@@ -119,26 +120,27 @@ def _run(
             stderr=stderr,
             start_new_session=True,
         )
+    leader = processes.child(process.pid)
     try:
         process.wait(max(timeout, 0))
     except subprocess.TimeoutExpired:
         timed_out = True
     finally:
-        _end(process, environment[_MARK], 0 if timed_out else grace)
+        _end(process, leader, environment[_MARK], 0 if timed_out else grace)
     texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
     return _Ended(process.returncode, texts[0], texts[1], timed_out)
 
 
-def _end(process: subprocess.Popen[bytes], mark: str, grace: float) -> None:
-    """End the process group and whatever left it; return when all of them are gone."""
+def _end(process: subprocess.Popen[bytes], leader: processes.Process, mark: str, grace: float) -> None:
+    """End the process group and the marked processes that left it; return when all of them are gone."""
     if not _wait_for_none(process, mark, grace):
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            _signal_group(process.pid, number)
+        for number, patience in ((signal.SIGTERM, _PATIENCE), (signal.SIGKILL, 0)):
             for pid in _marked(mark):
                 _signal(pid, number)
+            processes.end_group(leader, patience, process.poll)
             if _wait_for_none(process, mark, _PATIENCE):
                 break
-    _signal_group(process.pid, signal.SIGKILL)  # a child may have cleared its environment
+    processes.end_group(leader, 0, process.poll)  # a child may have cleared its environment
     process.wait()
 
 
@@ -167,13 +169,6 @@ def _marked(mark: str) -> list[int]:
             if wanted in environment.split(b"\0"):
                 found.append(int(entry))
     return found
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        pass  # all of it is gone
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

@@ -12,6 +12,7 @@ import select
 import time
 from _collections import deque  # type: ignore[import-not-found]  # `collections` is imported nowhere else
 
+from ..basics import processes
 from ..basics.values import NamedTuple
 from ..errors import Cancelled
 from ..model import Failure
@@ -212,12 +213,8 @@ class _Live:
 
     def signal_group(self, number: int) -> None:
         # The leader is not reaped yet, so its process group cannot have become someone else's.
-        if not self.pid or self.code is not None or self.code_is_lost:
-            return
-        try:
-            os.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
+        if self.pid and self.code is None and not self.code_is_lost:
+            processes.signal_group(self.pid, number)
 
     def has_exited(self) -> bool:
         """Reap the process if it has; only then may its group's number become someone else's."""

@@ -20,7 +20,7 @@ from hosts.test_answers import RECORDED
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.basics import places
-from tenterhook.dispatching import serving, starting
+from tenterhook.dispatching import daemon_server, starting
 from tenterhook.installing import changes, records
 
 _CLAUDE = AGENTS["claude-code"]
@@ -47,8 +47,8 @@ def _served() -> Path:
     """A daemon in this process, for an agent whose calls are all refused."""
     folder_hook(user_hooks(Path(places.home())), "guard", "echo refused >&2; exit 2")
     changes.apply(changes.plan(_CLAUDE, None, (), also=_CLAUDE.events))
-    serving.Server().start()
-    return Path(places.state()) / "hub.sock"
+    daemon_server.Server().start()
+    return Path(places.state()) / "daemon.sock"
 
 
 @functools.cache

@@ -46,8 +46,5 @@ def card_of(page: Page, command: str) -> Locator:
 
 
 def _nobody_delivers() -> bool:
-    lock = uploader_start.UploaderLock()
-    if not lock.acquire():
-        return False
-    lock.release()
-    return True
+    with uploader_start.uploader_lock() as is_free:
+        return is_free

@@ -51,7 +51,7 @@ def bridge(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def socket_of(home: Path) -> Path:
-    return home / ".local" / "state" / "tenterhook" / "hub.sock"
+    return home / ".local" / "state" / "tenterhook" / "daemon.sock"
 
 
 def ask(
@@ -215,7 +215,7 @@ def test_what_another_account_listens_with_is_not_believed(home: Path, project: 
         import os, socket, sys
         listener = socket.socket(socket.AF_UNIX)
         os.chdir(sys.argv[1])
-        listener.bind("hub.sock")
+        listener.bind("daemon.sock")
         os.setuid(65534)
         listener.listen()
         print("on", flush=True)
@@ -246,7 +246,7 @@ def test_nonsense_from_a_socket_is_no_answer(home: Path, project: Path) -> None:
         code = f"""
 import os, socket
 os.chdir({str(path.parent)!r})
-listener = socket.socket(socket.AF_UNIX); listener.bind("hub.sock"); listener.listen(); print("on", flush=True)
+listener = socket.socket(socket.AF_UNIX); listener.bind("daemon.sock"); listener.listen(); print("on", flush=True)
 connection, _ = listener.accept(); connection.recv(100000); connection.sendall({nonsense!r}); connection.close()
 """
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as odd:
@@ -267,7 +267,7 @@ def test_others_cannot_reach_the_socket_and_strangers_are_not_served(home: Path,
         for sent in (b"", b"x", b"5 5\n", b"999999999999 1\n", b"-1 -1\nx", b"3 0\na\0b"):
             with socket.socket(socket.AF_UNIX) as connection:
                 place = os.open(path.parent, os.O_RDONLY)
-                connection.connect(f"/proc/self/fd/{place}/hub.sock")
+                connection.connect(f"/proc/self/fd/{place}/daemon.sock")
                 os.close(place)
                 connection.sendall(sent)
                 connection.shutdown(socket.SHUT_WR)
@@ -285,7 +285,7 @@ def test_a_request_that_trickles_in_is_given_up_and_does_not_keep_others_waiting
         clients = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(64)]
         place = os.open(socket_of(home).parent, os.O_RDONLY)
         for client in clients:
-            client.connect(f"/proc/self/fd/{place}/hub.sock")
+            client.connect(f"/proc/self/fd/{place}/daemon.sock")
             client.sendall(b"1000 1000\n")
         os.close(place)
         until_then = time.monotonic() + 7

@@ -1,13 +1,12 @@
-"""Events of the agents on this machine, answered by a process that has everything loaded.
+"""The daemon's socket: events of this account's agents, answered by a process that has everything loaded.
 
-The line in an agent's settings (bridge.py, starting.py) looks for the socket beside what `install` wrote down.
-What is said here is what it would have found out by itself: the same code decides, with that process's variables and
-ancestors. Whatever goes wrong here is no answer, and it goes on alone.
+The bridge (bridge.pl, starting.py) connects to the socket in the state directory. The same code decides here as in the
+bridge, with the variables and ancestors of the bridge's process. If anything fails here, no answer is sent, and the
+bridge answers itself.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import struct
@@ -20,14 +19,14 @@ from ..runs import running
 from . import dispatch, starting
 
 _AT_ONCE = 64
-_SIGN_OF_LIFE = 0.5  # seconds
+_HEARTBEAT = 0.5  # seconds
 _PATIENCE = 5.0  # seconds for a request to arrive
 _LAST_WORDS = 1.0  # seconds for hooks to end
 _LARGEST = 256 * 1024 * 1024
 
 
 class Request(NamedTuple):
-    """An event as the line in an agent's settings hands it over."""
+    """An event as the bridge hands it over."""
 
     pid: int
     arguments: list[str]
@@ -36,10 +35,10 @@ class Request(NamedTuple):
 
 
 class Server:
-    """Listens beside the records of `install`, for this account alone."""
+    """Answers processes of this account, on a socket in the state directory."""
 
     def __init__(self) -> None:
-        self._path = os.path.join(places.state(), "hub.sock")
+        self.path = os.path.join(places.state(), "daemon.sock")
         self._version = starting.version()
         self._places = {"home": places.home(), "config": places.config_home(), "state": places.state()}
         self._places["cache"] = places.cache()
@@ -49,37 +48,37 @@ class Server:
         self._listener: socket.socket | None = None
         self._is_stopped = False
         self._cancel = running.Cancel()
-        self._own = 0  # the socket that is ours, by its number
+        self._inode = 0  # of our socket
 
     def start(self) -> None:
         """Listen from now on. Raises `OSError` where there can be no socket."""
-        directory = os.path.dirname(self._path)
+        directory = os.path.dirname(self.path)
         places.make_private(directory)
         listener = socket.socket(socket.AF_UNIX)
-        temporary = f"{self._path}.{os.getpid()}"
+        temporary = f"{self.path}.{os.getpid()}"
         place = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
         try:  # a socket's path has at most 107 bytes
-            listener.bind(f"/proc/self/fd/{place}/hub.sock.{os.getpid()}" if len(temporary) > 100 else temporary)
+            listener.bind(f"/proc/self/fd/{place}/daemon.sock.{os.getpid()}" if len(temporary) > 100 else temporary)
         finally:
             os.close(place)
         os.chmod(temporary, 0o600)
         listener.listen(128)
-        os.rename(temporary, self._path)
-        self._listener, self._own = listener, os.stat(self._path).st_ino
+        os.rename(temporary, self.path)
+        self._listener, self._inode = listener, os.stat(self.path).st_ino
         places.FIXED.update(self._places)
         with self._lock:
             self._listen()
-        threading.Thread(target=self._tell, name="tenterhook-signs-of-life", daemon=True).start()
+        threading.Thread(target=self._send_heartbeats, name="tenterhook-heartbeats", daemon=True).start()
 
     def stop(self) -> None:
-        """Listen no longer, and end the hooks that run; those that wait for an answer go on alone."""
+        """Listen no longer, and end the hooks that run; bridges that wait for an answer answer themselves."""
         self._is_stopped = True
         self._cancel.set()
         if self._listener is not None:
             try:
-                if os.stat(self._path).st_ino == self._own:  # another hub may have begun to listen
-                    os.unlink(self._path)
-            except OSError:  # somebody has removed it
+                if os.stat(self.path).st_ino == self._inode:  # another daemon may have begun to listen
+                    os.unlink(self.path)
+            except OSError:  # it was removed
                 pass
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
@@ -87,23 +86,12 @@ class Server:
         while self._waiting and time.monotonic() < until:
             time.sleep(0.01)
 
-    def __enter__(self) -> Server:
-        """Where there can be no socket, agents go on as without a hub."""
-        try:
-            self.start()
-        except OSError as error:
-            logging.getLogger("tenterhook.hub").warning("agents here are not answered by the hub: %s", error)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
     def _listen(self) -> None:
-        """Have one more thread that serves whoever comes, if there can be one."""
+        """Start one more thread that accepts connections, if there can be one."""
         thread = threading.Thread(target=self._accept, name=f"tenterhook-events-{self._threads}", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # those that are there go on; whoever cannot wait for them goes on alone
+        except RuntimeError:  # those that are there go on; a bridge that cannot wait for them answers itself
             return
         self._threads += 1
         self._listening += 1
@@ -119,33 +107,33 @@ class Server:
             with self._lock:
                 self._waiting.add(connection)
                 self._listening -= 1
-                if not self._listening and self._threads < _AT_ONCE:  # beyond that they go on alone
+                if not self._listening and self._threads < _AT_ONCE:  # beyond that, bridges answer themselves
                     self._listen()
             self._serve(connection)
             with self._lock:
                 self._listening += 1
 
-    def _tell(self) -> None:
-        """Tell those who wait, now and then, that we are there."""
+    def _send_heartbeats(self) -> None:
+        """Tell bridges that wait for an answer that the daemon is there."""
         while True:
-            time.sleep(_SIGN_OF_LIFE)
+            time.sleep(_HEARTBEAT)
             with self._lock:
                 for connection in self._waiting:
                     try:
                         connection.send(b".", socket.MSG_DONTWAIT)
-                    except OSError:  # gone; whoever serves it will see
+                    except OSError:  # gone; the thread that serves it will see
                         continue
 
     def _serve(self, connection: socket.socket) -> None:
         try:
             request = _received(connection)
             answer = self._answer(request, connection) if request is not None else None
-            with self._lock:  # no sign of life within an answer
+            with self._lock:  # no heartbeat within an answer
                 self._waiting.discard(connection)
             if answer is not None:
                 connection.settimeout(_PATIENCE)
                 connection.sendall(answer)
-        except Exception:  # noqa: BLE001, S110  # no answer: they go on alone, and meet the same trouble
+        except Exception:  # noqa: BLE001, S110  # no answer: the bridge meets the same error itself
             pass
         finally:
             with self._lock:
@@ -165,7 +153,7 @@ class Server:
         deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1
 
         def make_ready() -> None:
-            connection.send(b".")  # fails if they no longer wait: a hub that comes late runs nothing
+            connection.send(b".")  # fails if the bridge no longer waits: a daemon that is late runs nothing
             given = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
             callers.CURRENT.given, callers.CURRENT.record = given, record
             callers.CURRENT.environ = variables.inherited(given, record, os.readlink(f"/proc/{request.pid}/cwd"))
@@ -177,13 +165,13 @@ class Server:
         if answer is None:
             return b"0\0\0\0end\n"
         output, trouble = (text.encode("utf-8", "replace") for text in (answer.stdout, answer.stderr))
-        if b"\0" in output + trouble:  # it could not be told from the end of it
+        if b"\0" in output + trouble:  # it ends each part of the answer
             return None
         return b"%d\0%b\0%b\0end\n" % (starting.BLOCK if answer.blocks else 0, output, trouble)
 
 
 def _received(connection: socket.socket) -> Request | None:
-    """The request of a process of this account; None from anybody else."""
+    """The request of a process of this account; None from another account's."""
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     if uid != os.getuid():
         return None

@@ -1,0 +1,83 @@
+"""What `daemon start` and `hub start` have in common: a service that is started, and says how that went."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..basics import processes
+from ..basics.shown import visible
+from ..dispatching import daemon
+from ..errors import HookError
+from .printing import short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..basics.services import Service
+
+_PATIENCE = 30.0  # seconds for a service to start
+
+
+def need_linux() -> None:
+    """Refuse to go on where no service can run in the background."""
+    if sys.platform != "linux":
+        raise HookError("services in the background need Linux", "run a hub in a terminal: tenterhook hub")
+
+
+def start(service: Service, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Enable a service and start it; return what it says first."""
+    need_linux()
+    daemon.migrate(leave=service)
+    _refuse_if_running(service)
+    service.enable(options)
+    before = os.path.getsize(service.log) if os.path.exists(service.log) else 0
+    pid = None
+    try:
+        pid = service.start()
+        return _first_words(service, pid, before)
+    except BaseException:  # it would not start at the next session either
+        if pid is not None:
+            processes.end_group(processes.child(pid), 1.0)
+        _refuse_if_running(service)  # another process was quicker, and is to stay
+        service.disable()
+        raise
+
+
+def stop(service: Service) -> str | None:
+    """Stop a service for good; return what to say about it, or None if there was none to stop."""
+    need_linux()
+    was_running = daemon.migrate(leave=service)
+    was_enabled = service.disable()
+    if service.stop() or was_running:
+        return f"the {service.name} has ended"
+    return f"no {service.name} runs; none will be started" if was_enabled else None
+
+
+def _refuse_if_running(service: Service) -> None:
+    if service.process_id() is not None:
+        how = "in the background" if service.config() else "started by hand"
+        raise HookError(f"a {service.name} runs already, {how}", f"stop it first: tenterhook {service.name} stop")
+
+
+def _first_words(service: Service, pid: int, before: int) -> dict[str, Any]:
+    """What a service says first, after what was in its log before."""
+    with open(service.log, "rb") as log:
+        log.seek(before if before <= os.fstat(log.fileno()).st_size else 0)  # else it was begun anew
+        said = b""
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            has_ended = processes.look_up(pid) is None
+            said += log.read()
+            for line in said.split(b"\n")[:-1]:
+                if line.startswith(b"{"):
+                    found: dict[str, Any] = json.loads(line)
+                    return found
+            if has_ended:
+                break
+            time.sleep(0.02)
+    last = visible(said.decode("utf-8", "replace").strip().rpartition("\n")[2]) or "it said nothing"
+    raise HookError(f"the {service.name} did not start: {last}", f"see {short_path(service.log)}")

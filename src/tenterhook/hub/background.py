@@ -1,0 +1,26 @@
+"""The hub as a service: a server that runs in the background, from `hub start` to `hub stop`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..basics import places
+from ..basics.services import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SERVICE = Service("hub", "tenterhook.hub.background:main", "hub-in-background.json")
+OPTIONS = ("listen", "database", "public_url", "insecure", "keep_days")
+
+
+def main(fixed: dict[str, str]) -> None:
+    """Be the hub, unless another process is."""
+    places.FIXED.update(fixed)
+    SERVICE.become(_run)
+
+
+def _run(config: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> None:
+    from . import server
+
+    server.run(**{option: config[option] for option in OPTIONS}, say=say)

@@ -1,0 +1,116 @@
+"""Processes of ours: started on their own, and ended with all that they have started, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import alive, until
+from tenterhook.basics import processes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+TELLER = """
+import json, os
+
+def tell(file):
+    names = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    said = {"fds": [os.readlink(name) for name in names if os.path.exists(name)], "env": dict(os.environ)}
+    said |= {"cwd": os.getcwd(), "session": os.getsid(0), "pid": os.getpid()}
+    with open(file + ".new", "w") as new:
+        json.dump(said, new)
+    os.rename(file + ".new", file)
+"""
+
+
+def started(tmp_path: Path, script: str) -> subprocess.Popen[bytes]:
+    """A shell that leads a group of its own and writes the number of a child."""
+    process = subprocess.Popen(["sh", "-c", script], cwd=tmp_path, start_new_session=True)
+    until(lambda: (tmp_path / "child").exists() and (tmp_path / "child").read_text())
+    return process
+
+
+def child_of(tmp_path: Path) -> int:
+    return int((tmp_path / "child").read_text())
+
+
+def test_a_group_that_listens_ends_at_the_first_signal(tmp_path: Path) -> None:
+    process = started(tmp_path, "trap 'echo told > told; exit' TERM; sleep 60 & echo $! > child; wait")
+    begun = time.monotonic()
+    processes.end_group(processes.child(process.pid), 10, process.poll)
+    assert time.monotonic() - begun < 5
+    assert (tmp_path / "told").exists()
+    assert process.returncode == 0
+    assert not alive(child_of(tmp_path))
+
+
+def test_a_group_that_does_not_listen_is_killed_after_its_grace(tmp_path: Path) -> None:
+    process = started(tmp_path, "trap '' TERM; sleep 60 & echo $! > child; wait; sleep 60")
+    processes.end_group(processes.child(process.pid), 0.1, process.poll)
+    assert process.returncode == -signal.SIGKILL
+    assert not alive(child_of(tmp_path))
+
+
+def test_without_grace_nobody_is_asked(tmp_path: Path) -> None:
+    process = started(tmp_path, "trap 'echo told > told; exit' TERM; sleep 60 & echo $! > child; wait")
+    processes.end_group(processes.child(process.pid), 0, process.poll)
+    assert process.returncode == -signal.SIGKILL
+    assert not (tmp_path / "told").exists()
+
+
+def test_what_outlives_its_leader_is_ended_though_the_leader_was_reaped(tmp_path: Path) -> None:
+    process = subprocess.Popen(["sh", "-c", "sleep 60 & echo $! > child"], cwd=tmp_path, start_new_session=True)
+    leader = processes.child(process.pid)
+    assert process.wait(10) == 0
+    assert alive(child_of(tmp_path))
+    processes.end_group(leader, 0.1)
+    assert not alive(child_of(tmp_path))
+
+
+def test_a_group_whose_number_is_now_that_of_another_process_is_left_alone(tmp_path: Path) -> None:
+    process = started(tmp_path, "sleep 60 & echo $! > child; wait")
+    before = processes.Process(process.pid, "1")  # it had this number, and was started at another time
+    processes.end_group(before, 0.1)
+    assert process.poll() is None
+    assert alive(child_of(tmp_path))
+    processes.end_group(processes.child(process.pid), 0, process.poll)
+
+
+def test_a_detached_process_has_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OF_THE_CALLER", "1")
+    monkeypatch.setenv("TENTERHOOK_CHAIN", "a hook")
+    monkeypatch.setenv("LC_TIME", "C")
+    kept = os.open(tmp_path, os.O_RDONLY)
+    os.set_inheritable(kept, True)
+    (tmp_path / "teller.py").write_text(TELLER)
+    try:
+        pid = processes.start_detached("teller:tell", str(tmp_path / "said"), path=[str(tmp_path)])
+    finally:
+        os.close(kept)
+    until((tmp_path / "said").exists)
+    said = json.loads((tmp_path / "said").read_text())
+    assert (said["pid"], said["session"], said["cwd"]) == (pid, pid, "/")
+    assert said["env"]["LC_TIME"] == "C"
+    assert not {"OF_THE_CALLER", "TENTERHOOK_CHAIN"} & set(said["env"])
+    assert str(tmp_path) not in said["fds"]
+
+
+def test_no_detached_process_stays_a_zombie(tmp_path: Path) -> None:
+    first = processes.start_detached("tenterhook.basics.places:file_name", "x")
+    until(lambda: processes.look_up(first) is None)
+    second = processes.start_detached("tenterhook.basics.places:file_name", "x")
+    assert processes.look_up(first, has_ended=True) is None
+    until(lambda: processes.look_up(second) is None)
+
+
+def test_a_detached_process_that_cannot_be_started_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        processes.start_detached("tenterhook.basics.places:file_name", "x", python="/nowhere/python")
