@@ -261,7 +261,7 @@ class Aftermath:
         return all(count.runs and not count.failures for count in counts)
 
     def _background_is_done(self) -> bool:
-        """Wait until every hook that nobody waited for has ended, which its minder writes down."""
+        """Wait until every hook that nobody waited for has ended, which is in the journal then."""
         runs = [run for entry in self._of("hooks") for run in entry["runs"]]
         started = sum(run["outcome"] == "started" for run in runs)
         log = self._stage.home / ".local" / "state" / "tenterhook" / "async.jsonl"

@@ -9,7 +9,7 @@ from _thread import allocate_lock
 from .deciding import matching, verdicts
 from .errors import HookError
 from .events import spec_of
-from .firing.turns import Turn
+from .firing.evaluation import Evaluation
 from .model import Event, Hook, Run, Verdict
 from .sessions import Session, fresh_id
 
@@ -118,18 +118,18 @@ class Engine:
         if not plan.stages and not plan.background:
             nothing = verdicts.merge(event, (), None, self.problems)
             return settle(nothing) if settle is not None else nothing
-        turn = self._turn(event, cancel, loop, deadline)
+        evaluation = self._evaluation(event, cancel, loop, deadline)
         for stage in plan.stages:
-            turn.run(stage)
-        turn.run_again(plan)
-        turn.start_background(plan.background)
+            evaluation.run(stage)
+        evaluation.run_again(plan)
+        evaluation.start_background(plan.background)
         if self._tells_untrusted:
-            self._tell_untrusted(turn.runs)
-        verdict = turn.verdict(self.problems)
+            self._tell_untrusted(evaluation.runs)
+        verdict = evaluation.verdict(self.problems)
         if settle is not None:
             verdict = settle(verdict)
         if self.journal is not None:
-            self.journal.add(turn.arrived, verdict, (time.monotonic() - begun) * 1000)
+            self.journal.add(evaluation.arrived, verdict, (time.monotonic() - begun) * 1000)
         return verdict
 
     def asking(self, hooks: Iterable[Hook]) -> Engine:
@@ -250,9 +250,9 @@ class Engine:
         is_asked = self._followed is not None and self.catalog is not None and self.catalog.debug
         return self._debug or (_say_on_stderr if is_asked else None)
 
-    def _turn(
+    def _evaluation(
         self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None, deadline: float | None
-    ) -> Turn:
+    ) -> Evaluation:
         if not event.session_id:
             event = event.replace(session_id=self.session_id)
         session = self._session(event.session_id)
@@ -262,7 +262,7 @@ class Engine:
             debug(f"[HOOK DEBUG] {trouble}")
         trust = self.catalog.trust if self.catalog else None
         meanwhile = self.journal.make_ready if self.journal is not None else None
-        return Turn(
+        return Evaluation(
             event, session, trust, cancel=cancel, loop=loop, deadline=deadline, debug=debug, meanwhile=meanwhile
         )
 

@@ -147,6 +147,7 @@ class Event:
 _BASE = ("name", "session_id", "work_dir", "timestamp", "context")
 
 
+STOP_LIMIT_REACHED = "stop-hook limit reached (1 per turn): the block is ignored"  # `Decision.ignored` of a late block
 WITH_ONE_MATCHER = frozenset(("array", *AGENTS))  # of the formats
 
 

@@ -120,11 +120,8 @@ class Session:
         if lock is None:
             return
         with lock:
-            self._write_stops(counts)
-
-    def _write_stops(self, counts: Mapping[str, int]) -> None:
-        kept = dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:])
-        _write(os.path.join(self.directory, "stops.json"), light_json.dumps(kept).encode())
+            kept = dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:])
+            _write(os.path.join(self.directory, "stops.json"), light_json.dumps(kept).encode())
 
     def grants(self, agent: str) -> list[str]:
         """What was approved for this session, as long as the agent's process lives that asked."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from tenterhook import Engine
-    from tenterhook.life import Life
+    from tenterhook.agent_session import AgentSession
 
 BROKE = "it broke"
 
@@ -25,7 +25,7 @@ class Stage(NamedTuple):
     """One framework: how it takes an engine, runs an agent for one prompt, and names our tools."""
 
     name: str
-    hooks: Callable[..., Life]
+    hooks: Callable[..., AgentSession]
     run: Callable[[Any, str, str], Any]  # hooks, the model's address, the prompt → the answer
     prefix: str = ""
 
@@ -145,25 +145,25 @@ async def run_claude_agent(hooks: Any, url: str, prompt: str) -> str:
     return answer
 
 
-def _pydantic_ai(engine: Engine, **life: Any) -> Life:
+def _pydantic_ai(engine: Engine, **life: Any) -> AgentSession:
     from tenterhook.agent import HooksCapability
 
     return HooksCapability(engine, **life)
 
 
-def _openai_agents(engine: Engine, **life: Any) -> Life:
+def _openai_agents(engine: Engine, **life: Any) -> AgentSession:
     from tenterhook.adapters.openai_agents import HooksRunner
 
     return HooksRunner(engine, **life)
 
 
-def _langchain(engine: Engine, **life: Any) -> Life:
+def _langchain(engine: Engine, **life: Any) -> AgentSession:
     from tenterhook.adapters.langchain import HooksMiddleware
 
     return HooksMiddleware(engine, **life)
 
 
-def _claude_agent(engine: Engine, **life: Any) -> Life:
+def _claude_agent(engine: Engine, **life: Any) -> AgentSession:
     from tenterhook.adapters.claude_agent import HooksCallbacks
 
     return HooksCallbacks(engine, **life)

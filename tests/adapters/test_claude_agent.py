@@ -163,10 +163,10 @@ def test_a_subagent_is_forgotten_when_it_may_stop_and_its_session_hears_what_is_
     stop = {"hook_event_name": "SubagentStop", **whose}
     _, first = told(hooks, {"hook_event_name": "SubagentStart", **whose}, stop)
     assert first["decision"] == "block"
-    assert set(hooks._lives) == {("s", ""), ("s", "a1")}
+    assert set(hooks._sessions) == {("s", ""), ("s", "a1")}
     told(hooks, stop)
     assert stops == ["a1", "a1"]
-    assert set(hooks._lives) == {("s", "")}
+    assert set(hooks._sessions) == {("s", "")}
     assert "LEFT-BY-IT" in context(told(hooks, prompt("s"))[0])
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.stages import Stage
-    from tenterhook.life import Life
+    from tenterhook.agent_session import AgentSession
 
 QUICK = [stages.PYDANTIC_AI, stages.OPENAI_AGENTS, stages.LANGCHAIN, stages.LANGCHAIN_SYNC]
 EVERY = [*QUICK, pytest.param(stages.CLAUDE_AGENT, marks=pytest.mark.slow)]  # which starts a program of 200 MB
@@ -320,7 +320,7 @@ def test_a_subagent_has_events_of_its_own(stage: Stage, refused: bool, project: 
         engine.on("pre-subagent")(saying(decision="deny", reason="No helpers."))
     engine.on("post-subagent")(saying(decision="deny", reason="Closer."))
     played = Played()
-    hooks: Life = stage.hooks(engine, told=played.hear)
+    hooks: AgentSession = stage.hooks(engine, told=played.hear)
     own = hooks.for_subagent("helper", "helps", number="task_1")
     turns = [Turn(calls=(stage.note("made"),)), *(Turn(text="helped") for _ in range(4))]
     with ScriptedModel(turns) as played.model:

@@ -254,7 +254,7 @@ def test_an_array_stop_block_is_ignored_once_the_turn_was_continued(project: Pat
     assert engine.decide(Event("Stop")).reason == "go on"
     verdict = engine.decide(Event("Stop", stop_hook_active=True))
     assert verdict.decision == "none"
-    assert "stop_hook_active" in (verdict.runs[0].decision.ignored or "")
+    assert "stop-hook limit reached" in (verdict.runs[0].decision.ignored or "")
 
 
 @pytest.mark.parametrize("stop", [False, True])

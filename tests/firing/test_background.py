@@ -199,12 +199,12 @@ def test_async_hooks_start_for_events_that_decide_nothing_else(home: Path, proje
     until((project / "ran").exists)
 
 
-def test_minders_of_earlier_events_do_not_stay_as_zombies(home: Path, project: Path) -> None:
+def test_background_processes_of_earlier_events_do_not_stay_as_zombies(home: Path, project: Path) -> None:
     engine = Engine.load(configs=[write_config(project / "hooks.toml", table_hook("true", async_=True))])
     for number in range(5):
         engine.decide(shell_call())
         log(home, number + 1)
-    time.sleep(0.2)  # the last minder has written its line and is about to exit
+    time.sleep(0.2)  # the last process has written its line and is about to exit
     engine.decide(shell_call())
     log(home, 6)
     children = [pid for pid in os.listdir("/proc") if pid.isdigit() and _parent(pid) == os.getpid()]

@@ -27,7 +27,7 @@ NAMES = {
 SAVE = "cat > part; mv part sent"
 
 
-# Needs what is said in turns.py and commands.py for these formats.
+# Needs what is said in evaluation.py and commands.py for these formats.
 def write(folder: Path, agent: str, hooks: dict[str, Any], **beside: Any) -> Path:
     """An agent's settings with these hooks: event to groups, or to a command that runs for all."""
     events = {

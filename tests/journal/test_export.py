@@ -216,7 +216,7 @@ def lines_of(place: Path) -> list[bytes]:
 
 
 def ended_async(**fields: Any) -> dict[str, Any]:
-    """The end of an asynchronous hook, as a minder writes it."""
+    """The end of an asynchronous hook, as it is in the journal."""
     about = {"schema": 1, "type": "async", "time": round(time.time(), 6), "session_id": "s-0", "event": "pre-tool-call"}
     return {**about, "event_name": "pre-tool-call", **journals.run("notify"), **fields}
 

@@ -18,12 +18,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from ..agent_session import AgentSession, Turn
 from ..agents import wire
 from ..agents.claude_code import AGENT
 from ..approvals.gate import Permit
 from ..approvals.requests import LASTS
 from ..errors import BadEvent
-from ..life import Life, Turn
 from ..model import Action, Verdict
 
 try:
@@ -61,7 +61,7 @@ _WITHIN = LASTS + _SPARE  # must end before Claude Code gives up on us, as it th
 _PERMITTING = ("PreToolUse", "PermissionRequest")
 
 
-class HooksCallbacks(Life):
+class HooksCallbacks(AgentSession):
     """Fires every event that Claude Code tells of at an engine's hooks, and answers with what they decide."""
 
     def options(self, given: ClaudeAgentOptions | None = None) -> ClaudeAgentOptions:
@@ -81,48 +81,48 @@ class HooksCallbacks(Life):
         return str(uuid4())
 
     @cached_property
-    def _lives(self) -> dict[tuple[str, str], HooksCallbacks]:
+    def _sessions(self) -> dict[tuple[str, str], HooksCallbacks]:
         """Each session's, and each subagent's."""
         return {}
 
-    def _life(self, payload: dict[str, Any]) -> HooksCallbacks:
+    def _session(self, payload: dict[str, Any]) -> HooksCallbacks:
         key = _whose(payload)
-        life = self._lives.get(key)
-        if life is None:
-            life = self._lives[key] = self._begun(payload, *key)
+        session = self._sessions.get(key)
+        if session is None:
+            session = self._sessions[key] = self._begun(payload, *key)
         if payload["hook_event_name"] == "UserPromptSubmit":
-            life.waiting += self.take_waiting()  # what was put here for the next run
-        life.work_dir = payload.get("cwd") or life.work_dir
-        return life
+            session.waiting += self.take_waiting()  # what was put here for the next run
+        session.work_dir = payload.get("cwd") or session.work_dir
+        return session
 
     def _begun(self, payload: dict[str, Any], session_id: str, agent_id: str) -> HooksCallbacks:
         """A session of its own, or a subagent of one, whose texts go with the session's next request."""
         if agent_id:
-            session = self._life({**payload, "agent_id": None})
-            life = session.for_subagent(str(payload.get("agent_type") or ""), "", agent_id)
+            session = self._session({**payload, "agent_id": None})
+            session = session.for_subagent(str(payload.get("agent_type") or ""), "", agent_id)
         else:
-            life = copy.copy(self)
-            life.session_id = session_id or self.session_id
-            life.context, life.waiting = list(self.context), []
-        life.turn = Turn()
-        return life
+            session = copy.copy(self)
+            session.session_id = session_id or self.session_id
+            session.context, session.waiting = list(self.context), []
+        session.turn = Turn()
+        return session
 
     async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
         """What the SDK calls at every event."""
         native: HookEvent = payload["hook_event_name"]
-        life = self._life(payload)
+        session = self._session(payload)
         try:
             received = AGENT.read_event(payload, native)
-            verdict = await _ANSWERS[native](life, received)
-            body = life._body(received, verdict)
+            verdict = await _ANSWERS[native](session, received)
+            body = session._body(received, verdict)
         except Exception as error:  # which is no answer to Claude Code: the call would run
             if native not in _PERMITTING and not isinstance(error, BadEvent):
                 raise
-            received = wire.Received(life._event(AGENT.events[native], {}), native, {})
+            received = wire.Received(session._event(AGENT.events[native], {}), native, {})
             verdict = _deny(received, str(error) or type(error).__name__)
-            body = life._body(received, verdict)
+            body = session._body(received, verdict)
         if native == "SubagentStop" and not verdict.denied:
-            self._lives.pop(_whose(payload), None)
+            self._sessions.pop(_whose(payload), None)
         return body
 
     def _body(self, received: wire.Received, verdict: Verdict) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeVar
 
-from ..life import Life
-from ..telling import said_text
+from ..agent_session import AgentSession
+from ..model_messages import said_text
 
 try:
     from langchain.agents.middleware.types import AgentMiddleware, AgentState, PrivateStateAttr, hook_config
@@ -65,7 +65,7 @@ class HooksState(AgentState[Any]):
     tenterhook_turn: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
-class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
+class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
     """Fires every event of a run at an engine's hooks and does what they decide."""
 
     state_schema = HooksState
@@ -82,34 +82,34 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any]:
         turn_id = os.urandom(8).hex()
-        life = self._begun(turn_id)
-        context = await life.begin_turn(_prompt(state["messages"]), turn_id)
-        if life.turn.refusal is None:
-            return {"tenterhook_turn": turn_id, "messages": _heard([*life.take_waiting(), *context])}
+        session = self._begun(turn_id)
+        context = await session.begin_turn(_prompt(state["messages"]), turn_id)
+        if session.turn.refusal is None:
+            return {"tenterhook_turn": turn_id, "messages": _heard([*session.take_waiting(), *context])}
         asked = [message for message in state["messages"][-1:] if isinstance(message, HumanMessage) and message.id]
-        said = [*(RemoveMessage(id=message.id or "") for message in asked), AIMessage(life.turn.refusal)]
+        said = [*(RemoveMessage(id=message.id or "") for message in asked), AIMessage(session.turn.refusal)]
         return {"tenterhook_turn": turn_id, "messages": said, "jump_to": "end"}
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        life = self._life(state)
-        if life.is_cut_off():
-            return {"messages": [AIMessage(life.turn.answer)], "jump_to": "end"}
-        life.turn.steps += 1
+        session = self._session(state)
+        if session.is_cut_off():
+            return {"messages": [AIMessage(session.turn.answer)], "jump_to": "end"}
+        session.turn.steps += 1
         return None
 
     @hook_config(can_jump_to=["model"])
     async def aafter_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        life, answer = self._life(state), None
-        if life.turn.refusal is None:
-            said = _said(state["messages"], life)
-            was_cut_off = life.turn.stop_reason != "no_tool_calls"
-            told = await life.stop(said)
+        session, answer = self._session(state), None
+        if session.turn.refusal is None:
+            said = _said(state["messages"], session)
+            was_cut_off = session.turn.stop_reason != "no_tool_calls"
+            told = await session.stop(said)
             if told:
                 return {"messages": _heard(told), "jump_to": "model"}
-            await life.end_turn(said or "")
-            if life.turn.stop_reason == "max_steps" and not was_cut_off:  # hooks have objected, and no step is left
-                answer = {"messages": [AIMessage(life.turn.answer)]}
+            await session.end_turn(said or "")
+            if session.turn.stop_reason == "max_steps" and not was_cut_off:  # hooks have objected, and no step is left
+                answer = {"messages": [AIMessage(session.turn.answer)]}
         self._turns.pop(state.get("tenterhook_turn", ""), None)
         return answer
 
@@ -123,17 +123,17 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
-        life, permit = await self._permitted(request)
+        session, permit = await self._permitted(request)
         if not permit.allowed:
-            return await life._refusal(request, permit)
+            return await session._refusal(request, permit)
         try:
             result = await handler(_changed(request, permit))
         except GraphBubbleUp:  # a pause, or a jump
             raise
         except Exception as error:
-            await life.failed(permit.call, str(error))
+            await session.failed(permit.call, str(error))
             raise
-        return await life._ended(permit, result)
+        return await session._ended(permit, result)
 
     # The same where nobody awaits; a tool must not find a loop running that is not its caller's
 
@@ -149,33 +149,33 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
         return handler(self._instructed(request))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        life, permit = _here(self._permitted(request))
+        session, permit = _here(self._permitted(request))
         if not permit.allowed:
-            return _here(life._refusal(request, permit))
+            return _here(session._refusal(request, permit))
         try:
             result = handler(_changed(request, permit))
         except GraphBubbleUp:
             raise
         except Exception as error:
-            _here(life.failed(permit.call, str(error)))
+            _here(session.failed(permit.call, str(error)))
             raise
-        return _here(life._ended(permit, result))
+        return _here(session._ended(permit, result))
 
     # How it is done
 
-    def _life(self, state: Any) -> HooksMiddleware:
-        """The life of the turn that a state is in; one that came from elsewhere begins here."""
+    def _session(self, state: Any) -> HooksMiddleware:
+        """The session of the turn that a state is in; one that came from elsewhere begins here."""
         turn_id = state.get("tenterhook_turn", "")
         return self._turns.get(turn_id) or self._begun(turn_id)
 
     def _begun(self, turn_id: str) -> HooksMiddleware:
         now = time.monotonic()
-        for old, life in list(self._turns.items()):
-            if now - life._since > _REMEMBERED:
+        for old, session in list(self._turns.items()):
+            if now - session._since > _REMEMBERED:
                 self._turns.pop(old, None)
-        life = self.for_turn()
-        life._since = now
-        return self._turns.setdefault(turn_id, life)
+        session = self.for_turn()
+        session._since = now
+        return self._turns.setdefault(turn_id, session)
 
     def _instructed(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         if not self.context:
@@ -185,8 +185,8 @@ class HooksMiddleware(Life, AgentMiddleware[HooksState, Any]):
         return request.override(system_message=told)
 
     async def _permitted(self, request: ToolCallRequest) -> tuple[HooksMiddleware, Permit]:
-        life, call = self._life(request.state), request.tool_call
-        return life, await life.permit(life.call(call["name"], call["args"], call["id"] or ""))
+        session, call = self._session(request.state), request.tool_call
+        return session, await session.permit(session.call(call["name"], call["args"], call["id"] or ""))
 
     async def _refusal(self, request: ToolCallRequest, permit: Permit) -> ToolMessage:
         reason, more = await self.refused(permit)
@@ -217,9 +217,9 @@ def _message(command: Any, call_id: str) -> ToolMessage | None:
     return next(own, None)
 
 
-def _said(messages: Sequence[Any], life: Life) -> str | None:
+def _said(messages: Sequence[Any], session: AgentSession) -> str | None:
     """The model's last words; of a turn that was cut off those before the message that says so."""
-    if life.turn.stop_reason == "no_tool_calls":
+    if session.turn.stop_reason == "no_tool_calls":
         return str(messages[-1].text)
     said = (str(message.text) for message in reversed(messages[:-1]) if isinstance(message, AIMessage))
     return next(said, "") or None

@@ -17,9 +17,9 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..agent_session import AgentSession
 from ..errors import HookError
-from ..life import Life
-from ..telling import said_text
+from ..model_messages import said_text
 
 try:
     from agents import (
@@ -68,7 +68,7 @@ EVENTS = {
 }
 
 
-class HooksRunner(Life):
+class HooksRunner(AgentSession):
     """Runs agents with every event of a run fired at an engine's hooks."""
 
     async def run(
@@ -78,24 +78,24 @@ class HooksRunner(Life):
 
         Where hooks send the agent back, the result is that of the last run, with all of them in its `to_input_list()`.
         """
-        life = self._going_on(prompt) if isinstance(prompt, RunState) else self.for_turn()
+        session = self._going_on(prompt) if isinstance(prompt, RunState) else self.for_turn()
         if not isinstance(prompt, RunState):
-            context = await life.begin_turn(_prompt_text(prompt), os.urandom(8).hex())
-            if life.turn.refusal is not None:
-                return _refused(agent, prompt, life.turn.refusal, how.get("context"))
-            prompt = _beside(prompt, [*life.take_waiting(), *context])
+            context = await session.begin_turn(_prompt_text(prompt), os.urandom(8).hex())
+            if session.turn.refusal is not None:
+                return _refused(agent, prompt, session.turn.refusal, how.get("context"))
+            prompt = _beside(prompt, [*session.take_waiting(), *context])
         try:
-            result = await life._until_it_may_stop(agent, prompt, how)
+            result = await session._until_it_may_stop(agent, prompt, how)
         except Exception as error:
             if (
-                isinstance(error, MaxTurnsExceeded) and life.turn.stop_reason != "max_steps"
+                isinstance(error, MaxTurnsExceeded) and session.turn.stop_reason != "max_steps"
             ):  # else hooks have been asked
-                life.turn.stop_reason = "max_steps"
-                await life.stop(_said(error.run_data.new_items if error.run_data else ()))
-            await life.fail_turn(error)
+                session.turn.stop_reason = "max_steps"
+                await session.stop(_said(error.run_data.new_items if error.run_data else ()))
+            await session.fail_turn(error)
             raise
         if not result.interruptions:
-            await life.end_turn(life._final(result) or "")
+            await session.end_turn(session._final(result) or "")
         return result
 
     def guard(self, agent: Agent[Any]) -> Agent[Any]:
@@ -108,9 +108,9 @@ class HooksRunner(Life):
         if of is None:
             remedy = "read it with RunState.from_json(hooks.guard(agent), …)"
             raise HookError("this state was read with an agent that is not guarded", remedy)
-        life = self.for_turn()
-        life.turn = self.turn = of.turn  # as its tools do
-        return life
+        session = self.for_turn()
+        session.turn = self.turn = of.turn  # as its tools do
+        return session
 
     async def _until_it_may_stop(self, agent: Agent[Any], prompt: Any, how: dict[str, Any]) -> RunResult:
         how = {"max_turns": self.max_steps, **how} if self.max_steps is not None else dict(how)
@@ -222,8 +222,8 @@ def _said(items: Sequence[RunItem]) -> str | None:
 class _Invoker:
     """Calls a function tool if hooks permit it."""
 
-    def __init__(self, life: HooksRunner, tool: FunctionTool) -> None:
-        self.life = life
+    def __init__(self, session: HooksRunner, tool: FunctionTool) -> None:
+        self.session = session
         self.tool = tool
         self._formats_errors = hasattr(tool.on_invoke_tool, "__agents_bind_function_tool__")
         # one that raises, so that a failure is seen before it is made a message to the model
@@ -232,10 +232,10 @@ class _Invoker:
             set_function_tool_failure_error_function(self._raising, None)
 
     async def __call__(self, context: ToolContext[Any], arguments: str) -> Any:
-        call = self.life.call(self.tool.qualified_name, _given(arguments), context.tool_call_id)
-        permit = await self.life.permit(call)
+        call = self.session.call(self.tool.qualified_name, _given(arguments), context.tool_call_id)
+        permit = await self.session.permit(call)
         if not permit.allowed:
-            reason, more = await self.life.refused(permit)
+            reason, more = await self.session.refused(permit)
             return _with(reason, [*permit.context, *more])
         if permit.call.tool_input is not call.tool_input:
             arguments = json.dumps(permit.call.tool_input)
@@ -243,12 +243,12 @@ class _Invoker:
         try:
             output = await self._raising.on_invoke_tool(context, arguments)
         except Exception as error:
-            more = await self.life.failed(permit.call, str(error))
+            more = await self.session.failed(permit.call, str(error))
             message = await self._message(context, error)
             if message is None:
                 raise
             return _with(message, [*permit.context, *more])
-        return _with(output, [*permit.context, *await self.life.succeeded(permit.call, _plain(output))])
+        return _with(output, [*permit.context, *await self.session.succeeded(permit.call, _plain(output))])
 
     async def _message(self, context: ToolContext[Any], error: Exception) -> str | None:
         """What the tool's own policy makes of an error; None: the run fails."""

@@ -20,8 +20,8 @@ from pydantic_ai.result import FinalResult
 from pydantic_ai.run import AgentRunResult
 from pydantic_graph import End
 
-from ..life import Life
-from ..telling import said_text
+from ..agent_session import AgentSession
+from ..model_messages import said_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -45,7 +45,7 @@ EVENTS = {
 }
 
 
-class HooksCapability(Life, AbstractCapability[Any]):
+class HooksCapability(AgentSession, AbstractCapability[Any]):
     """Fires every event of a run at an engine's hooks and does what they decide."""
 
     _said: str | None = None  # the model's last words in a turn that was cut off

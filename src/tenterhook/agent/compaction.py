@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 
-from ..telling import hook_context
+from ..model_messages import hook_context
 from . import models
 from .scripted import SUMMARY
 

@@ -162,7 +162,7 @@ def _told(run: Run) -> dict[str, Any]:
 
 
 def _ended(hook: Hook, cancel: Cancel) -> dict[str, Any]:
-    """How an asynchronous hook ended, which its minder writes down."""
+    """How an asynchronous hook ended, from the journal."""
     last = time.monotonic() + hook.timeout + _LAST_SECONDS
     while time.monotonic() < last:
         if cancel.is_set:

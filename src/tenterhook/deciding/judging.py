@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..basics import jsonable
-from ..events import Effect
-from ..model import SILENT, Action, Decision, Event, Failure, Hook, Run
+from ..events import STOPS, Effect
+from ..model import SILENT, STOP_LIMIT_REACHED, Action, Decision, Event, Failure, Hook, Run
 from .decisions import read_decision
 
 TYPE_CHECKING = False
@@ -55,9 +55,9 @@ def _ignored(hook: Hook, decision: Decision, event: Event) -> str | None:
         return "shadow: it is recorded, not enforced"
     if not decides(hook) and hook.spec.effect(hook.format) is not Effect.INFORMS:
         return f"{hook.declared} hooks of this format observe: what it says changes nothing"
-    continued = event.fields.get("stop_hook_active") is True
-    if continued and hook.event == "pre-agent-turn-stop" and hook.format == "array" and decision.action is Action.DENY:
-        return "the turn was continued once already (stop_hook_active): the block is ignored"
+    continued = event.fields.get("stop_hook_active") is True and event.canonical in STOPS
+    if continued and hook.has_one_matcher and decision.action is Action.DENY:
+        return STOP_LIMIT_REACHED
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import Problem
-from ..model import PRECEDENCE, SILENT, Action, Decision, Event, Run, Verdict
+from ..model import PRECEDENCE, SILENT, STOP_LIMIT_REACHED, Action, Decision, Event, Run, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def merge(
     if modified_input is None and all(run.decision is SILENT for run in runs):
         return Verdict(event.canonical, runs=tuple(runs), problems=tuple(problems))
     counted = [run.decision for run in runs if run.decision.ignored is None]
+    heard = [run.decision for run in runs if run.decision.ignored in (None, STOP_LIMIT_REACHED)]
     action = min((decision.action for decision in counted), key=PRECEDENCE.index, default=Action.NONE)
     if action is Action.APPROVE and event.canonical == "permission-request" and _any_unclear(runs):
         action = Action.NONE
@@ -30,8 +31,8 @@ def merge(
         decision=action,
         reason=winner.reason if winner and action is not Action.NONE else None,
         modified_input=None if action is Action.DENY else modified_input,
-        additional_context=tuple(d.additional_context for d in counted if d.additional_context),
-        messages=tuple(d.message for d in counted if d.message),
+        additional_context=tuple(d.additional_context for d in heard if d.additional_context),
+        messages=tuple(d.message for d in heard if d.message),
         scope=_scope(counted) if action is Action.APPROVE else None,
         runs=tuple(runs),
         problems=tuple(problems),

@@ -188,16 +188,16 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
     if event.canonical not in STOPS:
         engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
         return engine.decide(event, deadline=deadline, cancel=callers.CURRENT.cancel)
-    from .. import stopping
+    from .. import stop_limit
 
     session = Session(event.session_id)
-    gate = stopping.gate(session, event)
-    engine = Engine(gate.asked(catalog.hooks), catalog=catalog, tell_untrusted=False, journal=journal)
-    told = gate.told(event, engine.hooks)
-    verdict = engine.decide(told, deadline=deadline, settle=gate.settle, cancel=callers.CURRENT.cancel)
-    after, news = gate.after(verdict).announce(catalog.hooks, verdict)
-    stopping.keep(session, event, after)
-    return verdict._replace(messages=(*verdict.messages, *news))
+    limit = stop_limit.load(session, event)
+    asked = limit.hooks_to_ask(catalog.hooks)
+    engine = Engine(asked, catalog=catalog, tell_untrusted=False, journal=journal)
+    verdict = engine.decide(limit.with_flag(event, asked), deadline=deadline, cancel=callers.CURRENT.cancel)
+    limit, messages = limit.after(catalog.hooks, verdict)
+    stop_limit.save(session, event, limit)
+    return verdict._replace(messages=(*verdict.messages, *messages))
 
 
 def _approved(

@@ -1,6 +1,6 @@
-"""One session of an agent, whatever it is built on: its life as events (PROTOCOL 1), its tool calls at a gate.
+"""One session of an agent on any framework: its events (PROTOCOL 1), its turns, its tool calls at the gate.
 
-An adapter is a subclass that knows when something happens in its framework; what follows from it is said here.
+An adapter is a subclass that calls these methods where its framework reports something.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import copy
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import stopping, telling
+from . import model_messages, stop_limit
 from .approvals.gate import Gate, Permit
 from .approvals.requests import Call
 from .basics import guarded, processes
 from .model import Action, Event, Verdict
 from .sessions import fresh_id
+from .stop_limit import StopLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Subagent(NamedTuple):
-    """Whose life it is, if it is not the agent's own."""
+    """The subagent that a session belongs to, if it is not the agent's own."""
 
     id: str
     name: str
@@ -43,7 +44,7 @@ class Turn:
     def __init__(self) -> None:
         self.prompt = ""
         self.steps = 0  # requests to the model, where the framework tells of them
-        self.stops = stopping.fresh()
+        self.stop_limit = StopLimit()
         self.stop_reason = "no_tool_calls"
         self.refusal: str | None = None  # why there was no model call
         self.answer = ""
@@ -59,8 +60,8 @@ class Turn:
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
 
-class Life:
-    """Puts every event of a session to an engine's hooks and says what follows."""
+class AgentSession:
+    """Puts every event of a session to an engine's hooks and returns what follows."""
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class Life:
         """The session begins; its hooks' context goes with the instructions. Denied, it should not."""
         self.mark()
         verdict = await self.fire("pre-session", source=source, **fields)
-        self.context = [telling.hook_context("pre-session", text) for text in verdict.additional_context]
+        self.context = [model_messages.hook_context("pre-session", text) for text in verdict.additional_context]
         return verdict
 
     async def end(self, *, reason: str = "exit", **fields: Any) -> None:
@@ -148,12 +149,12 @@ class Life:
                 self.say(f"tenterhook: commands below this agent are not known as such: {error.strerror}")
 
     def for_turn(self) -> Self:
-        """The same life with a turn of its own; runs at the same time do not share one."""
+        """Return the same session with a turn of its own; runs at the same time do not share one."""
         self.mark()
         run = copy.copy(self)
         turn = Turn()
         if self.origin != "user":  # only a person's turn begins anew
-            turn.stops = self.turn.stops
+            turn.stop_limit = self.turn.stop_limit
         run.turn = self.turn = turn
         return run
 
@@ -168,12 +169,12 @@ class Life:
             if self.origin != "user":
                 return []
             verdict = await self.fire("pre-agent-turn", prompt=prompt)
-            for result in telling.prompt_results(verdict):
+            for result in model_messages.prompt_results(verdict):
                 self.keep(result)
         if verdict.denied:
             self.turn.refusal = self.turn.answer = verdict.reason or "Refused"
             return []
-        return [telling.hook_context(verdict.event, text) for text in verdict.additional_context]
+        return [model_messages.hook_context(verdict.event, text) for text in verdict.additional_context]
 
     async def end_turn(self, response: str) -> None:
         """A turn has ended as it should. Only a person's has a `pre-agent-turn`, and so a `post-agent-turn`."""
@@ -185,7 +186,7 @@ class Life:
         if self.subagent is None:
             await self.fire("post-agent-turn-failure", error_type=type(error).__name__, error_message=str(error))
             return
-        folders = [hook for hook in self.engine.hooks if stopping.family(hook) == "folder"]
+        folders = [hook for hook in self.engine.hooks if stop_limit.family(hook) == "folder"]
         event = self._event("post-subagent", {**_about(self.subagent), "error": str(error)})
         self._heard(event, await self.engine.asking(folders).adecide(event))
 
@@ -237,7 +238,9 @@ class Life:
             turn.asking.discard(task)
         if permit.allowed and turn.stop_reason == "tool_rejected":
             return after_no
-        return permit._replace(context=tuple(telling.hook_context("pre-tool-call", text) for text in permit.context))
+        return permit._replace(
+            context=tuple(model_messages.hook_context("pre-tool-call", text) for text in permit.context)
+        )
 
     async def refused(self, permit: Permit) -> tuple[str, list[str]]:
         """A call does not run: the reason, and what else to tell the model."""
@@ -250,11 +253,11 @@ class Life:
         """A call has failed: what to tell the model beside the error. `exit_code` is a command's."""
         self.turn.heard.add(call.tool_use_id)
         about = {**_tool(call), "error": error, "exit_code": exit_code}
-        return telling.beside_result(await self.fire("post-tool-call-failure", **about))
+        return model_messages.beside_result(await self.fire("post-tool-call-failure", **about))
 
     async def succeeded(self, call: Call, output: Any) -> list[str]:
         """A call has run: what to tell the model beside the result."""
-        return telling.beside_result(await self.fire("post-tool-call", **_tool(call), tool_output=output))
+        return model_messages.beside_result(await self.fire("post-tool-call", **_tool(call), tool_output=output))
 
     async def stop(self, said: str | None) -> list[str]:
         """Ask whether the run may stop; if not, this is what the model hears next.
@@ -267,32 +270,30 @@ class Life:
         told = {"stop_reason": turn.stop_reason, "step_count": turn.steps or None, "final_message": message}
         name = "pre-agent-turn-stop" if subagent is None else "post-subagent"
         event = self._event(name, told if subagent is None else {**_about(subagent), "response": said})
-        asked = turn.stops.asked(self.engine.hooks)
+        asked = turn.stop_limit.hooks_to_ask(self.engine.hooks)
         if subagent is not None and turn.stop_reason != "no_tool_calls":  # the array format's hear of success only
-            asked = [hook for hook in asked if stopping.family(hook) == "folder"]
+            asked = [hook for hook in asked if stop_limit.family(hook) == "folder"]
         engine = self.engine.asking(asked)
-        told_event = turn.stops.told(event, engine.hooks)
         why = self._why_it_must_stop()
-        settle = turn.stops.settle if why is None else lambda verdict: stopping.overruled(verdict, why)
-        verdict = await engine.adecide(told_event, settle=settle)
+        settle = None if why is None else lambda verdict: stop_limit.overrule(verdict, why)
+        verdict = await engine.adecide(turn.stop_limit.with_flag(event, asked), settle=settle)
         self._heard(event, verdict)
         if turn.stop_reason == "no_tool_calls":
-            turn.stops, news = turn.stops.announce(self.engine.hooks, verdict)
-            for line in news:
+            turn.stop_limit, messages = turn.stop_limit.after(self.engine.hooks, verdict)
+            for line in messages:
                 self.say(line)
-        contexts = [telling.hook_context(name, text) for text in verdict.additional_context]
+        contexts = [model_messages.hook_context(name, text) for text in verdict.additional_context]
         denies = (run for run in verdict.runs if run.decision.action is Action.DENY)
         blocks = [run for run in denies if run.decision.ignored in (None, why)]
         if blocks and why is None:
-            turn.stops = turn.stops.after(verdict)
-            return [*telling.sent_back(blocks), *contexts]
+            return [*model_messages.blocked_stop(blocks), *contexts]
         if blocks and self.is_cut_off():
             told["stop_reason"] = turn.stop_reason
         for run in blocks:
             self.say(f"tenterhook: {run.hook.name} ({name}): {why}: {run.decision.reason}")
         self.wait(contexts)
         if subagent is None:
-            active = any(count > 0 for count in turn.stops.counts.values())
+            active = any(count > 0 for count in turn.stop_limit.counts.values())
             await self.fire("post-agent-turn-stop", **told, stop_hook_active=active)
         return []
 

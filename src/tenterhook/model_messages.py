@@ -1,10 +1,10 @@
-"""What hooks have to say, in the words in which a model or a session is told it (PROTOCOL 8)."""
+"""The text in which a model or a session is given what hooks said (PROTOCOL 8)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import stopping
+from . import stop_limit
 from .basics import jsonable
 from .basics.texts import prompt_text
 from .model import Action
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 def hook_context(event: str, text: str) -> str:
-    """What a hook adds, told apart from what a person says."""
+    """Return a hook's context, marked as such so that it is not taken for the user's words."""
     return f'<hook_context event="{event}">{text.replace("</hook_context>", "&lt;/hook_context>")}</hook_context>'
 
 
 def beside_result(verdict: Verdict) -> list[str]:
-    """What hooks have to say about a call that is over, beside its result."""
+    """Return what hooks add to the result of a call."""
     said = [*verdict.additional_context, *([verdict.reason] if verdict.denied and verdict.reason else [])]
     return [hook_context(verdict.event, text) for text in said]
 
 
-def sent_back(blocks: Iterable[Run]) -> list[str]:
-    """The reasons of blocked stops, in the words of each family."""
+def blocked_stop(blocks: Iterable[Run]) -> list[str]:
+    """Return the reasons why the agent may not stop, in the form of each hook's family."""
     return [
         f"[Hook blocked stop: {run.decision.reason}]"
-        if stopping.family(run.hook) == "folder"
+        if stop_limit.family(run.hook) == "folder"
         else run.decision.reason or ""
         for run in blocks
     ]
 
 
 def prompt_results(verdict: Verdict) -> list[str]:
-    """What prompt hooks say for the person and the session, not for the model."""
+    """Return what prompt hooks say to the person and the session, not to the model."""
     results = []
     for run in verdict.runs:
         if run.decision.ignored is not None:
@@ -51,5 +51,5 @@ def prompt_results(verdict: Verdict) -> list[str]:
 
 
 def said_text(value: Any) -> str:
-    """A prompt or an answer as text, in whichever shape it comes."""
+    """Return a prompt or an answer as text, from a string or content parts."""
     return value if isinstance(value, str) else prompt_text(jsonable.plain(value)) if value is not None else ""

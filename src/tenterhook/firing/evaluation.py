@@ -1,4 +1,4 @@
-"""One event on its way through its stages: what is reached, what ran, what the input has become."""
+"""The evaluation of one event, stage by stage: which hooks are reached, what ran, the input as modified so far."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..catalog.trust import Trust
     from ..errors import Problem
     from ..sessions import Before, Session
-    from . import minding
+    from . import background
 
 
-class Turn:
+class Evaluation:
     """The state of one `decide`: it begins with an event and ends as a verdict."""
 
     def __init__(
@@ -74,12 +74,12 @@ class Turn:
         """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
         if not hooks:
             return
-        from . import minding
+        from . import background
 
         sight = matching.Sight(self.arrived, self._sight.limit)
         reached = [each.hook for each in sight.reached(self._standing(hooks))]
         payloads = commands.Payloads(self.arrived)
-        jobs: list[tuple[Run, minding.Job]] = []
+        jobs: list[tuple[Run, background.Job]] = []
         for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
             if hook is None:
                 continue
@@ -96,11 +96,11 @@ class Turn:
             if prepared.command is None:
                 self.runs.append(_not_started(run, prepared.why))
                 continue
-            job = minding.job(hook, prepared.command, self.arrived.session_id, self._env().base)
+            job = background.job(hook, prepared.command, self.arrived.session_id, self._env().base)
             jobs.append((run, job))
             self._say(f"[ASYNC] Hook '{hook.name}' fired (running in background)")
         if jobs:
-            why = minding.start([job for _, job in jobs], self._env().base)
+            why = background.start([job for _, job in jobs], self._env().base)
             self.runs += [run if why is None else _not_started(run, why) for run, _ in jobs]
 
     def _note_refusal(self, hook: Hook) -> bool:

@@ -1,4 +1,4 @@
-"""Asynchronous hooks: one detached process per event starts them, minds their timeouts and writes down how they ended.
+"""Asynchronous hooks: one detached process per event starts them, enforces their timeouts and journals their results.
 
 It holds none of the caller's pipes and outlives it.
 """
@@ -64,7 +64,7 @@ def start(jobs: Sequence[Job], base: Mapping[bytes, bytes]) -> str | None:
     try:
         descriptor = _readable(json.dumps(handed).encode())
         try:
-            processes.start_detached("tenterhook.firing.minding:main", stdin=descriptor)
+            processes.start_detached("tenterhook.firing.background:main", stdin=descriptor)
         finally:
             os.close(descriptor)
     except OSError as error:
