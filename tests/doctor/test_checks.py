@@ -96,7 +96,12 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
     "what install wrote down is gone": (
         "gemini",
         lambda home, _: (home / ".local/state/tenterhook/installed/gemini.json").unlink(),
-        "no event is answered",
+        "no event is answered: No such file",
+    ),
+    "others may write what install wrote down": (
+        "gemini",
+        lambda home, _: (home / ".local/state/tenterhook/installed/gemini.json").chmod(0o666),
+        "no event is answered: another account could have written",
     ),
     "every interpreter is gone": (
         "kimi-cli",

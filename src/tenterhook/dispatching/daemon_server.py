@@ -14,7 +14,7 @@ import threading
 import time
 from typing import NamedTuple
 
-from ..basics import callers, places, variables
+from ..basics import callers, install_record, places, variables
 from ..runs import running
 from . import dispatch, starting
 
@@ -145,9 +145,11 @@ class Server:
         given = dict(zip(arguments[::2], arguments[1::2], strict=True))
         if version != self._version or given.keys() - {"--host", "--event", "--record"}:
             return None
-        record = dispatch.read_record(given["--record"])
+        record = install_record.read(given["--record"])
         event = given.get("--event", "")
-        if record["host"] != given["--host"] or any(record[kind] != self._places[kind] for kind in dispatch.PLACES):
+        if record["host"] != given["--host"] or any(
+            record[kind] != self._places[kind] for kind in install_record.PLACES
+        ):
             return None
         record["event"] = event
         deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1

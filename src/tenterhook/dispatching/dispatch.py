@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from ..basics import callers, light_json, places
+from ..basics import callers, install_record, light_json, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ..agents.wire import HookOutput
 
-PLACES = ("home", "config", "state", "cache")
 FAILED = 70  # never an accidental 2
 _LARGEST_PAYLOAD = 256 * 1024 * 1024
 _USAGE = "usage: tenterhook dispatch --host NAME [--event EVENT] [--record FILE]"
@@ -53,10 +52,10 @@ def main(
 
 def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | None, begun: float | None) -> bool:
     options = _options(arguments)
-    record.update(read_record(options["record"]), event=options["event"])
+    record.update(install_record.read(options["record"]), event=options["event"])
     if record.get("host") != options["host"]:
         raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
-    places.FIXED.update({kind: record[kind] for kind in PLACES})
+    places.FIXED.update({kind: record[kind] for kind in install_record.PLACES})
     callers.drop_variables()
     if options["check"]:
         return _check(record)
@@ -158,8 +157,8 @@ def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
     if record.get("root") is None:
         return False
     try:
-        own = read_record(f"{record['state']}/installed/{record['host']}.json")
-    except Trouble:
+        own = install_record.read(f"{record['state']}/installed/{record['host']}.json")
+    except install_record.RecordError:
         return False
     return native in own["events"]
 
@@ -203,27 +202,6 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
     if not given["record"]:  # by hand: the account's own, whatever the environment says
         given["record"] = f"{places.account_home()}/.local/state/tenterhook/installed/{given['host']}.json"
     return given
-
-
-def read_record(file: str) -> dict[str, Any]:
-    """What `install` wrote down; believed only if nobody else could have."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            found = os.fstat(descriptor)
-            if found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o022:
-                raise Trouble(f"another account could have written {file}")
-            text = os.read(descriptor, found.st_size + 1).decode()
-        finally:
-            os.close(descriptor)
-        record = light_json.loads(text)
-    except OSError as error:
-        raise Trouble(f"{error.strerror}: {file}; install again with: tenterhook install") from None
-    except ValueError:
-        raise Trouble(f"{file} is broken; install again with: tenterhook install") from None
-    if not isinstance(record, dict) or record.get("schema") != 1:
-        raise Trouble(f"{file} was written by another version; install again with: tenterhook install")
-    return record
 
 
 def _stdin() -> bytes:
@@ -285,7 +263,9 @@ def _is_known_agent() -> bool:
 
 def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:
     """Say what went wrong. Inside the installed line its shell decides what follows; else the record does."""
-    said = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
+    said = (
+        str(error) if isinstance(error, (Trouble, install_record.RecordError)) else f"{type(error).__name__}: {error}"
+    )
     try:
         _write(2, f"tenterhook: cannot answer: {said}\n")
     except OSError:

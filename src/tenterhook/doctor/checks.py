@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..approvals import presence
-from ..basics import light_json, places
+from ..basics import install_record, light_json, places
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..installing import entries as own_entries
@@ -47,11 +47,12 @@ def agent_findings(
         entries = _entries(agent, project)
     except HookError as error:
         return [bad(f"{settings}: {error.message}", error.remedy)]
-    record = records.read(records.file(agent, project))
     if not entries:
         return [bad(f"not guarded: nothing of ours is in {settings}", remedy)]
-    if record is None:
-        return [bad(f"{settings} leads to us, but what install wrote down is gone: no event is answered", remedy)]
+    try:
+        record = install_record.read(records.file(agent, project))
+    except install_record.RecordError as error:
+        return [bad(f"{settings} leads to us, but no event is answered: {error}", remedy)]
     found = [ok(f"installed in {settings}")]
     found += _version(record, remedy)
     found += _wired(agent, record, entries, catalog, remedy)

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..basics import places, processes, variables
+from ..basics import install_record, places, processes, variables
 from . import interpreters, launcher
 
 if TYPE_CHECKING:
@@ -35,12 +35,11 @@ def installation(agent: Agent, root: str | None) -> str:
 
 
 def read(path: str) -> dict[str, Any] | None:
+    """Return a record, or None where `dispatch` could not use it."""
     try:
-        with open(path, encoding="utf-8") as stream:
-            record = json.load(stream)
-    except (OSError, ValueError):
+        return install_record.read(path)
+    except install_record.RecordError:
         return None
-    return record if isinstance(record, dict) and record.get("schema") == 1 else None
 
 
 def all_records() -> list[dict[str, Any]]:

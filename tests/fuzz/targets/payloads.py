@@ -17,7 +17,7 @@ from fuzz import inputs
 from hosts.test_answers import DOES, RECORDED, native_name
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
-from tenterhook.basics import callers, places
+from tenterhook.basics import callers, install_record, places
 from tenterhook.dispatching import answering, dispatch
 from tenterhook.installing import changes, records
 
@@ -80,7 +80,7 @@ def _installed(matcher: str | None) -> dict[str, dict[str, Any]]:
             folder_hook(user_hooks(home), event, "cat", event)
     for agent in AGENTS.values():
         changes.apply(changes.plan(agent, None, (), also=agent.events))
-    return {name: dispatch.read_record(records.file(AGENTS[name], None)) for name in AGENTS}
+    return {name: install_record.read(records.file(AGENTS[name], None)) for name in AGENTS}
 
 
 def _is_object(text: bytes) -> bool:
@@ -112,7 +112,7 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
     host, native = event
     text = data.draw(sent(event), label="sent")
     record = {**_installed(matcher)[host], "event": native}
-    places.FIXED.update({kind: record[kind] for kind in dispatch.PLACES})
+    places.FIXED.update({kind: record[kind] for kind in install_record.PLACES})
     _forget()
     os.chdir(places.home())
     variables = dict(os.environ)
