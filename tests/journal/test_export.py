@@ -23,7 +23,6 @@ import pytest
 
 from journal import journals
 from support import folder_hook, tenterhook, trigger, until, user_hooks
-from tenterhook.journal import exporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -294,21 +293,6 @@ def test_every_segment_is_exported_and_a_half_written_line_is_not(place: Path) -
     with last.open("ab") as file:
         file.write(b'{"schema": 1, "type": "verdict"')
     assert tenterhook("log", "export").stdout.encode() == b"".join(whole)
-
-
-def test_a_line_counts_once_it_is_whole(place: Path) -> None:
-    journals.write(place, journals.record(0))
-    reader = exporting.Reader(str(place))
-    assert len(list(reader.lines())) == 2  # the head of the segment is one
-    segment = journals.segments(place)[0]
-    before = segment.read_bytes()
-    journals.write(place, journals.record(1))
-    line = segment.read_bytes()[len(before) :]
-    segment.write_bytes(before + line[:200])
-    assert list(reader.lines()) == []
-    segment.write_bytes(before + line)
-    assert [each.raw for each in reader.lines()] == [line]
-    assert list(reader.lines()) == []
 
 
 FILTERS: dict[tuple[str, ...], int] = {

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
-from ..journal.exporting import Reader
+from ..journal.follower import Follower
 from ..model import Outcome
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ class BackgroundRuns:
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
         self._since = time.time()
-        self._journal: Reader | None = None
+        self._journal: Follower | None = None
         try:
-            self._journal = Reader.from_now(places.journal())
+            self._journal = Follower.from_now(places.journal())
         except OSError:  # nothing can be written there either: how they end, nobody hears
             pass
         # By name, event and source: when each run of it should have ended (`time.monotonic`), the oldest first.

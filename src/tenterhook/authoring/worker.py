@@ -19,7 +19,7 @@ from ..catalog.contents import Catalog
 from ..catalog.trust import Trust
 from ..engine import Engine
 from ..errors import Cancelled, HookError
-from ..journal import segments
+from ..journal.follower import Follower
 from ..model import SILENT, Event, Hook, Outcome, Run
 from ..runs.running import Cancel, Command, run_stage
 from . import surroundings
@@ -177,8 +177,7 @@ def _ended(hook: Hook, cancel: Cancel) -> dict[str, Any]:
 
 def _journal() -> list[dict[str, Any]]:
     """The records of this case's own state directory."""
-    place = places.journal()
-    lines = [line for name in segments.names(place) for line in segments.lines(place, name)]
+    lines = Follower(places.journal()).lines()
     return [record for line in lines if (record := line.record) is not None]
 
 

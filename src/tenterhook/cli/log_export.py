@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from ..journal.exporting import Reader, Sink
+    from ..journal.exporting import Sink
+    from ..journal.follower import Follower
     from ..journal.selection import Wanted
 
 NOT_ALL = 1
@@ -94,15 +95,16 @@ def export(
 
 
 def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
-    from ..journal.exporting import Lines, Reader, go_through
+    from ..journal.exporting import Lines, go_through
+    from ..journal.follower import Follower
 
     with _opened(out) as stream:
-        reader, sink, is_written = Reader(places.journal()), Lines(stream), True
+        follower, sink, is_written = Follower(places.journal()), Lines(stream), True
         if not follow:
-            with _Progress(reader.size(), is_shown=out is not None or not sys.stdout.isatty()) as progress:
-                go_through(reader, wanted, sink, progress.advance)
+            with _Progress(follower.unread(), is_shown=out is not None or not sys.stdout.isatty()) as progress:
+                go_through(follower, wanted, sink, progress.advance)
         else:
-            is_written = _Following(reader, wanted, sink).run()
+            is_written = _Following(follower, wanted, sink).run()
     if out not in (None, "-"):
         click.echo(f"{sink.records} records in {one_line(str(out))}", err=True)
     return 0 if is_written else NOT_ALL
@@ -124,6 +126,7 @@ def _opened(out: str | None) -> Iterator[BinaryIO]:
 
 def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | None] | None) -> int:
     from ..journal import exporting
+    from ..journal.follower import Follower
     from ..journal.redaction import redacted
 
     url = exporting.endpoint_of(endpoint)
@@ -134,15 +137,15 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
     try:
         if followed is None:
             sink = exporting.Spans(collector)
-            reader = exporting.Reader(places.journal())
-            with _Progress(reader.size()) as progress:
-                exporting.go_through(reader, wanted, sink, progress.advance)
+            follower = Follower(places.journal())
+            with _Progress(follower.unread()) as progress:
+                exporting.go_through(follower, wanted, sink, progress.advance)
             has_arrived = True
         else:
-            sink = exporting.Spans(collector, exporting.Cursor(url, followed, _tell))
-            reader = exporting.Reader(places.journal(), sink.accepted)
+            sink = exporting.Spans(collector, exporting.ExportCursor(url, followed, _tell))
+            follower = Follower(places.journal(), sink.accepted)
             _tell(f"sending to {shown} as things happen; Ctrl-C ends it")
-            has_arrived = _Following(reader, wanted, sink).run()
+            has_arrived = _Following(follower, wanted, sink).run()
     finally:
         collector.close()
     if not has_arrived:
@@ -154,8 +157,8 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
 class _Following:
     """Gives a sink what comes, until the end is asked for; what did not arrive is tried again."""
 
-    def __init__(self, reader: Reader, wanted: Wanted, sink: Sink) -> None:
-        self._reader = reader
+    def __init__(self, follower: Follower, wanted: Wanted, sink: Sink) -> None:
+        self._follower = follower
         self._wanted = wanted
         self._sink = sink
         self._is_away = False
@@ -177,15 +180,16 @@ class _Following:
         return not self._is_away
 
     def _take_in(self) -> None:
-        from ..journal.exporting import NotSent, Reader, go_through
+        from ..journal.exporting import NotSent, go_through
+        from ..journal.follower import Follower
 
         try:
-            go_through(self._reader, self._wanted, self._sink)
+            go_through(self._follower, self._wanted, self._sink)
         except NotSent as error:
             if not self._is_away:
                 _tell(f"{error.message}; it is tried again until it does")
             self._is_away = True
-            self._reader = Reader(self._reader.place, self._sink.accepted)
+            self._follower = Follower(self._follower.place, self._sink.accepted)
         else:
             if self._is_away:
                 _tell("the collector takes spans again")

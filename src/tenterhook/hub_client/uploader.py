@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..basics import light_json, places
 from ..journal import segments
+from ..journal.follower import Follower, Position, load_cursor
 from . import membership as membership_
 from .connection import HubConnection, HubRefused, HubUnavailable
 from .uploader_start import directory as own_directory
@@ -77,26 +78,16 @@ def _pause(seconds: float) -> float:
     return seconds * 2
 
 
-class SegmentPosition(NamedTuple):
-    """How far a segment was uploaded."""
-
-    start: int = 0  # byte
-    lines: int = 0
-
-
 class UploadCursor:
     """How far the journal was uploaded to one hub."""
 
     def __init__(self, joined: Membership) -> None:
         self._file = os.path.join(own_directory(), places.file_name(joined.url) + ".json")
-        self.positions: dict[str, SegmentPosition] = {}
+        self.positions: dict[str, Position] = {}
         try:
             with open(self._file, encoding="utf-8") as stream:
-                kept = light_json.loads(stream.read())["places"]
-            self.positions = {
-                str(name): SegmentPosition(int(start), int(lines)) for name, (start, lines) in kept.items()
-            }
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                self.positions = load_cursor(light_json.loads(stream.read())["places"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
 
     @property
@@ -105,8 +96,7 @@ class UploadCursor:
 
     def save(self) -> None:
         places.make_private(own_directory())
-        kept = {name: list(position) for name, position in self.positions.items()}
-        places.replace_file(self._file, light_json.dumps({"schema": 1, "places": kept}).encode())
+        places.replace_file(self._file, light_json.dumps({"schema": 1, "places": self.positions}).encode())
 
     def delete(self) -> None:
         if self.exists:
@@ -119,7 +109,7 @@ def skip_existing(joined: Membership) -> None:
     if cursor.exists:
         return
     for line in _not_uploaded(cursor):
-        cursor.positions[line.segment] = _after(line)
+        cursor.positions[line.segment] = Position.after(line)
     cursor.save()
 
 
@@ -151,18 +141,10 @@ def upload(joined: Membership) -> bool:
 
 
 def _not_uploaded(cursor: UploadCursor) -> Iterator[segments.Line]:
-    """Yield the complete lines of the journal that the hub has not accepted, segment by segment."""
-    place = places.journal()
-    names = segments.names(place)
-    cursor.positions = {name: known for name, known in cursor.positions.items() if name in names}
-    for name in names:
-        start, lines = cursor.positions.get(name, SegmentPosition())
-        try:
-            for line in segments.lines(place, name, start, lines + 1):
-                if line.raw.endswith(b"\n"):
-                    yield line
-        except OSError:  # removed just now, or not a regular file
-            continue
+    """Return the complete lines of the journal that the hub has not accepted, segment by segment."""
+    follower = Follower(places.journal(), cursor.positions)
+    cursor.positions = dict(follower.cursor)
+    return follower.lines()
 
 
 def _send(joined: Membership, cursor: UploadCursor, batch: list[segments.Line]) -> None:
@@ -184,7 +166,7 @@ def _send(joined: Membership, cursor: UploadCursor, batch: list[segments.Line]) 
                 _send(joined, cursor, [line])
             return
     for line in batch:
-        cursor.positions[line.segment] = _after(line)
+        cursor.positions[line.segment] = Position.after(line)
     cursor.save()
 
 
@@ -194,7 +176,3 @@ def _shortened(line: segments.Line, record: dict[str, Any]) -> dict[str, Any]:
         return record
     small = {key: value for key, value in record.items() if len(light_json.dumps(value)) <= _FIELD_CHARACTERS}
     return {**small, "payload": "cut"}
-
-
-def _after(line: segments.Line) -> SegmentPosition:
-    return SegmentPosition(line.start + len(line.raw), line.number)

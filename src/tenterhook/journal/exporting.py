@@ -1,6 +1,6 @@
 """The journal for other programs: its lines as they are, or its events as OpenTelemetry spans.
 
-Read from the segments, which only grow: how far each was read is a place that lasts, whatever becomes of the index.
+Read from the segments with a stored cursor, not from the index.
 """
 
 from __future__ import annotations
@@ -8,22 +8,24 @@ from __future__ import annotations
 import json
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import __version__
 from ..basics import places, private_files
 from ..errors import HookError
 from . import segments
+from .follower import load_cursor
 from .redaction import redacted
 from .selection import conditions, fits
 from .writing import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import BinaryIO
 
     from opentelemetry.sdk.trace import ReadableSpan
 
+    from .follower import Follower, Position
     from .selection import Wanted
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:4318"
@@ -33,75 +35,6 @@ _LONGEST_TEXT = 4096  # characters of an attribute
 _FAILED = ("failed", "timed_out")
 _REMEDY = "does it run, and is this its address for OTLP over HTTP? Export again then: what has arrived keeps its ids"
 _LAST_MOMENT = 2**63 - 1  # nanoseconds
-
-
-class Mark(NamedTuple):
-    """How far a segment was read: its last line that was."""
-
-    start: int  # bytes
-    end: int
-    digest: str
-
-
-class Reader:
-    """Goes through the journal, and on from where it stands as often as it is asked."""
-
-    def __init__(self, place: str, marks: Mapping[str, Mark] | None = None) -> None:
-        """What `marks` say of a segment that is another one by now does not count: it is read from its beginning."""
-        self.place = place
-        self.marks = {name: mark for name, mark in (marks or {}).items() if self._holds(name, mark)}
-
-    @classmethod
-    def from_now(cls, place: str) -> Reader:
-        """One that reads only what is appended from now on."""
-        sizes = {name: _size(os.path.join(place, name)) for name in segments.names(place)}
-        return cls(place, {name: Mark(size, size, digest(b"")) for name, size in sizes.items()})
-
-    def lines(self) -> Iterator[segments.Line]:
-        """The whole lines that were not read yet, segment by segment; each counts as read once it is given."""
-        present = segments.names(self.place)
-        self.marks = {name: mark for name, mark in self.marks.items() if name in present}
-        for name in present:
-            start = self._start(name)
-            if start is None:
-                continue
-            try:
-                for line in segments.lines(self.place, name, start):
-                    if not line.raw.endswith(b"\n"):
-                        break
-                    self.marks[name] = Mark(line.start, line.start + len(line.raw), digest(line.raw))
-                    yield line
-            except FileNotFoundError:  # too old to be kept any longer
-                continue
-
-    def size(self) -> int:
-        """How many bytes were not read yet."""
-        found = ((name, _size(os.path.join(self.place, name))) for name in segments.names(self.place))
-        return sum(size - self.marks[name].end if name in self.marks else size for name, size in found)
-
-    def _start(self, name: str) -> int | None:
-        """Where to go on in a segment; None if it holds nothing new."""
-        mark = self.marks.get(name)
-        if mark is None:
-            return 0
-        if _size(os.path.join(self.place, name)) == mark.end:
-            return None
-        return mark.end if self._holds(name, mark) else 0
-
-    def _holds(self, name: str, mark: Mark) -> bool:
-        try:
-            with open(os.path.join(self.place, name), "rb") as file:
-                file.seek(mark.start)
-                return digest(file.read(mark.end - mark.start)) == mark.digest
-        except OSError:
-            return False
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except FileNotFoundError:
-        return 0
 
 
 def _runs(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -115,25 +48,25 @@ def _runs(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 class Sink(Protocol):
     """Where records go. `accepted` says how far everything has arrived there."""
 
-    accepted: Mapping[str, Mark]
+    accepted: Mapping[str, Position]
 
-    def add(self, line: segments.Line, record: dict[str, Any], marks: Mapping[str, Mark]) -> None:
-        """Take one; `marks` say where the journal stands after it."""
+    def add(self, line: segments.Line, record: dict[str, Any], cursor: Mapping[str, Position]) -> None:
+        """Take one; `cursor` say where the journal stands after it."""
 
-    def flush(self, marks: Mapping[str, Mark]) -> None:
+    def flush(self, cursor: Mapping[str, Position]) -> None:
         """Let go of everything that was taken; raises `NotSent`, and then go on from `accepted`."""
 
 
-def go_through(reader: Reader, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
+def go_through(follower: Follower, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
     """Give a sink what is new and wanted; `seen` is told the size of every line."""
     chosen = conditions(wanted)
-    for line in reader.lines():
+    for line in follower.lines():
         record = line.record
         if record is not None and segments.is_ours(line) and fits(record, chosen):
-            sink.add(line, record, reader.marks)
+            sink.add(line, record, follower.cursor)
         if seen is not None:
             seen(len(line.raw))
-    sink.flush(reader.marks)
+    sink.flush(follower.cursor)
 
 
 class Lines:
@@ -142,15 +75,15 @@ class Lines:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.records = 0
-        self.accepted: Mapping[str, Mark] = {}
+        self.accepted: Mapping[str, Position] = {}
 
-    def add(self, line: segments.Line, record: dict[str, Any], marks: Mapping[str, Mark]) -> None:
+    def add(self, line: segments.Line, record: dict[str, Any], cursor: Mapping[str, Position]) -> None:
         self._stream.write(line.raw)
         self.records += 1
 
-    def flush(self, marks: Mapping[str, Mark]) -> None:
+    def flush(self, cursor: Mapping[str, Position]) -> None:
         self._stream.flush()
-        self.accepted = dict(marks)
+        self.accepted = dict(cursor)
 
 
 class NotSent(HookError):
@@ -160,33 +93,33 @@ class NotSent(HookError):
 class Spans:
     """Records as spans, sent in batches."""
 
-    def __init__(self, collector: Collector, cursor: Cursor | None = None) -> None:
+    def __init__(self, collector: Collector, stored: ExportCursor | None = None) -> None:
         self.collector = collector
         self.records = self.spans = 0
-        self.accepted: Mapping[str, Mark] = cursor.read() if cursor else {}
-        self._cursor = cursor
+        self.accepted: Mapping[str, Position] = stored.read() if stored else {}
+        self._stored = stored
         self._batch: list[ReadableSpan] = []
         self._in_batch = 0
 
-    def add(self, line: segments.Line, record: dict[str, Any], marks: Mapping[str, Mark]) -> None:
+    def add(self, line: segments.Line, record: dict[str, Any], cursor: Mapping[str, Position]) -> None:
         self._batch += spans_of(record, line.raw, self.collector.about)
         self._in_batch += 1
         if len(self._batch) >= _SPANS_AT_ONCE:
-            self.flush(marks)
+            self.flush(cursor)
 
-    def flush(self, marks: Mapping[str, Mark]) -> None:
+    def flush(self, cursor: Mapping[str, Position]) -> None:
         batch, taken, self._batch, self._in_batch = self._batch, self._in_batch, [], 0
         if batch:
             self.collector.send(batch)
             self.records += taken
             self.spans += len(batch)
-        if marks != self.accepted:
-            self.accepted = dict(marks)
-            if self._cursor is not None:
-                self._cursor.write(self.accepted)
+        if cursor != self.accepted:
+            self.accepted = dict(cursor)
+            if self._stored is not None:
+                self._stored.write(self.accepted)
 
 
-class Cursor:
+class ExportCursor:
     """How far a collector has got everything, kept from one export to the next; one for each choice of records."""
 
     def __init__(self, endpoint: str, chosen: Mapping[str, str | None], tell: Callable[[str], None]) -> None:
@@ -196,16 +129,15 @@ class Cursor:
         self._tell = tell
         self._told = False
 
-    def read(self) -> dict[str, Mark]:
+    def read(self) -> dict[str, Position]:
         found = private_files.read(self.file)
         try:
-            marks = json.loads(found)["segments"] if found is not None else {}
-            return {str(name): Mark(int(mark[0]), int(mark[1]), str(mark[2])) for name, mark in marks.items()}
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+            return load_cursor(json.loads(found)["segments"]) if found is not None else {}
+        except (ValueError, KeyError, TypeError):
             return {}  # sent twice is better than not at all
 
-    def write(self, marks: Mapping[str, Mark]) -> None:
-        data = json.dumps({"schema": 1, **self._about, "segments": marks}).encode()
+    def write(self, cursor: Mapping[str, Position]) -> None:
+        data = json.dumps({"schema": 1, **self._about, "segments": cursor}).encode()
         try:
             places.make_private(os.path.dirname(self.file))
             places.replace_file(self.file, data)

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 from ..basics import places
 from ..basics.locks import Lock
 from . import segments
+from .follower import Follower, Position
 from .selection import Wanted, columns_of, conditions, runs_of, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_VERSION = 3
+_VERSION = 4
 _IN_MEMORY = ":memory:"
 _TABLES = """
-create table segments (name text primary key, size integer, lines integer, ending text);
+create table segments (name text primary key, start integer, stop integer, digest text, lines integer);
 create table records (
     id integer primary key, segment text, start integer, length integer, time real, type text, by text,
     session text, event text, decision text, tool text, payload text, waited real
@@ -119,45 +120,18 @@ class Index:
     def _take_in_all(self) -> None:
         with self._database as database:
             database.execute("begin immediate")
-            known = {row[0]: row[1:] for row in database.execute("select name, size, lines, ending from segments")}
-            present = segments.names(self.place)
-            for name in known.keys() - {utf8(name) for name in present}:
+            rows = database.execute("select name, start, stop, digest, lines from segments")
+            stored = {name: Position(*row) for name, *row in rows}
+            present = {name: stored[utf8(name)] for name in segments.names(self.place) if utf8(name) in stored}
+            follower = Follower(self.place, present)
+            for name in stored.keys() - map(utf8, follower.cursor):  # gone, or another by the same name
                 self._forget(name)
-            for name in present:
-                try:
-                    self._take_in(name, known.get(utf8(name)))
-                except OSError:  # removed in the meantime, or something else stands in its place
-                    self._forget(utf8(name))
+            for line in follower.lines():
+                if segments.is_ours(line) and (record := line.record) is not None:
+                    self._add(line, record)
+            read = [(utf8(name), *each) for name, each in follower.cursor.items() if each != present.get(name)]
+            database.executemany("insert or replace into segments values (?, ?, ?, ?, ?)", read)
             database.execute("commit")
-
-    def _take_in(self, name: str, known: tuple[int, int, str] | None) -> None:
-        try:
-            found = os.stat(os.path.join(self.place, name))
-        except FileNotFoundError:  # old enough to have been removed just now
-            self._forget(name)
-            return
-        if known is not None and self._ending(name, known[0]) != known[2]:  # another, by the same name
-            self._forget(utf8(name))
-            known = None
-        start, number = (known[0], known[1]) if known else (0, 0)
-        if start == found.st_size:
-            return
-        for line in segments.lines(self.place, name, start, number + 1):
-            if not line.raw.endswith(b"\n"):
-                break
-            start, number = line.start + len(line.raw), line.number
-            if segments.is_ours(line) and (record := line.record) is not None:
-                self._add(line, record)
-        self._database.execute(
-            "insert or replace into segments values (?, ?, ?, ?)",
-            (utf8(name), start, number, self._ending(name, start)),
-        )
-
-    def _ending(self, name: str, size: int) -> str:
-        """What stands before a place in a segment: the hash of the line that ends there."""
-        with segments.open_segment(self.place, name) as file:
-            file.seek(max(size - 64, 0))
-            return file.read(min(size, 64)).decode("utf-8", "replace")
 
     def _add(self, line: segments.Line, record: dict[str, Any]) -> None:
         columns = columns_of(record)
