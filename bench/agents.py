@@ -17,7 +17,7 @@ from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from random import Random
-from statistics import median, quantiles
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,8 +25,9 @@ from tenterhook.agents import AGENTS
 from tenterhook.agents.codex import Codex
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, Agent
 from tenterhook.installing import entries
+from tenterhook.journal.statistics import percentile
 from tenterhook.live import trial
-from tenterhook.live.script import Turn
+from tenterhook.model_script import Turn
 
 from . import homes, tables
 from .comparing import p95
@@ -246,8 +247,8 @@ def _spread(took: Sequence[float], native: Sequence[float]) -> tuple[float, floa
     for _ in range(_DRAWN):
         laps = chance.choices(range(len(took)), k=len(took))
         drawn.append(p95([took[lap] for lap in laps]) - p95([native[lap] for lap in laps]))
-    lowest, *_, highest = quantiles(drawn, n=20)
-    return lowest, highest
+    drawn.sort()
+    return percentile(drawn, 0.05), percentile(drawn, 0.95)
 
 
 def table(measured: Sequence[Measured]) -> str:

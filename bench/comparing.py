@@ -7,6 +7,8 @@ from itertools import chain
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from tenterhook.journal.statistics import percentile
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -54,4 +56,4 @@ def scaled(blocks: Blocks, factor: float) -> Blocks:
 
 
 def p95(values: Sequence[float]) -> float:
-    return quantiles(values, n=20, method="inclusive")[-1]
+    return percentile(sorted(values), 0.95)

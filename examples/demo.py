@@ -28,9 +28,10 @@ from tenterhook.agent import session_files
 from tenterhook.agent.conversation import Conversation
 from tenterhook.agent.overview import overview
 from tenterhook.agent.screen import Screen
-from tenterhook.agent.scripted import Script, ScriptedModel
+from tenterhook.agent.scripted import PydanticScriptedModel
 from tenterhook.agent.settings import Settings
 from tenterhook.approvals.requests import Answer, Request
+from tenterhook.model_script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +152,7 @@ async def play(stage: Stage) -> Conversation:
     """The session, from its first event to its last."""
     pydantic_ai.BANNER_ENABLED = False  # this is Tenterhook's terminal
     screen = Screen(_out, _out, colour=sys.stdout.isatty())
-    model = ScriptedModel(Script(str(stage.root / "session.yaml")))
+    model = PydanticScriptedModel(Script.load(str(stage.root / "session.yaml")))
     people = [Person(screen)]
     conversation = Conversation(
         Engine.load(stage.project), model, Settings(), screen, work_dir=str(stage.project), surfaces=people

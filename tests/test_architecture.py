@@ -17,7 +17,7 @@ ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 
 # Each layer may import itself and what stands before it.
 LAYERS = {
-    "values and small tools": {"basics", "errors", "events", "model"},
+    "values and small tools": {"basics", "errors", "events", "model", "model_script"},
     "what runs, and what decides": {"deciding", "runs"},
     "agents, definitions and sessions": {"agents", "formats", "live", "sessions"},
     "what happened": {"journal"},

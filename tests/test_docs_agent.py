@@ -20,13 +20,13 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 from support import array_hook, folder_hook, tenterhook, user_hooks, write_config
 from tenterhook.agent import models, settings
 from tenterhook.agent.record import Record
-from tenterhook.agent.scripted import Script
 from tenterhook.agent.tasks import Tasks
 from tenterhook.agent.tools import Tools
 from tenterhook.approvals.requests import MODES
 from tenterhook.cli.agent import STATUS, agent
 from tenterhook.errors import HookError
 from tenterhook.events import EVENTS, spec_of
+from tenterhook.model_script import ANSWER_KEYS, CALL_KEYS, Script
 
 ROOT = Path(__file__).parent.parent
 AGENT = (ROOT / "docs" / "agent.md").read_text()
@@ -167,13 +167,13 @@ def test_the_script_plays_as_the_page_says(project: Path) -> None:
 
 
 def test_the_script_of_the_page_has_every_key(tmp_path: Path) -> None:
-    from tenterhook.agent import scripted
-
     (tmp_path / "script.yaml").write_text(block(AGENT, "yaml"))
-    script = Script(str(tmp_path / "script.yaml"))
-    answers = [answer for answers in script._answers.values() for answer in answers]
-    assert {key for answer in answers for key in answer} == scripted._ANSWER_KEYS
-    assert {key for answer in answers for call in answer.get("calls", ()) for key in call} == scripted._CALL_KEYS
+    assert not Script.load(str(tmp_path / "script.yaml")).is_used_up
+    found = yaml.safe_load(block(AGENT, "yaml"))
+    lists = [found["answers"], found["summaries"], *found["tasks"].values()]
+    answers = [answer for answers in lists for answer in answers]
+    assert {key for answer in answers for key in answer} == ANSWER_KEYS
+    assert {key for answer in answers for call in answer.get("calls", ()) for key in call} == CALL_KEYS
 
 
 # ------------------------------------------------------------------ the file of a session

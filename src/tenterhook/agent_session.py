@@ -38,7 +38,7 @@ class Subagent(NamedTuple):
     kind: str = "general"
 
 
-class Turn:
+class TurnState:
     """What one run of an agent has come to so far."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class AgentSession:
         self.context: list[str] = []  # of pre-session hooks, for the instructions
         self.waiting: list[str] = []  # for the next request
         self.origin = "user"  # of the next run: a person's prompt, or a notification
-        self.turn = Turn()
+        self.turn = TurnState()
         self._is_marked = False
 
     # What a caller fires itself
@@ -152,7 +152,7 @@ class AgentSession:
         """Return the same session with a turn of its own; runs at the same time do not share one."""
         self.mark()
         run = copy.copy(self)
-        turn = Turn()
+        turn = TurnState()
         if self.origin != "user":  # only a person's turn begins anew
             turn.stop_limit = self.turn.stop_limit
         run.turn = self.turn = turn

@@ -150,7 +150,7 @@ def test_a_subagent_and_a_compaction(play: Play) -> None:
         Turn(calls=(shell("echo by the reviewer"),)),
         Turn(text="It looks fine."),
         Turn(calls=(shell("echo after"),), tokens=200_000),
-        Turn(text="<summary>They reviewed it.</summary>", aux=True),
+        Turn(text="<summary>They reviewed it.</summary>", speaker="summary"),
         DONE,
     ]
     compacted = play.hook("folder post-context-compact")

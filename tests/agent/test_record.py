@@ -19,11 +19,12 @@ from tenterhook import Engine
 from tenterhook.agent import record, session_files
 from tenterhook.agent.conversation import Conversation
 from tenterhook.agent.screen import Screen
-from tenterhook.agent.scripted import AGENT, SUMMARY, Script, ScriptedModel, _told
+from tenterhook.agent.scripted import PydanticScriptedModel
 from tenterhook.agent.settings import Settings
+from tenterhook.model_script import AGENT, SUMMARY, Script, turn_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pydantic_ai.messages import ModelMessage
 
@@ -102,21 +103,17 @@ class Answers(Script):
     """The answers of a scripted model, given while it plays, and the requests it got."""
 
     def __init__(self) -> None:
-        self.path = "answers"
-        self._left: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
+        super().__init__([], "answers")
         self.requests: list[list[dict[str, Any]]] = []
         self.instructions = ""
 
     def add(self, who: str, **said: Any) -> None:
-        self._left[who].append(said)
+        self._left.append(turn_of(said, who))
 
-    def next(self, who: str) -> dict[str, Any]:
-        return self._left[who].popleft()
-
-    def log(self, who: str, messages: list[ModelMessage], instructions: str) -> None:
-        if who == AGENT:
-            self.requests.append(_told(messages))
-            self.instructions = instructions
+    def log(self, request: Mapping[str, Any]) -> None:
+        if request["who"] == AGENT:
+            self.requests.append(request["messages"])
+            self.instructions = request["instructions"]
 
 
 class Played:
@@ -140,7 +137,7 @@ class Played:
 
     def _opened(self, resume: str | None) -> Conversation:
         screen, limits = Screen(lambda _: None, lambda _: None), Settings(mode="yolo", compact_above=10_000)
-        model = ScriptedModel(self.model)
+        model = PydanticScriptedModel(self.model)
         return Conversation(self.engine, model, limits, screen, work_dir=str(self.root), resume=resume)
 
     async def _hook(self, event: Event) -> dict[str, Any] | None:

@@ -12,8 +12,8 @@ import pytest
 
 from agent.playing import shell, task, tool
 from support import tenterhook
-from tenterhook.agent.scripted import Script
 from tenterhook.errors import HookError
+from tenterhook.model_script import Script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,7 @@ def played(script: Path | str, *options: str) -> subprocess.CompletedProcess[str
 def test_a_script_that_is_wrong_is_refused_before_anything_is_played(project: Path, text: str, said: str) -> None:
     (project / "script.yaml").write_bytes(text.encode("latin-1"))
     with pytest.raises(HookError) as error:
-        Script("script.yaml")
+        Script.load("script.yaml")
     assert said in error.value.message
     assert "script.yaml" in error.value.message
     assert error.value.remedy
@@ -181,7 +181,7 @@ def test_a_subagent_without_answers_fails_as_a_call(play: Play) -> None:
     session = play.run([task("helper")], [task("stranger")], "Done.", tasks={"helper": []})
     helper, stranger = session.last.failed
     assert "no answer left for helper" in helper
-    assert "no answers of stranger" in stranger
+    assert "no answer left for stranger: 0 were given" in stranger
     assert session.answer == "Done."
 
 

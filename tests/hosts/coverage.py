@@ -32,7 +32,7 @@ from tenterhook.agents import AGENTS, headless
 from tenterhook.agents.codex import Codex
 from tenterhook.agents.protocol import DONE, MODES, PLAIN, PROMPT, RESUMED, SUBAGENT, Agent
 from tenterhook.live import trial
-from tenterhook.live.script import Call, Turn, mentions
+from tenterhook.model_script import Call, Turn, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -407,7 +407,7 @@ class Runs:
             later = (Turn(calls=(place.shell(f"later-{number}"),), delay=1.5) for number in range(3))
             after = (summary._replace(when="respond only with the summary text"), *later)
         return mode, (
-            summary._replace(aux=True, sticky=True),
+            summary._replace(speaker="summary", sticky=True),
             first,
             *(Turn(calls=(self.live.shell_call(f"seq 200{number}"),)) for number in range(3)),
             Turn(calls=(place.shell("last"),), tokens=tokens),

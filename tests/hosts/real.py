@@ -13,7 +13,7 @@ from support import folder_hook, tenterhook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import AUTO_APPROVE, Agent
 from tenterhook.live import trial
-from tenterhook.live.script import Call, Turn, mentions
+from tenterhook.model_script import Call, Turn, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

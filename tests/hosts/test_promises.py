@@ -18,7 +18,7 @@ from installing.test_launcher import install_as_before
 from support import user_hooks
 from tenterhook.agents.protocol import DONE
 from tenterhook.basics import places
-from tenterhook.live.script import Turn
+from tenterhook.model_script import Turn
 
 if TYPE_CHECKING:
     from hosts.real import Guarded

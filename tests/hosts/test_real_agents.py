@@ -12,7 +12,7 @@ from hosts.real import results_with, shown, told
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, MODES, PLAIN, PROMPT, Agent
 from tenterhook.live.model import ScriptedModel
-from tenterhook.live.script import Turn
+from tenterhook.model_script import Turn
 
 if TYPE_CHECKING:
     from hosts.real import Guarded

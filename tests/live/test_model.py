@@ -160,7 +160,7 @@ def test_turns_are_given_in_order_and_then_a_closing_text() -> None:
 
 
 def test_a_request_without_tools_takes_nothing_but_what_is_meant_for_it() -> None:
-    with ScriptedModel([Turn("main"), Turn("a title", aux=True)]) as model:
+    with ScriptedModel([Turn("main"), Turn("a title", speaker="summary")]) as model:
         assert said(chat(model, tools=[])) == "a title"
         assert said(chat(model, tools=[])) not in ("main", "a title")
         assert said(chat(model)) == "main"

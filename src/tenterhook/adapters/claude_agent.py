@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from ..agent_session import AgentSession, Turn
+from ..agent_session import AgentSession, TurnState
 from ..agents import wire
 from ..agents.claude_code import AGENT
 from ..approvals.gate import Permit
@@ -104,7 +104,7 @@ class HooksCallbacks(AgentSession):
             session = copy.copy(self)
             session.session_id = session_id or self.session_id
             session.context, session.waiting = list(self.context), []
-        session.turn = Turn()
+        session.turn = TurnState()
         return session
 
     async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
@@ -158,7 +158,7 @@ class HooksCallbacks(AgentSession):
         return _context(received, await self.failed(self._call(received), error))
 
     async def _turn_asked(self, received: wire.Received) -> Verdict:
-        self.turn = Turn()
+        self.turn = TurnState()
         context = await self.begin_turn(received.event.prompt or "", str(received.payload.get("prompt_id", "")))
         if self.turn.refusal is not None:
             return _deny(received, self.turn.refusal)

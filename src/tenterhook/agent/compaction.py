@@ -9,8 +9,8 @@ from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 
 from ..model_messages import hook_context
+from ..model_script import SUMMARY
 from . import models
-from .scripted import SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

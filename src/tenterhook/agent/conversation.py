@@ -13,11 +13,11 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.usage import UsageLimits
 
 from ..basics.shown import with_stderr
+from ..model_script import ScriptError
 from ..sessions import Session, fresh_id
 from . import compaction, models, record, session_files
 from .background import BackgroundRuns
 from .capability import HooksCapability, tell
-from .scripted import ScriptError
 from .tally import Tally
 from .tasks import Tasks
 from .tools import Tools

@@ -10,7 +10,8 @@ from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import infer_model
 
 from ..errors import HookError
-from .scripted import Script, ScriptedModel
+from ..model_script import Script
+from .scripted import PydanticScriptedModel
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -29,7 +30,7 @@ def named(name: str | None, base_url: str | None, settings_file: str) -> Model:
     if not name:
         raise HookError("no model is named", f"{_NAMES.format(settings_file)}\n  {_WITHOUT_KEY}")
     if name.startswith("scripted:"):
-        return ScriptedModel(Script(name.removeprefix("scripted:")))
+        return PydanticScriptedModel(Script.load(name.removeprefix("scripted:")))
     try:
         if base_url:
             return _at(base_url, name.partition(":")[2] or name)
@@ -53,7 +54,7 @@ def _unusable(name: str, error: Exception, settings_file: str) -> HookError:
 
 def speaking_as(model: Model, who: str) -> Model:
     """The same model for somebody else; a script has answers of its own for everyone."""
-    return model.speaking_as(who) if isinstance(model, ScriptedModel) else model
+    return model.speaking_as(who) if isinstance(model, PydanticScriptedModel) else model
 
 
 def _at(base_url: str, name: str) -> Model:

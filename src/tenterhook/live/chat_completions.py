@@ -9,31 +9,35 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Completion, Issued
+    from ..model_script import Call, Turn
 
 
 def has_tools(body: dict[str, Any]) -> bool:
     return bool(body.get("tools"))
 
 
-def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
-    if reply.calls:
-        message["tool_calls"] = [_call(issued) for issued in reply.calls]
-    finish = "tool_calls" if reply.calls else "stop"
+def whole(body: dict[str, Any], turn: Turn) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
+    if turn.calls:
+        message["tool_calls"] = [_call(call) for call in turn.calls]
+    finish = "tool_calls" if turn.calls else "stop"
     return {
         "id": f"chatcmpl-{uuid4().hex}",
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model", "scripted"),
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {"prompt_tokens": reply.tokens, "completion_tokens": 10, "total_tokens": reply.tokens + 10},
+        "usage": {
+            "prompt_tokens": turn.tokens,
+            "completion_tokens": turn.output_tokens,
+            "total_tokens": turn.tokens + turn.output_tokens,
+        },
     }
 
 
-def _call(issued: Issued) -> dict[str, Any]:
-    arguments = issued.call.input if isinstance(issued.call.input, str) else json.dumps(issued.call.input)
-    return {"id": issued.id, "type": "function", "function": {"name": issued.call.tool, "arguments": arguments}}
+def _call(call: Call) -> dict[str, Any]:
+    arguments = call.input if isinstance(call.input, str) else json.dumps(call.input)
+    return {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": arguments}}
 
 
 def streamed(whole: dict[str, Any]) -> Iterator[tuple[str | None, Any]]:

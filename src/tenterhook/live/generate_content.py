@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..model_script import CLOSING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Completion
+    from ..model_script import Turn
 
 # Gemini CLI asks a small model for JSON beside the conversation: which model to use, who speaks next
 _JUDGEMENT = {
@@ -24,20 +26,20 @@ def has_tools(body: dict[str, Any]) -> bool:
     return any(tool.get("functionDeclarations") for tool in body.get("tools", ()))
 
 
-def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
-    text = reply.text
-    if reply.turn is None and _wants_json(body):
+def whole(body: dict[str, Any], turn: Turn) -> dict[str, Any]:
+    text = turn.text
+    if turn in CLOSING.values() and _wants_json(body):
         text = json.dumps(_JUDGEMENT)
     parts: list[dict[str, Any]] = [] if text is None else [{"text": text}]
-    for issued in reply.calls:
-        call = {"id": issued.id, "name": issued.call.tool, "args": issued.call.input}
-        parts.append({"functionCall": call, "thoughtSignature": "c2lnbmVk"})  # it sends back only signed calls
+    for call in turn.calls:
+        asked = {"id": call.id, "name": call.tool, "args": call.input}
+        parts.append({"functionCall": asked, "thoughtSignature": "c2lnbmVk"})  # it sends back only signed calls
     return {
         "candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
         "usageMetadata": {
-            "promptTokenCount": reply.tokens,
-            "candidatesTokenCount": 10,
-            "totalTokenCount": reply.tokens + 10,
+            "promptTokenCount": turn.tokens,
+            "candidatesTokenCount": turn.output_tokens,
+            "totalTokenCount": turn.tokens + turn.output_tokens,
         },
         "modelVersion": "scripted",
         "responseId": "scripted",

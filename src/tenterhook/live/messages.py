@@ -9,29 +9,29 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Completion
+    from ..model_script import Turn
 
 
 def has_tools(body: dict[str, Any]) -> bool:
     return bool(body.get("tools"))
 
 
-def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
-    for issued in reply.calls:
-        name, given = issued.call.tool, issued.call.input
-        blocks.append({"type": "tool_use", "id": f"toolu_{issued.id}", "name": name, "input": given})
+def whole(body: dict[str, Any], turn: Turn) -> dict[str, Any]:
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
+    for call in turn.calls:
+        name, given = call.tool, call.input
+        blocks.append({"type": "tool_use", "id": f"toolu_{call.id}", "name": name, "input": given})
     return {
         "id": f"msg_{uuid4().hex}",  # Claude Code takes equal ids for one message
         "type": "message",
         "role": "assistant",
         "model": body.get("model", "scripted"),
         "content": blocks,
-        "stop_reason": "tool_use" if reply.calls else "end_turn",
+        "stop_reason": "tool_use" if turn.calls else "end_turn",
         "stop_sequence": None,
         "usage": {
-            "input_tokens": reply.tokens,
-            "output_tokens": 10,
+            "input_tokens": turn.tokens,
+            "output_tokens": turn.output_tokens,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
         },
@@ -55,7 +55,7 @@ def streamed(whole: dict[str, Any]) -> Iterator[tuple[str | None, Any]]:
         yield event("content_block_delta", index=index, delta=delta)
         yield event("content_block_stop", index=index)
     ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    yield event("message_delta", delta=ended, usage={"output_tokens": 10})
+    yield event("message_delta", delta=ended, usage={"output_tokens": whole["usage"]["output_tokens"]})
     yield event("message_stop")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import socket
 import sys
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..agents.protocol import MODEL
 from ..basics.values import NamedTuple
+from ..model_script import AGENT, CLOSING, SUMMARY, Call, Script, ScriptError, Turn, mentions
 from . import protocols
-from .script import Call, Script, Turn, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,8 +47,9 @@ class Request(NamedTuple):
 class ScriptedModel:
     """Answers requests with tools from the script in turn; a closing text when that is used up. Ends with `close`."""
 
-    def __init__(self, script: Iterable[Turn] = ()) -> None:
-        self._script = Script(script)
+    def __init__(self, script: Script | Iterable[Turn] = ()) -> None:
+        self._script = script if isinstance(script, Script) else Script(script)
+        self._numbers = itertools.count(1)  # of calls
         self._done: list[Request] = []
         self._open = 0
         self._changed = threading.Condition()
@@ -119,8 +121,9 @@ class ScriptedModel:
                 self._changed.notify_all()
 
     def _speak(self, handler: _Handler, speaker: protocols.Protocol, path: str, body: dict[str, Any]) -> Turn | None:
-        reply = self._script.take(body, has_tools=speaker.has_tools(body))
-        turn = reply.turn
+        who = AGENT if speaker.has_tools(body) else SUMMARY
+        turn = self._script.take(who, body)
+        given = turn or CLOSING[who]
         if turn is not None and turn.delay:
             self._closing.wait(turn.delay)
         if turn is not None and turn.before is not None:
@@ -128,13 +131,20 @@ class ScriptedModel:
         if turn is not None and turn.last:
             with self._changed:
                 self._changed.wait_for(lambda: self._script.is_used_up or self._closing.is_set(), _LONGEST_HOLD)
-        if turn is not None and turn.status is not None:
-            error = {"type": "api_error", "code": turn.status, "message": turn.text or "scripted"}
-            handler.send_json(turn.status, {"type": "error", "error": error})
-        elif protocols.is_streamed(path, body):
-            handler.send_events(speaker.streamed(speaker.whole(body, reply)))
+        try:
+            self._script.check_expected(given, json.dumps(body, ensure_ascii=False))
+        except ScriptError as error:
+            given = given._replace(status=400, text=str(error))
+        if given.status is not None:
+            about = {"type": "api_error", "code": given.status, "message": given.text or "scripted"}
+            handler.send_json(given.status, {"type": "error", "error": about})
+            return turn
+        named = (call._replace(id=call.id or f"call_{next(self._numbers)}") for call in given.calls)
+        whole = speaker.whole(body, given._replace(calls=tuple(named)))
+        if protocols.is_streamed(path, body):
+            handler.send_events(speaker.streamed(whole))
         else:
-            handler.send_json(200, speaker.whole(body, reply))
+            handler.send_json(200, whole)
         return turn
 
 

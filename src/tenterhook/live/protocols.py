@@ -11,7 +11,7 @@ from . import chat_completions, generate_content, messages, responses
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Completion
+    from ..model_script import Turn
 
 
 class Protocol(Structure):
@@ -20,7 +20,7 @@ class Protocol(Structure):
     def has_tools(self, body: dict[str, Any]) -> bool:
         """Whether the model could call tools; titles and summaries are asked for without."""
 
-    def whole(self, body: dict[str, Any], reply: Completion) -> dict[str, Any]:
+    def whole(self, body: dict[str, Any], turn: Turn) -> dict[str, Any]:
         """The answer as one object."""
 
     def streamed(self, whole: dict[str, Any]) -> Iterator[tuple[str | None, Any]]:

@@ -10,7 +10,7 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .script import Completion, Issued
+    from ..model_script import Call, Turn
 
 
 def has_tools(body: dict[str, Any]) -> bool:
@@ -23,14 +23,14 @@ def _items(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     return (item for item in given if isinstance(item, dict)) if isinstance(given, list) else iter(())
 
 
-def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
+def whole(body: dict[str, Any], turn: Turn) -> dict[str, Any]:
     output: list[dict[str, Any]] = []
-    if reply.text is not None:
-        content = [{"type": "output_text", "text": reply.text, "annotations": []}]
+    if turn.text is not None:
+        content = [{"type": "output_text", "text": turn.text, "annotations": []}]
         output.append(
             {"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": content}
         )
-    output += [_call(issued) for issued in reply.calls]
+    output += [_call(call) for call in turn.calls]
     return {
         "id": f"resp_{uuid4().hex}",
         "object": "response",
@@ -39,19 +39,18 @@ def whole(body: dict[str, Any], reply: Completion) -> dict[str, Any]:
         "model": body.get("model", "scripted"),
         "output": output,
         "usage": {
-            "input_tokens": reply.tokens,
+            "input_tokens": turn.tokens,
             "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": 10,
+            "output_tokens": turn.output_tokens,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": reply.tokens + 10,
+            "total_tokens": turn.tokens + turn.output_tokens,
         },
     }
 
 
-def _call(issued: Issued) -> dict[str, Any]:
-    call = issued.call
+def _call(call: Call) -> dict[str, Any]:
     given = call.input if isinstance(call.input, str) else json.dumps(call.input)
-    item = {"id": f"item_{issued.id}", "call_id": issued.id, "name": call.tool, "status": "completed"}
+    item = {"id": f"item_{call.id}", "call_id": call.id, "name": call.tool, "status": "completed"}
     if call.custom:
         return {"type": "custom_tool_call", "input": given, **item}
     if call.namespace:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hosts.real import Guarded
-    from tenterhook.live.script import Turn
+    from tenterhook.model_script import Turn
 
 CLAUDE = AGENTS["claude-code"]
 _MOVES = r"(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])*"  # what may stand between two words on a screen that is drawn

@@ -15,7 +15,7 @@ from hub.browser import claude
 from hub.browser.joined import card_of, joined, live
 from support import until
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, PLAIN
-from tenterhook.live.script import Turn
+from tenterhook.model_script import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
