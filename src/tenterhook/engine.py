@@ -6,6 +6,7 @@ import os
 import time
 from _thread import allocate_lock
 
+from .basics.callers import THIS
 from .deciding import matching, verdicts
 from .errors import HookError
 from .events import spec_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from .basics.callers import Caller
     from .catalog.contents import Catalog
     from .catalog.following import Followed
     from .errors import Problem
@@ -102,6 +104,7 @@ class Engine:
         self,
         event: Event,
         *,
+        caller: Caller = THIS,
         cancel: Cancel | None = None,
         loop: AbstractEventLoop | None = None,
         deadline: float | None = None,
@@ -109,16 +112,16 @@ class Engine:
     ) -> Verdict:
         """Run the hooks an event reaches and say what to do. Blocks for as long as they take.
 
-        `cancel` ends it from elsewhere. `loop` is a running one, in another thread, for coroutine functions. At the
-        `deadline`, a time of `time.monotonic`, what still runs has timed out and what has not begun has failed.
-        `settle` has the last word before the verdict is written down and given.
+        `caller` is who it is decided for; `cancel` ends it from elsewhere. `loop` is a running one, in another thread,
+        for coroutine functions. At the `deadline`, a time of `time.monotonic`, what still runs has timed out and what
+        has not begun has failed. `settle` has the last word before the verdict is written down and given.
         """
         begun = time.monotonic()
         plan = matching.plan(self._now(), event)
         if not plan.stages and not plan.background:
             nothing = verdicts.merge(event, (), None, self.problems)
             return settle(nothing) if settle is not None else nothing
-        evaluation = self._evaluation(event, cancel, loop, deadline)
+        evaluation = self._evaluation(event, caller, cancel, loop, deadline)
         for stage in plan.stages:
             evaluation.run(stage)
         evaluation.run_again(plan)
@@ -251,7 +254,12 @@ class Engine:
         return self._debug or (_say_on_stderr if is_asked else None)
 
     def _evaluation(
-        self, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None, deadline: float | None
+        self,
+        event: Event,
+        caller: Caller,
+        cancel: Cancel | None,
+        loop: AbstractEventLoop | None,
+        deadline: float | None,
     ) -> Evaluation:
         if not event.session_id:
             event = event.replace(session_id=self.session_id)
@@ -263,7 +271,15 @@ class Engine:
         trust = self.catalog.trust if self.catalog else None
         meanwhile = self.journal.make_ready if self.journal is not None else None
         return Evaluation(
-            event, session, trust, cancel=cancel, loop=loop, deadline=deadline, debug=debug, meanwhile=meanwhile
+            event,
+            session,
+            trust,
+            caller=caller,
+            cancel=cancel,
+            loop=loop,
+            deadline=deadline,
+            debug=debug,
+            meanwhile=meanwhile,
         )
 
     def _session(self, session_id: str) -> Session:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ..basics import callers, jsonable, places
+from ..basics import jsonable, places
 from ..basics.values import NamedTuple
 from ..errors import HookError
 from . import wire
@@ -99,22 +99,22 @@ class Agent:
             content = jsonable.encode(content).decode() if content else ""
         return wire.HookOutput(stdout=content or "", lost=tuple(lost))
 
-    def export_variables(self, variables: Mapping[str, str], agent_home: str) -> None:
+    def export_variables(self, variables: Mapping[str, str], agent_home: str, environ: Mapping[bytes, bytes]) -> None:
         """Write variables to the file that the agent names for its own tools, if it has one.
 
         Only inside the agent's own folder: a repository can set variables, and must not choose what we write to.
         """
         name, folder = self.env_file or ("", "")
-        file = os.fsdecode(callers.environ().get(name.encode(), b""))
+        file = os.fsdecode(environ.get(name.encode(), b""))
         if not variables or not places.is_inside(file, os.path.join(agent_home, folder)):
             return
         quoted = {name: value.replace("'", "'\\''") for name, value in variables.items()}
         with open(file, "a", encoding="utf-8", errors="surrogateescape") as stream:
             stream.writelines(f"export {name}='{value}'\n" for name, value in quoted.items())
 
-    def is_attended(self) -> bool:
-        """Return whether a person can be asked. True unless the agent says otherwise."""
-        return self.unattended is None or callers.environ().get(self.unattended[0]) != self.unattended[1]
+    def is_attended(self, environ: Mapping[bytes, bytes]) -> bool:
+        """Return whether a person can be asked. True unless the agent's variables say otherwise."""
+        return self.unattended is None or environ.get(self.unattended[0]) != self.unattended[1]
 
     # ---------------------------------------------------------------- settings
 

@@ -1,14 +1,13 @@
-"""Who runs us, and what they hand on: the agent's process, and its variables, which a repository may have set.
+"""The caller that an event is answered for: its process, and its variables, which a repository may have set.
 
-Mostly that is whoever started this process. A hub answers for others, one at a time in each of its threads.
+Mostly that is the process that started this one. The daemon answers for others, and makes a `Caller` for each.
 
-Nothing is imported here that costs a start.
+Nothing is imported here that slows down the start of the bridge.
 """
 
 from __future__ import annotations
 
 import os
-from _thread import _local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,103 +16,97 @@ if TYPE_CHECKING:
 
     from ..runs.running import Cancel
 
-
-class _Current(_local):
-    """Whom this thread answers for, if not for its own process."""
-
-    pid: int | None = None
-    make_ready: Callable[[], None]  # called before hooks run for them
-    given: Mapping[bytes, bytes] | None = None  # their variables
-    environ: Mapping[bytes, bytes] | None = None  # what hooks inherit of them
-    record: Mapping[str, Any] = {}  # of their installation
-    cancel: Cancel | None = None  # set when there is no more time for them
-
-
-CURRENT = _Current()
 # The plain dict behind `os.environ`: each event copies it, and through the mapping that takes eighty times as long.
 _VARIABLES: MutableMapping[bytes, bytes] = getattr(os.environb, "_data", os.environb)
 
 
-def pid() -> int:
-    """The process whose ancestors count."""
-    return CURRENT.pid or os.getpid()
+class Caller:
+    """Who an event is answered for; without arguments, this process, started by a person."""
+
+    def __init__(
+        self,
+        *,
+        pid: int | None = None,
+        given: Mapping[bytes, bytes] | None = None,
+        cancel: Cancel | None = None,
+        make_ready: Callable[[Caller], None] | None = None,
+    ) -> None:
+        """`given` are the variables of an agent that runs us. `pid` is a process that waits for the daemon's answer.
+
+        `make_ready` is called before hooks run for that process; `cancel` is set when it is no longer to be answered.
+        """
+        self._pid = pid
+        self.given = given
+        self.cancel = cancel
+        self.make_ready = make_ready
+        self.record: Mapping[str, Any] = {}  # of its installation
+        self._inherited: Mapping[bytes, bytes] | None = None
+
+    @property
+    def is_another(self) -> bool:
+        """Whether it is not this process."""
+        return self._pid is not None
+
+    @property
+    def pid(self) -> int:
+        """The process whose ancestors count."""
+        return self._pid or os.getpid()
+
+    def environ(self) -> Mapping[bytes, bytes]:
+        """Return the variables that hooks inherit."""
+        if self.given is None:
+            return _VARIABLES
+        if self._inherited is None:
+            from . import variables
+
+            self._inherited = variables.inherited(self.given, self.record, self._working_directory())
+        return self._inherited
+
+    def use(self, given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> None:
+        """Set its variables and the record of its installation."""
+        self.given, self.record, self._inherited = given, record, None
+
+    def interpreters(self) -> Mapping[str, str]:
+        """Return the files of interpreters by their names, as `install` found them; none without a record."""
+        found: Mapping[str, str] = self.record.get("interpreters", {})
+        return found
+
+    def _working_directory(self) -> str:
+        if self._pid is not None:
+            return os.readlink(f"/proc/{self._pid}/cwd")
+        try:
+            return os.getcwd()
+        except OSError:  # it was removed
+            return "/"
 
 
-def environ() -> Mapping[bytes, bytes]:
-    """The variables that hooks inherit."""
-    if CURRENT.environ is not None:
-        return CURRENT.environ
-    if _AGENT is None:
-        return _VARIABLES
-    if _AGENT.inherited is None:
-        from . import variables
-
-        _AGENT.inherited = variables.inherited(_AGENT.given, _AGENT.record, _working_directory())
-    return _AGENT.inherited
-
-
-def given() -> Mapping[bytes, bytes] | None:
-    """The variables as an agent has given them; None if a person started this process."""
-    if CURRENT.given is not None:
-        return CURRENT.given
-    return _AGENT.given if _AGENT is not None else None
-
-
-def interpreters() -> Mapping[str, str]:
-    """Files of interpreters by their names, as `install` found them; none if a person started this process."""
-    record = CURRENT.record if CURRENT.given is not None or _AGENT is None else _AGENT.record
-    found: Mapping[str, str] = record.get("interpreters", {})
-    return found
-
-
-def is_agent() -> bool:
-    """Whether an agent runs us, so that a repository may have set variables."""
-    return CURRENT.given is not None or _AGENT is not None
-
-
-class _Agent:
-    """The agent that runs this process: its variables, and what hooks inherit of them once that is asked for."""
-
-    def __init__(self) -> None:
-        self.given = dict(_VARIABLES)
-        self.record: Mapping[str, Any] = {}
-        self.inherited: Mapping[bytes, bytes] | None = None
-
-
-_AGENT: _Agent | None = None
+THIS = Caller()  # this process; what it answers is always its own
 
 
 # What our own processes take from an agent: how people write, and what time it is.
 _KEPT = frozenset((b"LANG", b"LANGUAGE", b"LOGNAME", b"TZ", b"USER"))
 
 
-def drop_variables() -> None:
-    """Have none of an agent's variables from now on, but for a few that decide nothing."""
-    global _AGENT  # noqa: PLW0603  # it is about the process
-    _AGENT = _Agent()
+def drop_untrusted_env() -> Caller:
+    """Unset an agent's variables, but for a few that decide nothing; return the agent as the caller."""
+    caller = Caller(given=dict(_VARIABLES))
     unset = os.unsetenv
-    for name in _AGENT.given:
+    for name in caller.given or ():
         if name not in _KEPT and not name.startswith(b"LC_"):
             unset(name)
             del _VARIABLES[name]
+    return caller
 
 
-def use_record(record: Mapping[str, Any]) -> None:
-    """Have the person's own variables in place of those that were dropped."""
+def restore_trusted_env(caller: Caller, record: Mapping[str, Any]) -> None:
+    """Set the person's own variables, as `install` recorded them, in place of those that were dropped."""
     from . import variables
 
-    assert _AGENT is not None
-    _AGENT.record = record
-    for name, value in variables.recorded(_AGENT.given, record).items():
+    given = caller.given or {}
+    caller.use(given, record)
+    for name, value in variables.recorded(given, record).items():
         os.putenv(name, value)
         _VARIABLES[name] = value
-
-
-def _working_directory() -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # it was removed
-        return "/"
 
 
 SHELLS = frozenset(
@@ -133,9 +126,9 @@ _NO_AGENTS = frozenset(
 )
 
 
-def agent() -> str | None:
-    """The agent's process as `guarded` names it; None if a person's shell runs us, or the system does not tell."""
-    mine = process = pid()
+def agent_above(pid: int) -> str | None:
+    """Return the agent's process above one, as `guarded` names it; None if a person's shell runs it, or if unknown."""
+    mine = process = pid
     try:
         while process > 1 or (process == 1 and _is_in_container()):  # an agent may be all that a container runs
             with open(f"/proc/{process}/stat", "rb", buffering=0) as file:

@@ -179,7 +179,7 @@ def _start() -> str:
 
 def stay_with_agent() -> None:
     """Below an agent that is guarded, hooks, trust and state are where the agent has them, whatever variables say."""
-    above = processes.lineage()
+    above = processes.lineage(os.getpid())
     try:
         marks = _marks(above).here
     except OSError:
@@ -226,7 +226,7 @@ def refusal() -> Refusal | None:
     outside = "run it yourself, in a terminal outside the agent"
     if sys.platform == "linux" and not os.path.exists("/proc/self/stat"):
         return Refusal("cannot tell whether an agent called it: /proc is missing", "mount /proc, or " + outside)
-    above = processes.lineage()
+    above = processes.lineage(os.getpid())
     try:
         marks = _marks(above)
     except OSError as error:

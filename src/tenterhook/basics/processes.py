@@ -83,19 +83,19 @@ def _command_line(pid: int) -> list[bytes]:
         return [b""] if os.path.exists("/proc/self/stat") else _ask_ps(pid, "command=").encode().split(b" ") or [b""]
 
 
-def ancestors() -> Iterator[Process]:
-    """This process, or the one that it answers for; its parent, and so on."""
-    return (each.process for each in lineage())
+def ancestors(pid: int) -> Iterator[Process]:
+    """Yield a process, its parent, and so on."""
+    return (each.process for each in lineage(pid))
 
 
-def lineage() -> list[Ancestor]:
+def lineage(pid: int) -> list[Ancestor]:
     """The same, with what is known about each.
 
     One that ends while we look has its children given to another; then we look again.
     """
     found: list[Ancestor] = []
     for _ in range(_MOST_LOOKS):
-        found = _look_up_all(callers.pid())
+        found = _look_up_all(pid)
         if not found or is_whole(found):
             break
     return found

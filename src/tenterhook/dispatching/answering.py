@@ -22,23 +22,29 @@ if TYPE_CHECKING:
 
     from ..agents.protocol import Agent
     from ..agents.wire import HookOutput, Received
+    from ..basics.callers import Caller
     from ..catalog.contents import Catalog
     from ..model import Verdict
 
 
 def answer(
-    native: str, payload: dict[str, Any], record: dict[str, Any], found: index.Index | None, deadline: float
+    native: str,
+    payload: dict[str, Any],
+    record: dict[str, Any],
+    found: index.Index | None,
+    deadline: float,
+    caller: Caller,
 ) -> HookOutput:
     """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
     agent = AGENTS[record["host"]]
-    received = _ready(agent.read_event(payload, native))
+    received = _ready(agent.read_event(payload, native), caller)
     unwired: list[str] = []
     is_new = found is None
     if found is None:
         from ..catalog import roots
 
         if payload.get("session_id") or payload.get("sessionId") or payload.get("parentAgentId"):
-            _mark_agent()
+            _mark_agent(caller)
         root = Session(received.event.session_id).fix_root(roots.project_root(received.event.work_dir))
         found = index.read(root, record["configs"])
     catalog = (
@@ -46,13 +52,13 @@ def answer(
     )
     journal = Journal(record["host"], tells=False)
     if is_new:
-        if callers.CURRENT.pid is None:  # whoever answers for others imports nothing anew
+        if not caller.is_another:  # the daemon imports nothing anew
             _ensure_services_run()
         # not just when the hooks were loaded: another agent, with settings of its own, may have done that
         unwired = _keep_in_step(record, catalog)
-    verdict = _decide(received, catalog, deadline, journal)
+    verdict = _decide(received, catalog, deadline, journal, caller)
     if received.event.canonical in presence.EVENTS and presence.is_any():
-        verdict = _approved(received, verdict, agent, record, deadline, journal)
+        verdict = _approved(received, verdict, agent, record, deadline, journal, caller)
     if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
         from . import approving
 
@@ -63,7 +69,7 @@ def answer(
         ensure_uploader_running()
     if received.event.canonical == "pre-session":
         verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
-        _export_variables(agent, received.event.session_id, record)
+        _export_variables(agent, received.event.session_id, record, caller)
     else:
         verdict = verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
     answered = agent.write_verdict(received, verdict)
@@ -86,13 +92,13 @@ def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
     return agent.write_verdict(Received(event, native, {}), verdict)
 
 
-def _ready(received: Received) -> Received:
+def _ready(received: Received, caller: Caller) -> Received:
     """The event in a session, in a directory that exists: an agent may have removed the one it stands in."""
     event = received.event
     work_dir = event.work_dir
     while not os.path.isdir(work_dir):
         work_dir = os.path.dirname(work_dir)
-    if callers.CURRENT.pid is None:
+    if not caller.is_another:
         try:
             os.chdir(work_dir)  # hooks start quicker where we are
         except OSError:  # it may not be entered; whether a hook can start there is the hook's trouble
@@ -102,16 +108,16 @@ def _ready(received: Received) -> Received:
     return received._replace(event=event.replace(session_id=event.session_id or fresh_id(), work_dir=work_dir))
 
 
-def _mark_agent() -> None:
+def _mark_agent(caller: Caller) -> None:
     """What runs below this agent may not widen what may run."""
     from ..basics import guarded, processes
 
-    agent = callers.agent()
+    agent = callers.agent_above(caller.pid)
     try:
         if agent is not None:
             guarded.mark(agent)
         elif not os.path.isdir("/proc/self"):  # then the names of programs are not told either: mark who may be it
-            for process in list(processes.ancestors())[1:4]:
+            for process in list(processes.ancestors(caller.pid))[1:4]:
                 guarded.mark(process)
     except OSError:  # no place to write: the verdict does not depend on it
         pass
@@ -133,14 +139,15 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
     return wiring.keep_in_step(record, AGENTS[record["host"]].events, hooks, closed=wiring.must_close(hooks))
 
 
-def _export_variables(agent: Agent, session_id: str, record: dict[str, Any]) -> None:
+def _export_variables(agent: Agent, session_id: str, record: dict[str, Any], caller: Caller) -> None:
     """Let the agent's own tools have the variables that pre-session hooks set, where it has a way to."""
     if agent.env_file is None:
         return
     session = Session(session_id)
     session.open()
     try:
-        agent.export_variables(session.variables(), record.get("agent_home", os.path.dirname(record["settings"])))
+        agent_home = record.get("agent_home", os.path.dirname(record["settings"]))
+        agent.export_variables(session.variables(), agent_home, caller.environ())
     except OSError:  # the verdict does not depend on it
         pass
 
@@ -183,25 +190,32 @@ def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
     ]
 
 
-def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
+def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal, caller: Caller) -> Verdict:
     event = received.event
     if event.canonical not in STOPS:
         engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
-        return engine.decide(event, deadline=deadline, cancel=callers.CURRENT.cancel)
+        return engine.decide(event, deadline=deadline, caller=caller, cancel=caller.cancel)
     from .. import stop_limit
 
     session = Session(event.session_id)
     limit = stop_limit.load(session, event)
     asked = limit.hooks_to_ask(catalog.hooks)
     engine = Engine(asked, catalog=catalog, tell_untrusted=False, journal=journal)
-    verdict = engine.decide(limit.with_flag(event, asked), deadline=deadline, cancel=callers.CURRENT.cancel)
+    sent = limit.with_flag(event, asked)
+    verdict = engine.decide(sent, deadline=deadline, caller=caller, cancel=caller.cancel)
     limit, messages = limit.after(catalog.hooks, verdict)
     stop_limit.save(session, event, limit)
     return verdict._replace(messages=(*verdict.messages, *messages))
 
 
 def _approved(
-    received: Received, verdict: Verdict, agent: Agent, record: dict[str, Any], deadline: float, journal: Journal
+    received: Received,
+    verdict: Verdict,
+    agent: Agent,
+    record: dict[str, Any],
+    deadline: float,
+    journal: Journal,
+    caller: Caller,
 ) -> Verdict:
     """The verdict with what rules, and people at the hub, have to say."""
     from . import approving
@@ -213,6 +227,7 @@ def _approved(
         has_question="permission-request" in record["events"].values(),
         deadline=deadline,
         journal=journal,
+        caller=caller,
     )
 
 

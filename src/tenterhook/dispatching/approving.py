@@ -20,6 +20,7 @@ from ..sessions import Session
 
 if TYPE_CHECKING:
     from ..agents.protocol import Agent
+    from ..basics.callers import Caller
     from ..hub_client.membership import Membership
     from ..journal.journal import Journal
     from ..model import Event, Verdict
@@ -35,6 +36,7 @@ def settled(
     has_question: bool,
     deadline: float,
     journal: Journal,
+    caller: Caller,
 ) -> Verdict:
     """Return the verdict of the hooks, completed by rules, approvals for the session, and people at the hub.
 
@@ -55,12 +57,12 @@ def settled(
     case = policy.ApprovalCase(
         hooks=verdict.decision,
         rule=rule and rule.answer,
-        is_granted=_is_granted(call),
+        is_granted=_is_granted(call, caller),
         was_forced=forced is not None,
         asks=True if is_request else None,
         can_approve=is_request or (agent.capabilities.approves and not asks_first),
         can_ask=is_request or agent.capabilities.asks,
-        asks_us_first=asks_first and agent.is_attended(),
+        asks_us_first=asks_first and agent.is_attended(caller.environ()),
         has_hub=joined is not None,
     )
     ruling = policy.decide(case)
@@ -71,7 +73,7 @@ def settled(
         journal.add_approval(Request(fresh_id(), call), answer, 0.0)
     elif ruling.step is Step.ASK_HUB and joined is not None:
         request = Request(fresh_id(), call, why, is_forced=case.is_forced)
-        answer = _ask_hub(joined, request, deadline - _MARGIN, journal, is_request=is_request)
+        answer = _ask_hub(joined, request, deadline - _MARGIN, journal, caller, is_request=is_request)
         ruling = policy.decide(case._replace(has_hub=False)) if answer is None else ruling
     if answer is not None:
         return _with(answer, verdict, can_approve=is_request or agent.capabilities.approves)
@@ -143,25 +145,25 @@ def _call(event: Event, given: object, agent: str) -> Call:
     return Call(event.tool_name or "", tool_input, event.work_dir, event.session_id, use, agent=agent)
 
 
-def _is_granted(call: Call) -> bool:
-    agent = callers.agent()
+def _is_granted(call: Call, caller: Caller) -> bool:
+    agent = callers.agent_above(caller.pid)
     return agent is not None and call.grant in Session(call.session_id).grants(agent)
 
 
 def _ask_hub(
-    joined: Membership, request: Request, until: float, journal: Journal, *, is_request: bool
+    joined: Membership, request: Request, until: float, journal: Journal, caller: Caller, *, is_request: bool
 ) -> Answer | None:
     from ..approvals.pending_calls import PendingCall
     from ..hub_client.asking import wait_for_answer
 
     begun = time.monotonic()
     request = request._replace(expires_at=time.time() + until - begun)
-    call, agent = request.call, callers.agent()
+    call, agent = request.call, callers.agent_above(caller.pid)
     if is_request:
         with PendingCall(call, request.id) as pending:
-            answer = wait_for_answer(joined, request, agent, until, pending.status)
+            answer = wait_for_answer(joined, request, agent, caller, until, pending.status)
     else:  # nobody else can answer the agent
-        answer = wait_for_answer(joined, request, agent, until)
+        answer = wait_for_answer(joined, request, agent, caller, until)
     if answer is not None and answer.approved and answer.scope == "session" and agent is not None:
         Session(call.session_id).grant(agent, call.grant)
     journal.add_approval(request, answer, (time.monotonic() - begun) * 1000)

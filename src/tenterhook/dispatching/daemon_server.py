@@ -14,7 +14,8 @@ import threading
 import time
 from typing import NamedTuple
 
-from ..basics import callers, install_record, places, variables
+from ..basics import install_record, places
+from ..basics.callers import Caller
 from ..runs import running
 from . import dispatch, starting
 
@@ -154,16 +155,13 @@ class Server:
         record["event"] = event
         deadline = time.monotonic() + dispatch.longest_wait(record, event) - 1
 
-        def make_ready() -> None:
+        def make_ready(caller: Caller) -> None:
             connection.send(b".")  # fails if the bridge no longer waits: a daemon that is late runs nothing
-            given = dict(word.split(b"=", 1) for word in request.variables if b"=" in word)
-            callers.CURRENT.given, callers.CURRENT.record = given, record
-            callers.CURRENT.environ = variables.inherited(given, record, os.readlink(f"/proc/{request.pid}/cwd"))
+            caller.use(dict(word.split(b"=", 1) for word in request.variables if b"=" in word), record)
+            caller.environ()  # while its process is there
 
-        callers.CURRENT.pid, callers.CURRENT.make_ready = request.pid, make_ready
-        callers.CURRENT.given = callers.CURRENT.environ = {}
-        callers.CURRENT.cancel = self._cancel
-        answer = dispatch.answered(event, record, request.sent, deadline)
+        caller = Caller(pid=request.pid, given={}, cancel=self._cancel, make_ready=make_ready)
+        answer = dispatch.answered(event, record, request.sent, deadline, caller)
         if answer is None:
             return b"0\0\0\0end\n"
         output, trouble = (text.encode("utf-8", "replace") for text in (answer.stdout, answer.stderr))

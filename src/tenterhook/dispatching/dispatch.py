@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from ..agents.wire import HookOutput
+    from ..basics.callers import Caller
 
 FAILED = 70  # never an accidental 2
 _LARGEST_PAYLOAD = 256 * 1024 * 1024
@@ -56,15 +57,15 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     if record.get("host") != options["host"]:
         raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
     places.FIXED.update({kind: record[kind] for kind in install_record.PLACES})
-    callers.drop_variables()
+    caller = callers.drop_untrusted_env()
     if options["check"]:
-        return _check(record)
+        return _check(record, caller)
     now = time.monotonic()
     taken = now - begun if begun else 0.0  # on a slow disk, beginning takes long
     left = longest_wait(record, options["event"]) - taken
     _end_after(left)
     deadline = now + max(left - 1, left / 2)  # so that we are done before we are ended
-    answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline)
+    answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline, caller)
     if answer is None:
         return False
     _write(1, answer.stdout)
@@ -78,16 +79,16 @@ def longest_wait(record: dict[str, Any], event: str) -> int:
     return longest - min(_SPARE, longest // 3)
 
 
-def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -> HookOutput | None:
-    """What to say to an event, given as the agent sent it; None if there is nothing to say."""
+def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, caller: Caller) -> HookOutput | None:
+    """Return the answer to an event, given as the agent sent it; None if there is nothing to say."""
     try:
         payload = _payload(sent)
     except Unreadable as error:
-        return _refusal(event, record, str(error))
+        return _refusal(event, record, str(error), caller)
     native = event or payload.get("hook_event_name")
     if not isinstance(native, str):
         raise Trouble("the agent named no event")
-    root = _root(payload) if _is_known_agent() else None
+    root = _root(payload) if _is_known_agent(caller) else None
     found = None
     if root is not None and native in record["events"]:
         from ..catalog import index
@@ -101,13 +102,13 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float) -
             found = found if index.is_whole(found) else None
     if _is_answered_elsewhere(record, native):
         return None
-    _load(record)
+    _load(record, caller)
     from . import answering
 
     try:
-        return answering.answer(native, payload, record, found, deadline)
+        return answering.answer(native, payload, record, found, deadline, caller)
     except answering.BadEvent as error:
-        return _refusal(native, record, error.message)
+        return _refusal(native, record, error.message, caller)
 
 
 def _concerns_others(event: str, session: str) -> bool:
@@ -121,22 +122,22 @@ def _concerns_others(event: str, session: str) -> bool:
     return presence.is_any()
 
 
-def _refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
+def _refusal(native: str, record: dict[str, Any], why: str, caller: Caller) -> HookOutput:
     """What hooks cannot be told of does not pass them: a refusal where there is one, elsewhere no decision."""
-    _load(record)
+    _load(record, caller)
     from . import answering
 
     return answering.refusal(native, record, f"Tenterhook cannot show this to your hooks: {why}")
 
 
-def _load(record: dict[str, Any]) -> None:
+def _load(record: dict[str, Any], caller: Caller) -> None:
     """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
-    if callers.CURRENT.pid is None:
-        callers.use_record(record)
-        if "site" not in sys.modules:  # else the interpreter has looked where its packages are
-            sys.path += [path for path in _module_path(record["path"]) if path not in sys.path]
-    else:
-        callers.CURRENT.make_ready()
+    if caller.make_ready is not None:
+        caller.make_ready(caller)
+        return
+    callers.restore_trusted_env(caller, record)
+    if "site" not in sys.modules:  # else the interpreter has looked where its packages are
+        sys.path += [path for path in _module_path(record["path"]) if path not in sys.path]
 
 
 def _module_path(recorded: list[str]) -> list[str]:
@@ -163,9 +164,9 @@ def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
     return native in own["events"]
 
 
-def _check(record: dict[str, Any]) -> bool:
+def _check(record: dict[str, Any], caller: Caller) -> bool:
     """Load all that an answer could need, and answer nothing."""
-    _load(record)
+    _load(record, caller)
     from ..agents import AGENTS
     from ..catalog import index
     from ..journal import records, settings, writing  # noqa: F401  # what is imported late
@@ -255,9 +256,9 @@ def _session(payload: dict[str, Any]) -> str:
     return session if isinstance(session, str) else ""
 
 
-def _is_known_agent() -> bool:
+def _is_known_agent(caller: Caller) -> bool:
     """Whether the agent that runs us is marked as guarded."""
-    agent = callers.agent()
+    agent = callers.agent_above(caller.pid)
     return agent is None or os.path.exists(f"{places.marks()}/{agent}")
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ..basics import callers, places, processes, variables
+from ..basics import places, processes, variables
 from ..basics.values import remembered
 from ..model import Hook
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..basics.callers import Caller
 
 # Each link names the process that started a hook, and the hook. Only links to ancestors that can have done so count.
 CHAIN = variables.CHAIN
@@ -23,12 +27,11 @@ def _identity(*parts: str) -> str:
 _DEEPEST = 4
 
 
-def is_too_deep() -> bool:
-    """Whether our own command is among our ancestors so often that only a circle explains it, links or none."""
-    pid = callers.pid()
+def is_too_deep(pid: int) -> bool:
+    """Whether our own command is among a process's ancestors so often that only a circle explains it."""
     if pid not in _DEPTH:
         _DEPTH.clear()
-        _DEPTH[pid] = sum(processes.is_ours(process) for process in processes.ancestors())
+        _DEPTH[pid] = sum(processes.is_ours(process) for process in processes.ancestors(pid))
     return _DEPTH.get(pid, 0) > _DEEPEST
 
 
@@ -40,16 +43,16 @@ def chain(before: str, starter: processes.Process, hook_identity: str) -> str:
     return f"{before} {starter}:{hook_identity}".strip()
 
 
-def confirmed(links: str) -> str:
+def confirmed(links: str, caller: Caller) -> str:
     """The links of a chain that the system confirms: a repository can set the variable, but not our ancestors.
 
     Where an agent runs us, they must run our own command. Elsewhere they may be any program that uses our library.
     """
     if not links:
         return ""
-    believed = not callers.is_agent()
+    believed = caller.given is None
     this = processes.this()  # a hub, whose hooks call us
-    found = (each for each in processes.ancestors() if believed or each == this or processes.is_ours(each))
+    found = (each for each in processes.ancestors(caller.pid) if believed or each == this or processes.is_ours(each))
     starters = set(map(str, found))
     return " ".join(link for link in links.split() if link.partition(":")[0] in starters)
 

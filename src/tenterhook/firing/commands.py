@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..basics import callers, jsonable, places, processes
+from ..basics import jsonable, places, processes
 from ..basics.values import NamedTuple, remembered
 from ..events import AGENTS
 from ..formats import entry_points, payloads
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from ..basics.callers import Caller
     from ..catalog.trust import Trust
     from ..sessions import Session
 
@@ -33,10 +34,10 @@ class Prepared(NamedTuple):
 class _Shared:
     """What the hooks of a session have in common in their environments, while nothing about it changes."""
 
-    def __init__(self, event: Event, session: Session) -> None:
-        variables = dict(callers.environ())
-        given = callers.given()
-        self._made_from = _made_from(event, session, variables, dict(places.FIXED), given or {})
+    def __init__(self, event: Event, session: Session, caller: Caller) -> None:
+        variables = dict(caller.environ())
+        given = caller.given
+        self._made_from = _made_from(event, session, caller, variables, dict(places.FIXED), given or {})
         session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
@@ -56,7 +57,7 @@ class _Shared:
         # Byte code beside a script would change the folder that was trusted.
         if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
-        self.chain = circles.confirmed(os.fsdecode(self.base.pop(circles.CHAIN, b"")))
+        self.chain = circles.confirmed(os.fsdecode(self.base.pop(circles.CHAIN, b"")), caller)
         for name in _OF_ONE_HOOK:  # ours alone to say
             self.base.pop(name, None)
         if given is not None:
@@ -67,8 +68,9 @@ class _Shared:
         self._state = places.state()
         self._of: dict[int, tuple[Hook, processes.Process, dict[bytes, bytes]]] = {}
 
-    def holds(self, event: Event, session: Session) -> bool:
-        return self._made_from == _made_from(event, session, callers.environ(), places.FIXED, callers.given() or {})
+    def holds(self, event: Event, session: Session, caller: Caller) -> bool:
+        now = _made_from(event, session, caller, caller.environ(), places.FIXED, caller.given or {})
+        return self._made_from == now
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
         """That, and what is the hook's own; not to be changed."""
@@ -97,10 +99,10 @@ class _Shared:
         return {**kept, b"PATH": _SYSTEM_PATH, b"PYTHONNOUSERSITE": b"1"}
 
 
-def _made_from(event: Event, session: Session, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
+def _made_from(event: Event, session: Session, caller: Caller, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
     """Everything that an environment depends on: also who calls us, if a hook may have."""
-    caller = callers.pid() if circles.CHAIN in inherited[0] else None
-    return (*inherited, caller, session.variables(), session.env_file, event.session_id, event.work_dir)
+    pid = caller.pid if circles.CHAIN in inherited[0] else None
+    return (*inherited, pid, session.variables(), session.env_file, event.session_id, event.work_dir)
 
 
 _MOST_KEPT = 256
@@ -115,14 +117,15 @@ _LATEST: list[_Shared] = []
 class Environment:
     """The environment of every hook of one event: the caller's, the session's, ours. In bytes, as processes have it."""
 
-    def __init__(self, event: Event, session: Session, trust: Trust | None = None) -> None:
+    def __init__(self, event: Event, session: Session, trust: Trust | None, caller: Caller) -> None:
         shared = _LATEST[0] if _LATEST else None
-        if shared is None or not shared.holds(event, session):
-            shared = _Shared(event, session)
+        if shared is None or not shared.holds(event, session, caller):
+            shared = _Shared(event, session, caller)
             _LATEST[:] = [shared]
         self._shared = shared
         self.base, self.chain = shared.base, shared.chain
         self._trust = trust
+        self.caller = caller
         self._event = event
         self._env_file = session.env_file
 
@@ -146,9 +149,8 @@ class Environment:
         about = {b"TENTERHOOK_METADATA": jsonable.encode(jsonable.plain(dict(hook.metadata)))}
         if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
             about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
-            if path := (callers.given() or {}).get(
-                b"PATH"
-            ):  # programs as the project has them, in its directories and by its shims
+            # programs as the project has them, in its directories and by its shims
+            if path := (self.caller.given or {}).get(b"PATH"):
                 about[b"PATH"] = path
         return about
 
@@ -191,7 +193,7 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
     if hook.folder is not None:
         # what runs the code of a trusted project is run by the project's own
         is_known = b"TENTERHOOK_PROJECT_TRUSTED" not in env and hook.layer != "managed"
-        known = callers.interpreters() if is_known else {}
+        known = environment.caller.interpreters() if is_known else {}
         argv = _argv(hook.folder, env.get(b"PATH", b""), known)
         if isinstance(argv, str):
             return Prepared(None, argv)

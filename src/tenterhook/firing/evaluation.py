@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from ..basics import jsonable, processes
+from ..basics.callers import THIS
 from ..deciding import judging, matching, verdicts
 from ..events import AGENTS
 from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..basics.callers import Caller
     from ..catalog.trust import Trust
     from ..errors import Problem
     from ..sessions import Before, Session
@@ -31,6 +33,7 @@ class Evaluation:
         session: Session,
         trust: Trust | None,
         *,
+        caller: Caller = THIS,
         cancel: running.Cancel | None = None,
         loop: AbstractEventLoop | None = None,
         deadline: float | None = None,
@@ -42,6 +45,7 @@ class Evaluation:
         self.event = event  # as modified so far
         self.session = session
         self.trust = trust
+        self.caller = caller
         self.cancel = cancel
         self.loop = loop
         self.deadline = deadline
@@ -157,7 +161,7 @@ class Evaluation:
                 said = (standing.why, standing.hint) if standing else ()
                 return Run(hook, started=False, why="untrusted", notes=tuple(note for note in said if note))
         if hook.function is None and self._may_be_a_circle():
-            if circles.is_too_deep():
+            if circles.is_too_deep(self.caller.pid):
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
             if circles.closes(hook, self._env().chain):
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
@@ -166,7 +170,7 @@ class Evaluation:
     def _may_be_a_circle(self) -> bool:
         """Whether a hook may have called us: found out once, for it concerns all of them."""
         if self._may_circle is None:
-            self._may_circle = bool(self._env().chain) or circles.is_too_deep()
+            self._may_circle = bool(self._env().chain) or circles.is_too_deep(self.caller.pid)
         return self._may_circle
 
     def _execute(self, hooks: Sequence[Hook]) -> list[Run | None]:
@@ -291,7 +295,7 @@ class Evaluation:
 
     def _env(self) -> commands.Environment:
         if self._environment is None:
-            self._environment = commands.Environment(self.event, self.session, self.trust)
+            self._environment = commands.Environment(self.event, self.session, self.trust, self.caller)
         return self._environment
 
     def _say_completed(self, run: Run) -> None:

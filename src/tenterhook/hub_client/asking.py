@@ -10,13 +10,14 @@ from urllib.parse import quote
 
 from ..approvals.pending_calls import CallStatus
 from ..approvals.requests import LASTS, Answer
-from ..basics import callers, processes
+from ..basics import processes
 from .connection import CONNECT_TIMEOUT, HubConnection, HubRefused, HubUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..approvals.requests import Request
+    from ..basics.callers import Caller
     from .membership import Membership
 
 _POLL = 25.0  # seconds of one long poll
@@ -148,6 +149,7 @@ def wait_for_answer(
     membership: Membership,
     request: Request,
     process: str | None,
+    caller: Caller,
     until: float,
     status: Callable[[], CallStatus] = lambda: CallStatus.OPEN,
 ) -> Answer | None:
@@ -164,7 +166,7 @@ def wait_for_answer(
         ended.set()
 
     threading.Thread(target=run, name="tenterhook-hub", daemon=True).start()
-    with _AgentWaits() as agent:
+    with _AgentWaits(caller) as agent:
         while not ended.wait(_INTERVAL):
             if agent.has_gone():
                 asked.withdraw("agent")
@@ -178,16 +180,17 @@ def wait_for_answer(
 class _AgentWaits:
     """Detects that the agent no longer waits: by a signal, or by the end of a process between it and us."""
 
-    def __init__(self) -> None:
+    def __init__(self, caller: Caller) -> None:
         self._signalled = False
-        self._process = callers.pid()
+        self._caller = caller
+        self._process = caller.pid
         self._between = processes.shells_above(self._process)
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _AgentWaits:
         import signal
 
-        if callers.CURRENT.pid is not None:  # the daemon answers: that process gets the signals
+        if self._caller.is_another:  # the daemon answers: that process gets the signals
             return self
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             self._before[number] = signal.signal(number, self._end)

@@ -116,9 +116,9 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
     _forget()
     os.chdir(places.home())
     variables = dict(os.environ)
-    callers.drop_variables()  # as dispatch does in a process of its own
+    caller = callers.drop_untrusted_env()  # as dispatch does in a process of its own
     try:
-        answer = dispatch.answered(native, record, text, time.monotonic() + 60)
+        answer = dispatch.answered(native, record, text, time.monotonic() + 60, caller)
     except dispatch.Trouble:
         assert not _is_object(text), "what is a JSON object is answered"
         return
@@ -126,9 +126,9 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
         os.environ.update(variables)
     if answer is None:
         assert matcher or event not in _TOOL_EVENTS, "a call that was put to no hook"
-        callers.use_record(record)  # as dispatch does before hooks run
+        caller.use(caller.given or {}, record)  # as dispatch does before hooks run
         try:
-            answer = answering.answer(native, dispatch._payload(text), record, None, time.monotonic() + 60)
+            answer = answering.answer(native, dispatch._payload(text), record, None, time.monotonic() + 60, caller)
         except answering.BadEvent:  # no hook could be told of it, and none is for it
             return
         assert (answer.stdout, answer.stderr, answer.blocks) == ("", "", False), (
