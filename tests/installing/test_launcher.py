@@ -21,6 +21,7 @@ from tenterhook.basics import protected_places
 from tenterhook.formats.own_entries import is_own_command
 from tenterhook.installing import entries, launcher, lines, trust_tables
 
+IN_VERSION_0_1 = [agent for agent in SETTINGS if agent != "droid"]
 GUARD = "echo 'not with me' >&2; exit 2"
 
 
@@ -508,7 +509,7 @@ def install_as_before(home: Path) -> None:
     config.write_bytes(trust_tables.with_hashes(CODEX.trust_table, config.read_bytes(), hashes))
 
 
-@pytest.mark.parametrize("agent", SETTINGS)
+@pytest.mark.parametrize("agent", IN_VERSION_0_1)
 def test_an_older_installation_is_upgraded_by_a_sessions_first_event_and_still_guarded(home: Path, agent: str) -> None:
     install_as_before(home)
     (start, tool, *_) = NAMES[agent]
@@ -544,7 +545,7 @@ def _wanted_trust(home: Path) -> dict[str, str]:
     return trust_tables.wanted(CODEX, str(hooks), hooks.read_bytes())
 
 
-@pytest.mark.parametrize("agent", SETTINGS)
+@pytest.mark.parametrize("agent", IN_VERSION_0_1)
 def test_install_upgrades_an_older_installation(home: Path, agent: str) -> None:
     install_as_before(home)
     install(agent)
