@@ -153,7 +153,8 @@ def calls(spec: EventSpec, tool: str | None, pattern: str | None) -> Calls | Non
 def _literals(expression: str) -> list[str]:
     """Texts that an expression may find: its alternatives, without anchors, groups and backslashes."""
     plain = re.sub(r"\.[*+]|\\s[*+]?", " ", expression)
-    return [re.sub(r"\(\?[a-z:]*\)?|\\b|[\\^$()]", "", each).strip() for each in plain.split("|")]
+    texts = [re.sub(r"\(\?[a-z:]*\)?|\\b|[\\^$()]", "", each) for each in plain.split("|")]
+    return [*(text.strip() for text in texts), *texts]
 
 
 def example(spec: EventSpec, path: tuple[str, ...], text: str) -> dict[str, Any]:
