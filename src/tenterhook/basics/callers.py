@@ -1,6 +1,6 @@
 """Who runs us, and what they hand on: the agent's process, and its variables, which a repository may have set.
 
-Mostly that is whoever started this process. A hub answers for others, one at a time in each of its threads.
+Mostly that is whoever started this process. The daemon answers for others, one at a time in each of its threads.
 
 Nothing is imported here that costs a start.
 """

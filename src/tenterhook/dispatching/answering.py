@@ -188,7 +188,7 @@ def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
 
 def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal) -> Verdict:
     event = received.event
-    is_lasting = callers.CURRENT.pid is not None  # a hub, which answers for others
+    is_lasting = callers.CURRENT.pid is not None  # the daemon, which answers for others
     if event.canonical not in STOPS:
         engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal, warm=is_lasting)
         return engine.decide(event, deadline=deadline, cancel=callers.CURRENT.cancel)
