@@ -1,4 +1,4 @@
-"""A hub on this machine answers events: the same answers, quicker; and without it, or if it is not ours, as ever."""
+"""The daemon answers events: the same answers, quicker; and without it, or if it is not ours, as ever."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _bridge: list[tuple[str, ...]] = [PYTHON]
 
 @pytest.fixture(autouse=True, params=["python", pytest.param("perl", marks=needs_perl)])
 def bridge(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Whichever of the two asks the hub, all of this holds."""
+    """Whichever of the two asks the daemon, all of this holds."""
     _bridge[:] = [PERL if request.param == "perl" else PYTHON]
     yield request.param
     _bridge[:] = [PYTHON]
@@ -83,7 +83,7 @@ HOOKS = {
 
 
 @each_host
-def test_the_same_is_said_with_a_hub_and_without(host: str, home: Path, project: Path) -> None:
+def test_the_same_is_said_with_a_daemon_and_without(host: str, home: Path, project: Path) -> None:
     for name, script in HOOKS.items():
         folder_hook(user_hooks(home), name, script)
     folder_hook(user_hooks(home), "stop", "echo 'not yet' >&2; exit 2", "pre-agent-turn-stop")
@@ -100,7 +100,7 @@ def test_the_same_is_said_with_a_hub_and_without(host: str, home: Path, project:
 
 
 def _raw(host: str, sent: bytes, *, serving: bool) -> tuple[int, bytes, bytes]:
-    """What comes of any bytes; without the hub, its socket is out of the way for a moment."""
+    """What comes of any bytes; without the daemon, its socket is out of the way for a moment."""
     home = Path(os.environ["HOME"])
     path = socket_of(home)
     if not serving:
@@ -121,20 +121,20 @@ def test_hooks_see_the_agents_variables_directory_and_no_descriptor_of_ours(home
     folder_hook(user_hooks(home), "looks", script)
     install("claude-code")
     ask("claude-code", payload("claude-code", project), MARK="alone", OWN="é\nx", BASH_ENV="/evil", LD_PRELOAD="")
-    with serving(env={**os.environ, "HUBS_OWN": "1"}, cwd="/"):
-        ask("claude-code", payload("claude-code", project), MARK="hub", OWN="é\nx", BASH_ENV="/evil", LD_PRELOAD="")
-    alone, hub = ((project / f"seen-{mark}").read_text() for mark in ("alone", "hub"))
+    with serving(env={**os.environ, "DAEMONS_OWN": "1"}, cwd="/"):
+        ask("claude-code", payload("claude-code", project), MARK="daemon", OWN="é\nx", BASH_ENV="/evil", LD_PRELOAD="")
+    alone, daemon = ((project / f"seen-{mark}").read_text() for mark in ("alone", "daemon"))
     different = {"MARK", "TENTERHOOK_CHAIN", "TENTERHOOK_CHANGED_VARIABLES", "_"}  # the last but one is data
-    assert _without(hub, different) == _without(alone, different)
-    assert "HUBS_OWN" not in hub
-    assert not any("/evil" in line for line in _without(hub, different))
+    assert _without(daemon, different) == _without(alone, different)
+    assert "DAEMONS_OWN" not in daemon
+    assert not any("/evil" in line for line in _without(daemon, different))
 
 
 def _without(text: str, names: set[str]) -> list[str]:
     return [line for line in text.splitlines() if line.partition("=")[0] not in names]
 
 
-def test_a_hook_that_calls_us_finds_its_circle_by_way_of_the_hub(home: Path, project: Path) -> None:
+def test_a_hook_that_calls_us_finds_its_circle_by_way_of_the_daemon(home: Path, project: Path) -> None:
     record = home / ".local" / "state" / "tenterhook" / "installed" / "claude-code.json"
     again = f"{' '.join(_bridge[0])} --host claude-code --event PreToolUse --record {record}"
     folder_hook(user_hooks(home), "circle", f'echo x >> "$TENTERHOOK_WORK_DIR/times"; {again}')
@@ -144,7 +144,7 @@ def test_a_hook_that_calls_us_finds_its_circle_by_way_of_the_hub(home: Path, pro
     assert len((project / "times").read_text().split()) < 8
 
 
-def test_a_hub_that_is_stuck_is_not_waited_for_and_no_hook_runs_twice(home: Path, project: Path) -> None:
+def test_a_daemon_that_is_stuck_is_not_waited_for_and_no_hook_runs_twice(home: Path, project: Path) -> None:
     script = 'echo x >> "$TENTERHOOK_WORK_DIR/times"; echo "not this" >&2; exit 2'
     folder_hook(user_hooks(home), "guard", script)
     install("claude-code")
@@ -156,7 +156,7 @@ def test_a_hub_that_is_stuck_is_not_waited_for_and_no_hook_runs_twice(home: Path
     assert (project / "times").read_text().split() == ["x", "x"]
 
 
-def test_a_hub_that_gets_stuck_or_is_killed_while_it_answers_is_left(home: Path, project: Path) -> None:
+def test_a_daemon_that_gets_stuck_or_is_killed_while_it_answers_is_left(home: Path, project: Path) -> None:
     script = 'echo $$ >> "$TENTERHOOK_WORK_DIR/began"; sleep 0.7; echo "not this" >&2; exit 2'
     folder_hook(user_hooks(home), "guard", script)
     install("claude-code")
@@ -177,7 +177,7 @@ def test_a_hub_that_gets_stuck_or_is_killed_while_it_answers_is_left(home: Path,
             assert b"not this" in asking.stdout.read()
 
 
-def test_a_hub_of_another_version_or_another_home_does_not_answer(
+def test_a_daemon_of_another_version_or_another_home_does_not_answer(
     home: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder_hook(user_hooks(home), "who", 'echo "$PPID" >&2; exit 2')

@@ -81,19 +81,19 @@ def serving(**options: Any) -> Iterator[subprocess.Popen[str]]:
 
 
 def answered(home: Path) -> int:
-    """How many events the hub has answered; a bridge that waits for it in vain goes on alone."""
+    """How many events the daemon has answered; a bridge that waits for it in vain goes on alone."""
     told = home / ".local" / "state" / "tenterhook" / "daemon.sock.answered"
     return told.stat().st_size if told.exists() else 0
 
 
-@pytest.fixture(autouse=True, params=["alone", pytest.param("hub", marks=pytest.mark.slow)])
+@pytest.fixture(autouse=True, params=["alone", pytest.param("daemon", marks=pytest.mark.slow)])
 def answering(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
-    """Everything here holds with a hub on the machine, too."""
+    """Everything here holds with the daemon, too."""
     if request.param == "alone":
         yield "alone"
         return
     with serving():
-        yield "hub"
+        yield "daemon"
 
 
 def payload(host: str, cwd: Path, command: str = "ls", **more: Any) -> dict[str, Any]:
@@ -373,7 +373,7 @@ def test_an_interpreter_that_is_gone_gives_what_was_chosen(home: Path, project: 
     install("claude-code")
     lose_tenterhook(home)
     gone = line("claude-code", "PreToolUse")
-    assert call(gone, payload("claude-code", project)).returncode == 2  # a hub needs none, but may end at any time
+    assert call(gone, payload("claude-code", project)).returncode == 2  # a daemon needs none, but may end at any time
     start = line("claude-code", "SessionStart")
     assert call(start, payload("claude-code", project)).returncode == 1  # closed where a call can be refused
 
@@ -425,8 +425,8 @@ def test_a_block_of_another_hook_is_not_lost_to_the_time(home: Path, project: Pa
 
 def test_a_bridge_that_hangs_is_ended_by_the_system(home: Path, project: Path, answering: str) -> None:
     """Nobody sends the payload's end: there is no answer, and no bridge left behind either."""
-    if answering == "hub":
-        pytest.skip("who asks a hub does not know the agent's limit yet, and waits for ten minutes")
+    if answering == "daemon":
+        pytest.skip("who asks a daemon does not know the agent's limit yet, and waits for ten minutes")
     folder_hook(user_hooks(home), "guard", "exit 0")
     install("claude-code")
     written = json.loads(record("claude-code").read_text())

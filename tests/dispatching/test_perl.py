@@ -33,7 +33,7 @@ def guarded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install("claude-code")
 
 
-def test_the_line_begins_no_python_where_a_hub_is(home: Path, project: Path) -> None:
+def test_the_line_begins_no_python_where_a_daemon_is(home: Path, project: Path) -> None:
     lose_tenterhook(home, "/bin/false")
     written = line("claude-code", "PreToolUse")
     with serving() as server:  # on a busy machine it is not waited for
@@ -80,15 +80,15 @@ def test_variables_of_a_repository_do_not_steer_it(variables: dict[str, str], pr
         status, refused, error = said("forbidden é")
         assert (status, "not this" in refused, error) == (0, True, "")
 
-        def is_answered_by_hub() -> bool:
+        def is_answered_by_daemon() -> bool:
             status, passed, error = said("ls é")
             assert (status, "by " in passed, error) == (0, True, "")
             return f"by {server.pid}" in passed
 
-        until(is_answered_by_hub)
+        until(is_answered_by_daemon)
 
 
-def test_what_was_sent_reaches_python_whole_and_the_hub_is_asked_once(home: Path, project: Path) -> None:
+def test_what_was_sent_reaches_python_whole_and_the_daemon_is_asked_once(home: Path, project: Path) -> None:
     with serving() as server:
         path = socket_of(home)
         server.send_signal(signal.SIGSTOP)
@@ -129,13 +129,13 @@ def test_doctor_sees_that_it_does_not_start(home: Path, tmp_path: Path, capfd: p
 def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
     home: Path, project: Path, tmp_path: Path
 ) -> None:
-    hub = socket.socket(socket.AF_UNIX)
+    daemon = socket.socket(socket.AF_UNIX)
     os.chdir(socket_of(home).parent)
-    hub.bind("daemon.sock")
-    hub.listen()
+    daemon.bind("daemon.sock")
+    daemon.listen()
 
     def hang_up() -> None:
-        hub.accept()[0].close()
+        daemon.accept()[0].close()
 
     Thread(target=hang_up).start()
     reader = tmp_path / "python"  # has gone on without reading, and left stdin open
@@ -147,11 +147,11 @@ def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
         ended = call(written, payload("claude-code", project, "x" * 1_000_000), timeout=20)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     finally:
-        hub.close()
+        daemon.close()
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
-def test_time_that_was_spent_with_a_hub_is_not_spent_again(home: Path, project: Path, tmp_path: Path) -> None:
+def test_time_that_was_spent_with_a_daemon_is_not_spent_again(home: Path, project: Path, tmp_path: Path) -> None:
     folder_hook(user_hooks(home), "slow", "exec sleep 60", metadata={"on_failure": "block"})
     cli.run(["install", "claude-code"])
     record = home / ".local/state/tenterhook/installed/claude-code.json"
@@ -166,8 +166,8 @@ connection, _ = listener.accept(); connection.recv(100000)
 for _ in range(10):
     connection.send(b"."); time.sleep(0.4)
 """
-    with subprocess.Popen([sys.executable, "-c", talks], stdout=subprocess.PIPE, text=True) as hub:
-        assert hub.stdout is not None
-        hub.stdout.readline()
+    with subprocess.Popen([sys.executable, "-c", talks], stdout=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stdout is not None
+        daemon.stdout.readline()
         said = call(line("claude-code", "PreToolUse"), payload("claude-code", project), timeout=9)
     assert "is set to block when it fails" in said.stdout

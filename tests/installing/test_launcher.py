@@ -553,6 +553,22 @@ def test_install_upgrades_an_older_installation(home: Path, agent: str) -> None:
     check_upgraded(home, agent)
 
 
+def test_a_launcher_from_before_the_daemon_had_a_name_works_and_is_renewed_by_a_session(home: Path) -> None:
+    install("claude-code")
+    change_launcher(home, ("daemon.sock", "hub.sock"), ("--daemon none", "--hub none"))
+    written = state(home) / "installed/claude-code.json"
+    record = json.loads(written.read_text())
+    written.write_text(json.dumps({**record, "launcher": 1}))
+    alone = ["/bin/sh", launcher.path(), "claude-code", "PreToolUse", "check-alone"]
+    assert subprocess.run(alone, stdin=subprocess.DEVNULL).returncode == 0
+    entries = wired(home, "claude-code")
+    assert is_blocked(fire("claude-code", "PreToolUse", entries["PreToolUse"]))
+    assert fire("claude-code", "SessionStart", entries["SessionStart"]).returncode == 0
+    until(lambda: "daemon.sock" in (state(home) / "launcher.sh").read_text())
+    until(lambda: json.loads(written.read_text())["launcher"] == launcher.VERSION)
+    assert wired(home, "claude-code") == entries
+
+
 def test_what_version_0_1_wrote_is_uninstalled_without_a_trace(home: Path) -> None:
     install_as_before(home)
     assert tenterhook("uninstall", "--yes").returncode == 0
