@@ -243,7 +243,8 @@ def test_a_managed_hook_cannot_be_disabled(project: Path) -> None:
 def test_settings_that_cannot_be_edited_are_left_alone(home: Path) -> None:
     settings(home).write_text("hooks = { enabled = true }\n")
     said = refused("disable", "guard", "--yes")
-    assert "hooks.toml: line 1: `hooks` is an inline table; nothing was changed\n  write [hooks]" in said
+    assert "hooks.toml: line 1: `hooks.disable` is written in a way that cannot be edited and restored" in said
+    assert "write [hooks] and [[hooks.disable]] as tables of their own, not inline" in said
     assert settings(home).read_text() == "hooks = { enabled = true }\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -99,3 +99,12 @@ def test_what_cannot_be_edited_is_refused_and_stays(tmp_path: Path, text: str, s
     with pytest.raises(HookError, match=said):
         hooks_toml.disable(str(file), "one")
     assert file.read_text() == text
+
+
+def test_a_time_in_any_zone_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "hooks.toml"
+    until = datetime(2999, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2), "somewhere"))
+    assert hooks_toml.disable(str(file), "one", until)
+    assert [entry["until"] == until for entry in entries(file)] == [True]
+    assert hooks_toml.enable(str(file), "one")
+    assert not file.exists()

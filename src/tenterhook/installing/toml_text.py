@@ -104,8 +104,9 @@ def _with(body: str, at: tuple[str, ...], entries: list[dict[str, Any]], is_ours
         edited = _with_tomlkit(body, at, [], entries)
     if not _means(edited, expected) or _without(edited, at, is_ours) != body:
         name = ".".join(at)
+        remedy = f"write {''.join(f'[{key}] and ' for key in at[:-1])}[[{name}]] as tables of their own, not inline"
         message = f"`{name}` is written in a way that cannot be edited and restored"
-        raise Refused(message, _line_of(body, at), f"write each entry as a [[{name}]] table, not inline")
+        raise Refused(message, _line_of(body, at), remedy)
     return edited
 
 
@@ -226,8 +227,8 @@ def _plain(value: Any) -> str:
     hooks = value.get("hooks")
     if isinstance(hooks, dict):
         hooks = {key: each for key, each in hooks.items() if each != []}
-    # not ==, for which 1, 1.0 and true are the same, and NaN is not
-    return json.dumps({**kept, "hooks": hooks or None}, sort_keys=True, default=repr)
+    # not ==, for which 1, 1.0 and true are the same, and NaN is not; dates are equal if they are written alike
+    return json.dumps({**kept, "hooks": hooks or None}, sort_keys=True, default=str)
 
 
 def _line_of(text: str, at: tuple[str, ...]) -> int:
