@@ -13,11 +13,6 @@ from ...formats import folder as folder_format
 if TYPE_CHECKING:
     from .carrying import Carried, Conversion
 
-_COMPARED = (
-    *("name", "event", "declared", "tool", "pattern", "timeout", "async_", "priority", "description", "metadata"),
-    "fail_closed",
-)
-
 
 def write(conversion: Conversion, directory: str) -> list[str]:
     """Make a folder for each hook in a directory of our own; return their names."""
@@ -59,9 +54,7 @@ def _title(each: Carried) -> str:
 def _says_the_same(each: Carried, folder: str) -> bool:
     """Whether the HOOK.md that was copied defines just this hook."""
     read = folder_format.read(folder, "user").hook
-    return read is not None and all(
-        getattr(read, key) == value for key, value in _wanted(each).items() if key in _COMPARED
-    )
+    return read is not None and all(getattr(read, key) == value for key, value in _wanted(each).items())
 
 
 def _wanted(each: Carried) -> dict[str, Any]:
