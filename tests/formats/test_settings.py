@@ -71,7 +71,9 @@ def test_the_path_says_whose_settings_they_are(tmp_path: Path, agent: str) -> No
     assert (hook.name, hook.layer, hook.priority) == ("SessionStart[0]", "config", 100)
 
 
-@pytest.mark.parametrize(("event", "agent"), [("BeforeTool", "gemini"), ("PreToolUse", "claude"), ("Stop", "claude")])
+@pytest.mark.parametrize(
+    ("event", "agent"), [("BeforeTool", "gemini"), ("PreToolUse", "claude"), ("Interrupt", "codex")]
+)
 def test_elsewhere_the_events_say_it(tmp_path: Path, event: str, agent: str) -> None:
     file = tmp_path / "hooks.json"
     file.write_text(json.dumps({"hooks": {event: group(command("x"))}}))

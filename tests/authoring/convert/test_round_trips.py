@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from authoring.convert.ways import FILES, FORMATS, comparable, convert, read
 from tenterhook.agents import dialect
 from tenterhook.deciding import expressions
-from tenterhook.events import BY_NAME, EVENTS
+from tenterhook.events import AGENTS, BY_NAME, EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+EVENTS_OF = {name: dialect(name).events for name in AGENTS}
 settings.register_profile(
     "converting",
     deadline=None,
@@ -134,14 +135,14 @@ ALL_KEYS = {**OWN_KEYS["gemini"], "timeout": SECONDS, "async": st.booleans()}
 
 @st.composite
 def groups(draw: st.DrawFn, agent: str, keys: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-    native = draw(st.sampled_from(sorted(dialect(agent).events)))
+    native = draw(st.sampled_from(sorted(EVENTS_OF[agent])))
     handler: dict[str, Any] = {"type": "command", "command": draw(COMMANDS)}
     for key, values in (keys or OWN_KEYS[agent]).items():
         if draw(st.integers(0, 3)) == 0:
             handler[key] = draw(values)
     group: dict[str, Any] = {"hooks": [handler]}
     if draw(st.booleans()):
-        has_tool = BY_NAME[dialect(agent).events[native]].has_tool
+        has_tool = BY_NAME[EVENTS_OF[agent][native]].has_tool
         group["matcher"] = draw(TOOLS if has_tool else TARGETS)
     if agent == "gemini" and draw(st.integers(0, 4)) == 0:
         group["sequential"] = True
