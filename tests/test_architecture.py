@@ -132,7 +132,7 @@ def agent_names() -> set[str]:
 
 
 # Which formats an agent's settings are, and what `convert` knows of each as a target.
-NAMING_AGENTS = {SOURCE / "events.py", SOURCE / "agents", SOURCE / "converting"}
+NAMING_AGENTS = {SOURCE / "events.py", SOURCE / "agents", SOURCE / "authoring" / "convert"}
 
 
 @pytest.mark.parametrize(

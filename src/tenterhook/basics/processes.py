@@ -266,6 +266,7 @@ def end_group(leader: Process, grace: float, reap: Callable[[], object] = bool) 
         until = time.monotonic() + seconds
         while is_there() and _has_members(leader.pid) and time.monotonic() < until:
             time.sleep(0.005)
+    reap()
 
 
 def _has_members(group: int) -> bool:
