@@ -128,7 +128,7 @@ class TestEvents:
     """Those that have hooks, and those that carry a session's state."""
 
     def test_only_events_with_hooks_are_wired_and_the_sessions_start(self, home: Path) -> None:
-        assert install(*SETTINGS).count("no hook on tool calls yet") == 7
+        assert install(*SETTINGS).count("no hook on tool calls yet") == len(SETTINGS)
         assert events(home) == {agent: set(names[:1]) for agent, names in NAMES.items()}
         folder_hook(user_hooks(home), "guard", "exit 0")
         install(*SETTINGS)
@@ -191,14 +191,14 @@ class TestEvents:
     def test_what_a_command_puts_in_force_is_wired_at_once_in_every_agent(self, home: Path, project: Path) -> None:
         install(*SETTINGS)
         said = tenterhook("new", "guard", "--on", "pre-tool-call").stdout
-        assert said.count("wired in") == 7
+        assert said.count("wired in") == len(SETTINGS)
         assert events(home) == {agent: set(names[:2]) for agent, names in NAMES.items()}
         assert tenterhook("add", "enforce-tests").returncode == 0
         assert all(names[3] in events(home)[agent] for agent, names in NAMES.items())
         folder_hook(project_hooks(project), "prompts", "exit 0", "pre-agent-turn")
         assert all(names[2] not in events(home)[agent] for agent, names in NAMES.items())
         said = tenterhook("trust", "prompts", "--yes").stdout
-        assert said.count("wired in") == 7
+        assert said.count("wired in") == len(SETTINGS)
         assert all(names[2] in events(home)[agent] for agent, names in NAMES.items())
 
     def test_a_trusted_guard_that_is_to_fail_closed_closes_the_lines_at_once(self, home: Path, project: Path) -> None:
@@ -251,7 +251,7 @@ class TestEvents:
             ended = fire(agent, tool, before[agent][tool])
             assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", ""), agent
         end_of_the_agent()
-        assert install(*SETTINGS).count("nothing changed") == 7
+        assert install(*SETTINGS).count("nothing changed") == len(SETTINGS)
         assert {agent: wired(home, agent) for agent in SETTINGS} == before
 
     def test_a_hook_on_an_event_that_the_agent_has_not_is_named(self, home: Path) -> None:
@@ -267,7 +267,7 @@ class TestWhenNobodyAnswers:
     def test_a_guard_that_would_rather_block_closes_its_event_only(self, home: Path, closed_guard: Path) -> None:
         folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
         said = install(*SETTINGS)
-        assert said.count("tool calls are refused") == 7
+        assert said.count("tool calls are refused") == len(SETTINGS)
         shutil.rmtree(home / ".local/state/tenterhook/installed")
         for agent, (_, tool, *_) in NAMES.items():
             for event, line in wired(home, agent).items():
@@ -289,7 +289,7 @@ class TestWhenNobodyAnswers:
             assert "hooks did not run" in ended.stderr
             assert f"tenterhook doctor {agent}" in ended.stderr
             assert log(home)[-1].split()[1:3] == [agent, tool]
-        assert len(log(home)) == 7
+        assert len(log(home)) == len(SETTINGS)
 
     def test_closed_may_be_chosen_without_such_a_guard_and_stays(self, home: Path, guard: Path) -> None:
         install("gemini", "--closed")
