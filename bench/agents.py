@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from tenterhook.agents import AGENTS
 from tenterhook.agents.codex import Codex
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, Agent
-from tenterhook.installing import entries
+from tenterhook.basics.model_script import Turn
+from tenterhook.doctor.live import trial
+from tenterhook.install import entries
 from tenterhook.journal.statistics import percentile
-from tenterhook.live import trial
-from tenterhook.model_script import Turn
 
 from . import homes, tables
 from .comparing import p95

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tenterhook.agents import AGENTS
 from tenterhook.basics import places, processes
-from tenterhook.installing import entries, launcher, lines
+from tenterhook.install import entries, launcher, lines
 
 from . import homes
 from .comparing import Block, compare, take_turns

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from tenterhook.dispatching import starting
+from tenterhook.dispatch import start
 
 from . import homes
 from .comparing import Blocks, Comparison, compare
@@ -85,7 +85,7 @@ class Daemon:
         until = time.monotonic() + _PATIENCE
         while True:
             begun = time.perf_counter()
-            answer = starting.ask_daemon(str(self._socket), self._arguments, sent)
+            answer = start.ask_daemon(str(self._socket), self._arguments, sent)
             took = time.perf_counter() - begun
             if answer is not None:
                 break

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tenterhook.journal import writing
+from tenterhook.journal import writer
 
 from . import homes
 from .comparing import compare, take_turns
@@ -62,7 +62,7 @@ def _write(home: Path) -> None:
     place = home / ".local" / "state" / "tenterhook" / "journal"
     now = time.time()
     for number in range(EVENTS):
-        writing.append(str(place), _record(number, now - 14 * 86400 * (1 - number / EVENTS)))
+        writer.append(str(place), _record(number, now - 14 * 86400 * (1 - number / EVENTS)))
 
 
 def _record(number: int, moment: float) -> dict[str, Any]:

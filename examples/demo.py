@@ -24,14 +24,14 @@ import pydantic_ai
 
 import tenterhook
 from tenterhook import Engine
-from tenterhook.agent import session_files
-from tenterhook.agent.conversation import Conversation
-from tenterhook.agent.overview import overview
-from tenterhook.agent.screen import Screen
-from tenterhook.agent.scripted import PydanticScriptedModel
-from tenterhook.agent.settings import Settings
 from tenterhook.approvals.requests import Answer, Request
-from tenterhook.model_script import Script
+from tenterhook.basics.model_script import Script
+from tenterhook.bundled_agent import session_files
+from tenterhook.bundled_agent.conversation import Conversation
+from tenterhook.bundled_agent.overview import overview
+from tenterhook.bundled_agent.screen import Screen
+from tenterhook.bundled_agent.scripted import PydanticScriptedModel
+from tenterhook.bundled_agent.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

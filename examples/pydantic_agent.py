@@ -7,7 +7,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from tenterhook import Engine, Event
-from tenterhook.agent import HooksCapability
+from tenterhook.adapters.pydantic_ai import HooksCapability
 
 engine = Engine.load(".")  # your hooks and the project's
 

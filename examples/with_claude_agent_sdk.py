@@ -8,7 +8,7 @@ from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, query
 
 from tenterhook import Engine, Event
 from tenterhook.adapters.claude_agent import HooksCallbacks
-from tenterhook.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
 
 engine = Engine.load(".")  # your hooks and the project's
 

@@ -9,7 +9,7 @@ from langchain.messages import HumanMessage
 
 from tenterhook import Engine, Event
 from tenterhook.adapters.langchain import HooksMiddleware
-from tenterhook.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
 
 engine = Engine.load(".")  # your hooks and the project's
 

@@ -8,7 +8,7 @@ from agents import Agent, function_tool, set_tracing_disabled
 
 from tenterhook import Engine, Event
 from tenterhook.adapters.openai_agents import HooksRunner
-from tenterhook.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
 
 engine = Engine.load(".")  # your hooks and the project's
 

@@ -19,17 +19,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start h
 
 # Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
 SLOW = (
-    *("agent/test_killed", "agent/test_network", "agent/test_replay", "agent/test_scripted", "agent/test_terminal"),
-    *("authoring/test_new", "authoring/test_trying", "basics/test_extras_installed", "authoring/convert/test_commands"),
-    *("doctor/test_checks",),
-    *("hooks/test_protect_hooks", "hub", "installing/test_codex_trust", "installing/test_settings_files"),
-    *(
-        "installing/test_reinstalling",
-        "installing/test_wiring",
-        "journal/test_export",
-        "journal/test_kills",
-        "journal/test_verify",
-    ),
+    *("agents/test_codex", "bundled_agent/test_killed", "bundled_agent/test_network", "bundled_agent/test_replay"),
+    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_new", "authoring/test_trying"),
+    *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
+    *("hooks/test_protect_hooks", "hub", "install/test_settings_files", "install/test_reinstalling"),
+    *("install/test_event_wiring", "journal/test_export", "journal/test_kills", "journal/test_verify"),
     *("test_docs_hub", "test_fuzz", "test_site"),
 )
 

@@ -18,15 +18,15 @@ import yaml
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 
 from support import array_hook, folder_hook, tenterhook, user_hooks, write_config
-from tenterhook.agent import models, settings
-from tenterhook.agent.record import Record
-from tenterhook.agent.tasks import Tasks
-from tenterhook.agent.tools import Tools
 from tenterhook.approvals.requests import MODES
+from tenterhook.basics.model_script import ANSWER_KEYS, CALL_KEYS, Script
+from tenterhook.bundled_agent import models, settings
+from tenterhook.bundled_agent.session_record import Record
+from tenterhook.bundled_agent.subagents import Tasks
+from tenterhook.bundled_agent.tools import Tools
 from tenterhook.cli.agent import STATUS, agent
 from tenterhook.errors import HookError
 from tenterhook.events import EVENTS, spec_of
-from tenterhook.model_script import ANSWER_KEYS, CALL_KEYS, Script
 
 ROOT = Path(__file__).parent.parent
 AGENT = (ROOT / "docs" / "agent.md").read_text()
@@ -124,7 +124,7 @@ def test_every_exit_status_is_on_the_page() -> None:
 
 
 def test_every_command_of_a_session_is_on_the_page() -> None:
-    from tenterhook.agent import terminal
+    from tenterhook.bundled_agent import terminal
 
     named = {key.split()[0] for key in rows(AGENT, "Keys and commands of a session")} - {"Ctrl-C"}
     assert named == set(re.findall(r"^/\w+", terminal._HELP, re.MULTILINE))

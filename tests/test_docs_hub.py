@@ -285,20 +285,20 @@ def test_every_table_is_on_the_page() -> None:
 
 def test_the_limits_are_those_of_the_page() -> None:
     from tenterhook.approvals.requests import LASTS
-    from tenterhook.hub import changes, door, inbox, people
+    from tenterhook.hub import accounts, change_feed, inbox, middleware
 
     told = dict(rows(HUB, "Limits"))
-    assert told["a request's body"] == f"{door.LARGEST_BODY >> 20} MB"
-    assert told["a batch of records"] == f"{door.LARGEST_RECORDS >> 20} MB"
+    assert told["a request's body"] == f"{middleware.LARGEST_BODY >> 20} MB"
+    assert told["a batch of records"] == f"{middleware.LARGEST_RECORDS >> 20} MB"
     assert told["a question stays open"].startswith(f"{LASTS / 3600:.0f} hour")
     assert f"{inbox.LEASE:.0f} seconds" in told["an agent that is silent"]
-    assert f"after {people._FREE_TRIES}, " in told["sign-ins that fail"]
-    assert f"up to {people._LONGEST_PAUSE / 60:.0f} minutes" in told["sign-ins that fail"]
-    assert told["a sign-in"] == f"{people.SIGN_IN_LASTS / 86400:.0f} days"
-    assert told["a one-time link"] == f"{people.LINK_LASTS / 60:.0f} minutes"
+    assert f"after {accounts._FREE_TRIES}, " in told["sign-ins that fail"]
+    assert f"up to {accounts._LONGEST_PAUSE / 60:.0f} minutes" in told["sign-ins that fail"]
+    assert told["a sign-in"] == f"{accounts.SIGN_IN_LASTS / 86400:.0f} days"
+    assert told["a one-time link"] == f"{accounts.LINK_LASTS / 60:.0f} minutes"
     kept = {name: row[2] for row in rows(HUB, "What is stored") if len(row) > 2 for name in quoted(row[0])}
-    assert (kept["changes"], changes._KEPT) == ("an hour", 3600)
-    assert (kept["attempts"], people._ATTEMPTS_KEPT) == ("a day", 86400)
+    assert (kept["changes"], change_feed._KEPT) == ("an hour", 3600)
+    assert (kept["attempts"], accounts._ATTEMPTS_KEPT) == ("a day", 86400)
 
 
 def test_every_address_of_the_interface_is_on_the_page(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from support import array_hook, folder_hook, project_hooks, shell_call, table_ho
 from tenterhook import Engine, Event
 from tenterhook.catalog import fingerprints
 from tenterhook.catalog.trust import Trust
-from tenterhook.sessions import Session
+from tenterhook.engine.sessions import Session
 
 if TYPE_CHECKING:
     from pathlib import Path

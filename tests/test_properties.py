@@ -22,13 +22,12 @@ from hypothesis import strategies as st
 
 from support import table_hook, write_config
 from tenterhook import Action, Decision, Engine, Event, Hook, Run, UnknownEvent
-from tenterhook.basics import jsonable, light_json, words
+from tenterhook.basics import jsonable, light_json, literal_search
 from tenterhook.basics.texts import input_texts
-from tenterhook.deciding import expressions
-from tenterhook.deciding.decisions import read_decision
-from tenterhook.deciding.verdicts import merge
+from tenterhook.engine.decisions import read_decision
+from tenterhook.engine.verdicts import merge
 from tenterhook.events import BY_NAME, EVENTS, spec_of
-from tenterhook.formats import placeholders
+from tenterhook.formats import expressions, placeholders
 from tenterhook.model import PRECEDENCE, Failure
 
 if TYPE_CHECKING:
@@ -386,7 +385,7 @@ patterns = st.recursive(
 
 WORKER = """
 import json, sys
-from tenterhook.deciding import expressions
+from tenterhook.engine import expressions
 for line in sys.stdin:
     dialect, expression, text = json.loads(line)
     expressions.search(dialect, expression)(text)
@@ -505,6 +504,6 @@ def test_light_json_reads_what_json_reads(text: str) -> None:
     st.text(alphabet="ab \n_", max_size=6),
 )
 def test_words_are_found_where_the_expression_would_find_them(dialect: str, expression: str, text: str) -> None:
-    found = words.search(dialect, expression)
+    found = literal_search.search(dialect, expression)
     if found is not None:
         assert found(text) == bool(expressions.search(dialect, expression)(text))

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance import checking, leftovers, places
 from conformance.places import SESSION, Place
-from dispatching.test_dispatch import BRIDGE, HANG, install
+from dispatch.test_dispatch import BRIDGE, HANG, install
 from hosts.test_answers import DOES
 from support import array_hook, end_of_the_agent
 from tenterhook import Event
 from tenterhook.agents import AGENTS
-from tenterhook.catalog import roots
+from tenterhook.catalog import project_root
 from tenterhook.catalog.trust import Trust
 from tenterhook.formats import toml_files
 
@@ -101,7 +101,7 @@ def installed(vector: Vector, place: Place, host: str) -> None:
     else:
         install(host, config=config)
     hooks = place.project / ".agents" / "hooks"
-    trust = Trust(roots.project_root(str(place.project)))
+    trust = Trust(project_root.project_root(str(place.project)))
     for each in sorted(hooks.iterdir()) if hooks.is_dir() else []:
         if (each / "HOOK.md").exists() or each.name == "hooks.toml":
             trust.grant(str(each))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .approvals.requests import Request as Request
     from .approvals.requests import Surface as Surface
     from .approvals.rules import Rule as Rule
-    from .engine import Engine as Engine
+    from .engine.engine import Engine as Engine
     from .errors import HookError as HookError
     from .errors import Problem as Problem
     from .errors import UnknownEvent as UnknownEvent
@@ -33,7 +33,7 @@ _HOME = {
     "Request": "approvals.requests",
     "Rule": "approvals.rules",
     "Surface": "approvals.requests",
-    "Engine": "engine",
+    "Engine": "engine.engine",
     "HookError": "errors",
     "Problem": "errors",
     "UnknownEvent": "errors",

@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     if sys.argv[1:2] == ["dispatch"]:
-        from .dispatching import dispatch
+        from .dispatch import dispatch
 
         dispatch.main(sys.argv[2:])
     from .cli import run

@@ -1,6 +1,6 @@
 # What the launcher runs while the daemon runs: `perl -C0 -f bridge.pl python -I -S bridge.py --host …`.
 #
-# It hands the event over to the daemon, as dispatching/starting.py does, and has done so before an interpreter of Python
+# It hands the event over to the daemon, as dispatch/start.py does, and has done so before an interpreter of Python
 # has begun. If there is no answer, it becomes that interpreter, which goes on alone with what was on stdin.
 # It needs no module: loading one takes longer than all of this. Numbers are those of Linux.
 

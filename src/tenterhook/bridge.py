@@ -1,7 +1,7 @@
 """The command in an agent's settings: `python -I -S bridge.py --host NAME --event EVENT --record FILE`.
 
 It is started by its path, so that no package has to be on the path. Python compiles such a file at every start, so it
-only imports dispatching/starting.py, which comes from `__pycache__` like every module.
+only imports dispatch/start.py, which comes from `__pycache__` like every module.
 """
 
 if __name__ == "__main__":
@@ -12,6 +12,6 @@ if __name__ == "__main__":
     left = alarm(595) or 595  # seconds until we know better: slightly less than the timeout of any agent
     alarm(left)
     sys.path.append(__file__[: -len("/tenterhook/bridge.py")])  # behind the standard library
-    from tenterhook.dispatching.starting import start
+    from tenterhook.dispatch.start import start
 
     start(begun=monotonic() - (595 - left))  # bridge.pl may have waited for a hub

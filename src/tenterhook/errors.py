@@ -6,7 +6,7 @@ where a person or a caller can do something about it.
 
 from __future__ import annotations
 
-from .basics.values import NamedTuple
+from .basics.named_tuples import NamedTuple
 
 ERROR = "error"
 WARNING = "warning"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .basics.values import NamedTuple, StrEnum
+from .basics.named_tuples import NamedTuple, StrEnum
 from .errors import UnknownEvent
 
 

@@ -9,7 +9,7 @@ import os
 import time
 
 from .basics import jsonable
-from .basics.values import NamedTuple, StrEnum
+from .basics.named_tuples import NamedTuple, StrEnum
 from .errors import Problem
 from .events import AGENTS, FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from tenterhook.live.model import MODEL, Call
+from tenterhook.doctor.live.model import MODEL, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from tenterhook import Engine
-    from tenterhook.agent_session import AgentSession
+    from tenterhook.adapters.agent_session import AgentSession
 
 BROKE = "it broke"
 
@@ -146,7 +146,7 @@ async def run_claude_agent(hooks: Any, url: str, prompt: str) -> str:
 
 
 def _pydantic_ai(engine: Engine, **life: Any) -> AgentSession:
-    from tenterhook.agent import HooksCapability
+    from tenterhook.adapters.pydantic_ai import HooksCapability
 
     return HooksCapability(engine, **life)
 

@@ -14,7 +14,7 @@ from tenterhook.events import EVENTS
 
 ROOT = Path(__file__).parent.parent.parent
 FRAMEWORKS = {
-    "pydantic-ai": "tenterhook.agent.capability",
+    "pydantic-ai": "tenterhook.adapters.pydantic_ai",
     "OpenAI Agents SDK": "tenterhook.adapters.openai_agents",
     "Claude Agent SDK": "tenterhook.adapters.claude_agent",
     "LangChain": "tenterhook.adapters.langchain",

@@ -21,7 +21,7 @@ from tenterhook import Answer, Engine, Request
 from tenterhook.adapters import claude_agent
 from tenterhook.adapters.claude_agent import HooksCallbacks
 from tenterhook.approvals.requests import LASTS
-from tenterhook.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,14 +11,14 @@ import pytest
 from adapters import stages
 from support import alive, folder_hook, until, user_hooks
 from tenterhook import Answer, Engine, Event, Request, Verdict
-from tenterhook.live.model import ScriptedModel, Turn
+from tenterhook.doctor.live.model import ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from adapters.stages import Stage
-    from tenterhook.agent_session import AgentSession
+    from tenterhook.adapters.agent_session import AgentSession
 
 QUICK = [stages.PYDANTIC_AI, stages.OPENAI_AGENTS, stages.LANGCHAIN, stages.LANGCHAIN_SYNC]
 EVERY = [*QUICK, pytest.param(stages.CLAUDE_AGENT, marks=pytest.mark.slow)]  # which starts a program of 200 MB

@@ -24,7 +24,7 @@ from adapters.test_frameworks import saying
 from tenterhook import Answer, Engine, Event, Request, Verdict
 from tenterhook.adapters import langchain
 from tenterhook.adapters.langchain import HooksMiddleware
-from tenterhook.live.model import MODEL, Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import MODEL, Call, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

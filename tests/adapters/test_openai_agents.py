@@ -25,8 +25,8 @@ from adapters.stages import note, openai_client
 from adapters.test_frameworks import Person, saying
 from tenterhook import Engine, Event, Verdict
 from tenterhook.adapters.openai_agents import HooksRunner
+from tenterhook.doctor.live.model import MODEL, Call, ScriptedModel, Turn
 from tenterhook.errors import HookError
-from tenterhook.live.model import MODEL, Call, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenterhook.agent.screen import Screen
 from tenterhook.approvals import presenter
 from tenterhook.approvals.presenter import DANGEROUS, NOTABLE, Presentation, present
 from tenterhook.approvals.requests import Call, Request
-from tenterhook.basics.shown import is_hidden
-from tenterhook.hub import cards, showing, webhooks
+from tenterhook.basics.display_text import is_hidden
+from tenterhook.bundled_agent.screen import Screen
+from tenterhook.hub import cards, request_html, webhooks
 from tenterhook.hub_client import inbox_text, inbox_widgets
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def test_a_request_shows_the_same_difference(place: Any, tmp_path: Path) -> None
 
 
 def test_the_page_marks_what_the_terminals_mark() -> None:
-    assert f'<mark class="danger">{DANGER}</mark>' in showing.request(presented(shell(LINE)))
+    assert f'<mark class="danger">{DANGER}</mark>' in request_html.request(presented(shell(LINE)))
     text = inbox_widgets.whole(as_json(shell(LINE)))
     assert DANGER in [text.plain[span.start : span.end] for span in text.spans if span.style == "bold red"]
 

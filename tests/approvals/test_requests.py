@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tenterhook.agent.screen import Screen
-from tenterhook.agent.tools import Tools
 from tenterhook.approvals.requests import Call, Request, content_hash
+from tenterhook.bundled_agent.screen import Screen
+from tenterhook.bundled_agent.tools import Tools
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import tenterhook
-from tenterhook.agent import settings
 from tenterhook.approvals import presence, rule_files, rules
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
+from tenterhook.bundled_agent import settings
 from tenterhook.catalog import ownership
 from tenterhook.errors import HookError
 

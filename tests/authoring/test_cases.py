@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from authoring.trying import case, hook, tenterhook, tried
-from tenterhook.authoring import cases, surroundings
+from tenterhook.authoring import cases, sandbox
 from tenterhook.errors import Problem
 from tenterhook.model import Hook
 
@@ -137,5 +137,5 @@ def test_a_broken_file_takes_no_other_down_but_is_no_success(home: Path, project
 def test_removing_what_is_gone_leaves_the_directory_around_it_alone(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o777)
-    surroundings.remove(str(tmp_path / "shared" / "gone"))
+    sandbox.remove(str(tmp_path / "shared" / "gone"))
     assert (tmp_path / "shared").stat().st_mode & 0o777 == 0o777

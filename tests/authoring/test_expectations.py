@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from authoring.trying import case, hook, tenterhook, tried
-from tenterhook.authoring import expectations, updating
+from tenterhook.authoring import expectations, update_cases
 from tenterhook.authoring.cases import Case
 from tenterhook.authoring.expectations import Change
 from tenterhook.errors import HookError
@@ -97,7 +97,7 @@ def one_case(number: int | None, expect: dict[str, Any] | None) -> Case:
 @settings(max_examples=400, deadline=None)
 def test_after_an_update_there_is_no_difference(expect: dict[str, Any], actual: dict[str, Any]) -> None:
     changed = copy.deepcopy(expect)
-    updating._apply(changed, expectations.changes(expect, actual))
+    update_cases._apply(changed, expectations.changes(expect, actual))
     assert expectations.differences(changed, actual) == []
     assert list(expectations.mistakes(changed)) == []
 
@@ -107,7 +107,7 @@ def test_after_an_update_there_is_no_difference(expect: dict[str, Any], actual: 
 def test_what_was_observed_holds(actual: dict[str, Any]) -> None:
     expect = expectations.observed(actual)
     written: dict[str, Any] = {}
-    updating._apply(written, expectations.written(expect))
+    update_cases._apply(written, expectations.written(expect))
     assert written == expect
     assert expectations.differences(expect, actual) == []
 
@@ -137,7 +137,7 @@ def test_an_update_writes_into_the_file_exactly_what_was_meant(
     )
     file = tmp_path_factory.getbasetemp() / f"updated-{layout}.{'json' if is_json else 'toml'}"
     file.write_text(text)
-    updating.rewrite(str(file), [(one_case(number, known), edits)])
+    update_cases.rewrite(str(file), [(one_case(number, known), edits)])
     after = file.read_text()
     read = json.loads(after) if is_json else tomllib.loads(after)
     now = read if number is None else read["case"][number]
@@ -155,9 +155,9 @@ def _flat(expect: dict[str, Any]) -> bool:
 def test_a_file_that_cannot_be_edited_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "one.toml"
     file.write_text("[expect]\ndecision = 'deny'\n")
-    monkeypatch.setattr(updating, "_toml", lambda *_: "[expect]\ndecision = 'ask'\n")
+    monkeypatch.setattr(update_cases, "_toml", lambda *_: "[expect]\ndecision = 'ask'\n")
     with pytest.raises(HookError, match="cannot be edited"):
-        updating.rewrite(str(file), [(one_case(None, {"decision": "deny"}), [Change(("decision",), "none")])])
+        update_cases.rewrite(str(file), [(one_case(None, {"decision": "deny"}), [Change(("decision",), "none")])])
     assert file.read_text() == "[expect]\ndecision = 'deny'\n"
 
 

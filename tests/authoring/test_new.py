@@ -14,7 +14,7 @@ import pytest
 from authoring.trying import BOOT, tenterhook, tried
 from support import folder_hook, project_hooks, user_hooks
 from tenterhook.authoring import templates
-from tenterhook.basics import guarded, processes
+from tenterhook.basics import agent_marks, processes
 from tenterhook.catalog import lints
 from tenterhook.events import EVENTS, Effect
 
@@ -354,7 +354,7 @@ def test_a_wiring_that_fails_is_said(home: Path, project: Path) -> None:
 
 
 def test_an_agent_that_is_guarded_may_not_make_hooks_of_the_person(home: Path, project: Path) -> None:
-    guarded.mark(processes.this())
+    agent_marks.mark(processes.this())
     ended = tenterhook("new", "guard", "--on", "Stop")
     assert ended.returncode == 1
     assert "was called from an agent that Tenterhook guards" in ended.stderr

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from support import folder_hook, user_hooks
 from tenterhook.authoring import results, suites
-from tenterhook.catalog import loading, roots
+from tenterhook.catalog import loading, project_root
 from tenterhook.catalog.trust import Trust
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def case(folder: Path, text: str, file: str = "one.toml") -> Path:
 
 def outcome() -> dict[str, Any]:
     """The only case there is, tried from within this process, which takes half the time."""
-    root = roots.project_root(os.getcwd())
+    root = project_root.project_root(os.getcwd())
     picked = suites.pick(loading.load(root, trust=Trust(root)), ())
     (result,) = results.try_suites(picked, (), None).results
     found: dict[str, Any] = importlib.import_module("tenterhook.cli.test_hooks")._result_as_json(result)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tenterhook.basics import install_record
-from tenterhook.installing import records
+from tenterhook.install import records
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,13 +20,14 @@ from tenterhook import Event, Hook
 from tenterhook.agents import AGENTS, FORMATS
 from tenterhook.basics import places
 from tenterhook.catalog import index, loading
-from tenterhook.catalog.contents import Catalog
-from tenterhook.catalog.observing import Observed
+from tenterhook.catalog.catalog import Catalog
+from tenterhook.catalog.snapshot import Observed
 from tenterhook.catalog.trust import Trust
-from tenterhook.deciding import expressions, matching
-from tenterhook.dispatching import dispatch
+from tenterhook.dispatch import dispatch
+from tenterhook.engine import matching
 from tenterhook.errors import HookError
 from tenterhook.events import EVENTS, TOOL_NAMES
+from tenterhook.formats import expressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

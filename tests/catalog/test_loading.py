@@ -10,8 +10,8 @@ import pytest
 
 from support import array_hook, folder_hook, project_hooks, shell_call, user_hooks, write_config
 from tenterhook import Engine
-from tenterhook.catalog import loading, roots
-from tenterhook.catalog.contents import Catalog
+from tenterhook.catalog import loading, project_root
+from tenterhook.catalog.catalog import Catalog
 from tenterhook.catalog.trust import Trust
 
 if TYPE_CHECKING:
@@ -342,23 +342,23 @@ class TestRoots:
         deep = project / "a" / "b"
         deep.mkdir(parents=True)
         (project / ".git").mkdir()
-        assert roots.project_root(str(deep)) == str(project)
+        assert project_root.project_root(str(deep)) == str(project)
         (project / "a" / ".agents" / "hooks").mkdir(parents=True)
-        assert roots.project_root(str(deep)) == str(project / "a")
+        assert project_root.project_root(str(deep)) == str(project / "a")
 
     def test_without_either_the_directory_itself_is_the_root(self, project: Path) -> None:
-        assert roots.project_root(str(project)) == str(project)
+        assert project_root.project_root(str(project)) == str(project)
 
     def test_from_inside_home_the_search_ends_there(self, home: Path, tmp_path: Path) -> None:
         (tmp_path / ".git").mkdir()
         (home / "work").mkdir()
-        assert roots.project_root(str(home / "work")) == str(home / "work")
+        assert project_root.project_root(str(home / "work")) == str(home / "work")
 
     def test_a_git_file_that_nothing_points_back_to_is_no_identity(self, project: Path, tmp_path: Path) -> None:
         other = tmp_path / "other" / ".git"
         (other / "worktrees" / "x").mkdir(parents=True)
         (project / ".git").write_text(f"gitdir: {other}/worktrees/x\n")
         (other / "worktrees" / "x" / "commondir").write_text("../..\n")
-        assert roots.identity(str(project)) == f"path:{project}"
+        assert project_root.identity(str(project)) == f"path:{project}"
         (other / "worktrees" / "x" / "gitdir").write_text(f"{project}/.git\n")
-        assert roots.identity(str(project)) == f"git:{os.path.realpath(other)}"
+        assert project_root.identity(str(project)) == f"git:{os.path.realpath(other)}"

@@ -11,7 +11,7 @@ import pytest
 
 from support import folder_hook, project_hooks, shell_call, tenterhook
 from tenterhook import Engine
-from tenterhook.catalog import fingerprints, roots
+from tenterhook.catalog import fingerprints, project_root
 from tenterhook.catalog.trust import State, Trust
 
 if TYPE_CHECKING:
@@ -292,10 +292,10 @@ def test_a_pipe_in_place_of_a_git_file_is_not_waited_for(tmp_path: Path, pipe: s
     private.mkdir(parents=True)
     for name, text in {".git": f"gitdir: {private}", "commondir": "../..", "gitdir": f"{tmp_path}/.git"}.items():
         (tmp_path / name if name == ".git" else private / name).write_text(f"{text}\n")
-    assert roots.identity(str(tmp_path)) == f"git:{tmp_path}/private"
+    assert project_root.identity(str(tmp_path)) == f"git:{tmp_path}/private"
     (tmp_path / pipe).unlink()
     os.mkfifo(tmp_path / pipe)
-    assert roots.identity(str(tmp_path)) == f"path:{tmp_path}"
+    assert project_root.identity(str(tmp_path)) == f"path:{tmp_path}"
 
 
 def test_a_submodule_has_trust_of_its_own(repository: Path, tmp_path: Path) -> None:

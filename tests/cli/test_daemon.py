@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatching.test_dispatch import GUARD
+from dispatch.test_dispatch import GUARD
 from support import alive, folder_hook, on_a_terminal, tenterhook, until, user_hooks
 from tenterhook.basics import places
-from tenterhook.dispatching.daemon import SERVICE
+from tenterhook.dispatch.daemon import SERVICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

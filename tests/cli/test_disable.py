@@ -14,10 +14,10 @@ import pytest
 
 from support import folder_hook, on_a_terminal, project_hooks, table_hook, tenterhook, user_hooks, write_config
 from tenterhook import Engine, Hook
-from tenterhook.agent.overview import overview
-from tenterhook.agent.tally import Tally
-from tenterhook.basics import guarded, processes
-from tenterhook.catalog.contents import Catalog
+from tenterhook.basics import agent_marks, processes
+from tenterhook.bundled_agent.hook_counts import Tally
+from tenterhook.bundled_agent.overview import overview
+from tenterhook.catalog.catalog import Catalog
 from tenterhook.catalog.trust import Trust
 from tenterhook.cli import own_hooks
 from tenterhook.errors import HookError
@@ -182,7 +182,7 @@ def test_without_a_terminal_it_needs_yes_and_on_one_it_asks(home: Path) -> None:
 @pytest.mark.parametrize("command", [("disable", "guard", "--yes"), ("enable", "guard"), ("remove", "guard", "--yes")])
 def test_an_agent_that_is_guarded_may_not(guard: Path, home: Path, command: tuple[str, ...]) -> None:
     settings(home).write_text('[[hooks.disable]]\nname = "guard"\n')
-    guarded.mark(processes.this())
+    agent_marks.mark(processes.this())
     assert "was called from an agent that Tenterhook guards" in refused(*command)
     assert settings(home).read_text() == '[[hooks.disable]]\nname = "guard"\n'
     assert guard.exists()

@@ -10,7 +10,7 @@ import pytest
 
 from support import array_hook, folder_hook, lose_tenterhook, project_hooks, tenterhook, user_hooks
 from tenterhook.agents import AGENTS
-from tenterhook.doctor import shown_to_hold
+from tenterhook.doctor import proofs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -310,17 +310,17 @@ class TestAlone:
     def test_then_with_looking_once_all_were_tried_and_held(self, guarded: Path) -> None:
         first, *others = AGENTS.values()
         for agent in others:
-            shown_to_hold.keep(agent, None, held=True)
+            proofs.keep(agent, None, held=True)
         assert f"tenterhook doctor {first.name} --live" in tenterhook().stdout.splitlines()[-1]
-        shown_to_hold.keep(first, None, held=True)
+        proofs.keep(first, None, held=True)
         assert "tenterhook log" in tenterhook().stdout.splitlines()[-1]
 
     def test_with_trying_again_after_a_failure_or_a_change(self, guarded: Path) -> None:
         for agent in AGENTS.values():
-            shown_to_hold.keep(agent, None, held=True)
-        shown_to_hold.keep(AGENTS["codex"], None, held=False)
+            proofs.keep(agent, None, held=True)
+        proofs.keep(AGENTS["codex"], None, held=False)
         assert "tenterhook doctor codex --live" in tenterhook().stdout.splitlines()[-1]
-        shown_to_hold.keep(AGENTS["codex"], None, held=True)
+        proofs.keep(AGENTS["codex"], None, held=True)
         settings_with(guarded / ".qwen" / "settings.json", model={"name": "other"})
         assert "tenterhook doctor qwen --live" in tenterhook().stdout.splitlines()[-1]
 

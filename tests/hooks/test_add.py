@@ -11,7 +11,7 @@ import pytest
 
 from hooks.lines import HOOKS, NAMES
 from support import project_hooks, tenterhook, trigger, user_hooks
-from tenterhook.basics import guarded, processes
+from tenterhook.basics import agent_marks, processes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,7 +143,7 @@ class TestAdding:
         assert "it is not in force: disabled by" in ended.stderr
 
     def test_an_agent_that_is_guarded_cannot_add_hooks(self, home: Path, project: Path) -> None:
-        guarded.mark(processes.this())
+        agent_marks.mark(processes.this())
         ended = tenterhook("add", GUARD)
         assert ended.returncode == 1
         assert "outside the agent" in ended.stderr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hooks.lines import added, decide, shell
-from installing.test_wiring import install
+from install.test_event_wiring import install
 
 if TYPE_CHECKING:
     from pathlib import Path

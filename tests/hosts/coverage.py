@@ -31,13 +31,13 @@ from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS, headless
 from tenterhook.agents.codex import Codex
 from tenterhook.agents.protocol import DONE, MODES, PLAIN, PROMPT, RESUMED, SUBAGENT, Agent
-from tenterhook.live import trial
-from tenterhook.model_script import Call, Turn, mentions
+from tenterhook.basics.model_script import Call, Turn, mentions
+from tenterhook.doctor.live import trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tenterhook.live.trial import Trial
+    from tenterhook.doctor.live.trial import Trial
 
 Cells = dict[str, dict[str, dict[str, str]]]  # event, capability, mode: what was seen
 

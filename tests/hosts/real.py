@@ -12,14 +12,14 @@ from hosts import agents
 from support import folder_hook, tenterhook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import AUTO_APPROVE, Agent
-from tenterhook.live import trial
-from tenterhook.model_script import Call, Turn, mentions
+from tenterhook.basics.model_script import Call, Turn, mentions
+from tenterhook.doctor.live import trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tenterhook.live.trial import Trial
+    from tenterhook.doctor.live.trial import Trial
 
 HANG = 90  # seconds: no run of a turn or two takes as long unless something waits that should not
 

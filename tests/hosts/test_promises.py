@@ -14,11 +14,11 @@ import pytest
 
 from hosts.real import results_with, shown
 from hosts.test_faults import copied_environment
-from installing.test_launcher import install_as_before
+from install.test_launcher import install_as_before
 from support import user_hooks
 from tenterhook.agents.protocol import DONE
 from tenterhook.basics import places
-from tenterhook.model_script import Turn
+from tenterhook.basics.model_script import Turn
 
 if TYPE_CHECKING:
     from hosts.real import Guarded

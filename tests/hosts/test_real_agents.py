@@ -11,8 +11,8 @@ from hosts import agents
 from hosts.real import results_with, shown, told
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, MODES, PLAIN, PROMPT, Agent
-from tenterhook.live.model import ScriptedModel
-from tenterhook.model_script import Turn
+from tenterhook.basics.model_script import Turn
+from tenterhook.doctor.live.model import ScriptedModel
 
 if TYPE_CHECKING:
     from hosts.real import Guarded

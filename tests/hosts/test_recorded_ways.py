@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatching.test_dispatch import BRIDGE, HANG, answered, install, record, serving
+from dispatch.test_dispatch import BRIDGE, HANG, answered, install, record, serving
 from hosts.test_payloads import native_name, recorded, sent
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS

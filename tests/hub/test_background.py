@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dispatching.test_dispatch import GUARD, call, install, line, payload
+from dispatch.test_dispatch import GUARD, call, install, line, payload
 from support import alive, folder_hook, tenterhook, until, user_hooks
-from tenterhook.dispatching import daemon
+from tenterhook.dispatch import daemon
 from tenterhook.hub.background import SERVICE
 
 if TYPE_CHECKING:

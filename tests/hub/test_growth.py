@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench import growth
-from tenterhook.sessions import Session
+from tenterhook.engine.sessions import Session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from hub.hubs import answered, opened
 from hub.listening import Listener
 from support import until
 from tenterhook.errors import HookError
-from tenterhook.hub import database, people
+from tenterhook.hub import accounts, database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,16 +76,16 @@ def test_migrations_run_once_however_many_hubs_start_together(tmp_path: Path, po
 def test_hubs_that_make_a_token_at_the_same_time_give_it_different_names(postgresql: hubs.PostgreSQL) -> None:
     address = postgresql.new_database()
     sharing = [database.opened(address) for _ in range(4)]
-    sharing[0].write(lambda connection: people.add(connection, "ada", people.ADMIN, None))
+    sharing[0].write(lambda connection: accounts.add(connection, "ada", accounts.ADMIN, None))
 
     def add(connection: Connection) -> None:
-        name = people.free_name(connection, "inbox", people.PERSON, "ada")
-        people.new_token(connection, name, people.PERSON, "ada")
+        name = accounts.free_name(connection, "inbox", accounts.PERSON, "ada")
+        accounts.new_token(connection, name, accounts.PERSON, "ada")
 
     try:
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda number: sharing[number % 4].write(add), range(80)))
-        names = {token["name"] for token in sharing[0].read(people.tokens)}
+        names = {token["name"] for token in sharing[0].read(accounts.tokens)}
         assert names == {"inbox", *(f"inbox ({number})" for number in range(2, 81))}
     finally:
         for each in sharing:
@@ -97,18 +97,18 @@ def test_of_two_admins_who_remove_each_other_at_the_same_time_one_stays(postgres
 
     def add_both(connection: Connection) -> None:
         for name in ("ada", "bob"):
-            people.add_unless_there(connection, name, people.ADMIN)
+            accounts.add_unless_there(connection, name, accounts.ADMIN)
 
     def remove(name: str) -> None:
         with contextlib.suppress(HookError):  # the only admin
-            shared.write(lambda connection: people.remove(connection, name))
+            shared.write(lambda connection: accounts.remove(connection, name))
 
     try:
         for _ in range(20):
             shared.write(add_both)
             with ThreadPoolExecutor(2) as pool:
                 list(pool.map(remove, ("ada", "bob")))
-            assert len(shared.read(people.listed)) == 1
+            assert len(shared.read(accounts.listed)) == 1
     finally:
         shared.close()
 

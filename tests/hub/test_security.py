@@ -18,7 +18,7 @@ import pytest
 from hub.hubs import WORK_DIR, answered, opened, request
 from support import tenterhook
 from tenterhook.approvals.requests import content_hash
-from tenterhook.hub import api, api_people, entering, pages, people, settings_pages, stream
+from tenterhook.hub import accounts, api, api_people, pages, settings_pages, sign_in_pages, stream
 from tenterhook.hub.database import opened as opened_database
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def routed(*parts: ModuleType) -> set[tuple[str, str]]:
 
 def forms() -> list[Place]:
     """The forms of the pages, but those that let somebody in."""
-    found = sorted(routed(pages, settings_pages, entering))
+    found = sorted(routed(pages, settings_pages, sign_in_pages))
     posts = [Place(method, path, ()) for method, path in found if method == "POST"]
     return [place for place in posts if place.path not in ("/sign-in", "/enter")]
 
@@ -79,7 +79,7 @@ def signed_in(small_hub: Hub) -> Iterator[httpx.Client]:
     """A page of the hub's own person, with its mark against forged requests."""
     assert small_hub.admin is not None
     name = small_hub.admin.get("/me").json()["name"]
-    link = _database(small_hub, lambda connection: people.new_link(connection, name))
+    link = _database(small_hub, lambda connection: accounts.new_link(connection, name))
     with httpx.Client(base_url=small_hub.url, headers={"origin": small_hub.url}, timeout=60) as client:
         entered = client.post("/api/v1/enter", json={"link": link})
         assert entered.status_code == 200, entered.text
@@ -254,7 +254,7 @@ class Looked:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
-        monkeypatch.setattr(people, "_is_right", self)
+        monkeypatch.setattr(accounts, "_is_right", self)
 
     def __call__(self, *_: object) -> bool:
         self.times += 1
@@ -272,8 +272,8 @@ def test_of_ten_thousand_guesses_next_to_none_is_looked_at(
         for number in range(10_000):
             name, address = ("anna", f"192.0.2.{number}") if who.startswith("one") else (f"name{number}", "192.0.2.1")
             try:
-                people.sign_in(database, name, f"guess {number}", address)
-            except people.SlowDown:
+                accounts.sign_in(database, name, f"guess {number}", address)
+            except accounts.SlowDown:
                 slowed += 1
     finally:
         database.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent.playing import Play, shell
+from bundled_agent.playing import Play, shell
 from hub_client import hubs
 from hub_client.hubs import BadHub, RealHub, joined
 from support import until

@@ -20,7 +20,7 @@ from support import alive, folder_hook, tenterhook, until, user_hooks, write_con
 from tenterhook import bridge, cli
 from tenterhook.agents import AGENTS
 from tenterhook.hub_client import membership
-from tenterhook.installing import entries, lines
+from tenterhook.install import entries, lines
 
 if TYPE_CHECKING:
     import socket
@@ -467,7 +467,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 OURS = {
     "tenterhook.hub_client",
-    "tenterhook.dispatching.approving",
+    "tenterhook.dispatch.approvals",
     "tenterhook.approvals.rules",
     "http.client",
     "tomllib",
@@ -481,7 +481,7 @@ def test_without_a_hub_and_rules_nothing_of_them_is_imported(home: Path, project
     claude = Claude(project)
     claude.answer("pre-tool-call", "ls")  # so that the journal's settings are known
     imported = _imported(claude, "pre-tool-call")
-    assert "tenterhook.engine" in imported
+    assert "tenterhook.engine.engine" in imported
     assert not OURS & imported
     membership.save(membership.Membership("http://127.0.0.1:1", "t", "desk"))
     assert "tenterhook.hub_client" in _imported(claude, "pre-tool-call")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 import pytest
 
-from agent.playing import Play, shell
+from bundled_agent.playing import Play, shell
 from hub import hubs
 from hub_client import relays
 from support import tenterhook, until

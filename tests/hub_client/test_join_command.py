@@ -18,9 +18,9 @@ from hub_client import hubs
 from hub_client.hubs import BadHub, RealHub, joined
 from support import tenterhook
 from tenterhook import cli
-from tenterhook.basics import guarded, places, processes
+from tenterhook.basics import agent_marks, places, processes
 from tenterhook.hub_client import membership
-from tenterhook.journal import writing
+from tenterhook.journal import writer
 
 if TYPE_CHECKING:
     import socket
@@ -92,7 +92,7 @@ def test_without_a_terminal_it_needs_to_be_told_that_one_is_sure(home: Path, hub
 
 
 def test_below_an_agent_that_is_guarded_it_is_refused(home: Path, hub: RealHub) -> None:
-    guarded.mark(processes.this())
+    agent_marks.mark(processes.this())
     ended = join(hub)
     assert ended.returncode == 1
     assert "called from an agent that Tenterhook guards" in ended.stderr
@@ -102,7 +102,7 @@ def test_below_an_agent_that_is_guarded_it_is_refused(home: Path, hub: RealHub) 
 def test_below_an_agent_that_is_guarded_nobody_leaves_either(home: Path, hub: RealHub) -> None:
     """The hub's rules deny, too."""
     joined(hub)
-    guarded.mark(processes.this())
+    agent_marks.mark(processes.this())
     assert tenterhook("hub", "leave").returncode == 1
     assert kept(home).exists()
 
@@ -147,7 +147,7 @@ def test_status_tells_where_one_stands(home: Path, hub: RealHub, tmp_path: Path)
     own = RealHub(tmp_path / "own")
     try:
         joined(own)
-        writing.append(places.journal(), {"schema": 1, "type": "verdict", "time": 1.0})
+        writer.append(places.journal(), {"schema": 1, "type": "verdict", "time": 1.0})
         ended = tenterhook("hub", "status", "--json")
         told = json.loads(ended.stdout)
         assert (ended.returncode, told["reachable"], told["url"], told["name"]) == (0, True, own.url, hubs.MACHINE)

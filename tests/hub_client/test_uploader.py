@@ -22,7 +22,7 @@ from tenterhook.basics import places
 from tenterhook.hub_client import membership, uploader, uploader_start
 from tenterhook.hub_client.connection import HubUnavailable
 from tenterhook.hub_client.membership import Membership
-from tenterhook.journal import writing
+from tenterhook.journal import writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ def write(session: str, count: int, first: int = 0, **more: Any) -> None:
     """Append records to the journal, numbered."""
     for number in range(first, first + count):
         record = {"schema": 1, "type": "verdict", "time": time.time(), "by": "test", "session_id": session}
-        writing.append(places.journal(), {**record, "event": "pre-tool-call", "n": number, **more})
+        writer.append(places.journal(), {**record, "event": "pre-tool-call", "n": number, **more})
 
 
 def numbers(hub: RealHub, session: str) -> list[int]:
@@ -121,7 +121,7 @@ def test_every_segment_is_delivered_also_those_written_aside(
     hub: RealHub, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     member = joined(hub)
-    monkeypatch.setattr(writing, "_LARGEST_SEGMENT", 2000)
+    monkeypatch.setattr(writer, "_LARGEST_SEGMENT", 2000)
     write(session, 40)
     holder = os.open(os.path.join(places.journal(), "lock"), os.O_RDWR)
     held = subprocess.Popen(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tenterhook.journal import writing
+from tenterhook.journal import writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     yield
-    for opened in writing._OPENED.values():
+    for opened in writer._OPENED.values():
         opened.close()
-    writing._OPENED.clear()
+    writer._OPENED.clear()

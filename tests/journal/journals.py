@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from support import tenterhook
 from tenterhook import Engine
-from tenterhook.journal import writing
+from tenterhook.journal import writer
 from tenterhook.journal.journal import Journal
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def run(hook: str = "guard", meaning: str = "no_decision", duration_ms: float = 
 
 def write(place: Path, *records: dict[str, Any]) -> None:
     for each in records:
-        writing.append(str(place), each)
+        writer.append(str(place), each)
 
 
 class Findings(NamedTuple):

@@ -10,7 +10,7 @@ import pytest
 
 from journal import journals
 from tenterhook.journal.follower import Follower, Position, load_cursor
-from tenterhook.journal.writing import digest
+from tenterhook.journal.writer import digest
 
 if TYPE_CHECKING:
     from pathlib import Path

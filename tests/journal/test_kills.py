@@ -20,8 +20,8 @@ from journal import journals
 from support import folder_hook, shell_call, tenterhook, until, user_hooks
 from tenterhook import cli
 from tenterhook.agents import AGENTS
-from tenterhook.installing import entries, lines
-from tenterhook.journal import writing
+from tenterhook.install import entries, lines
+from tenterhook.journal import writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,16 +188,16 @@ def test_writers_that_are_killed_in_the_middle_of_it_have_lost_nothing_they_told
 
 def test_many_processes_lose_nothing(home: Path, here: Path) -> None:
     writers = [journals.start(WRITER, f"p{number}", "40") for number in range(6)]
-    for writer in writers:
-        _, stderr = writer.communicate(timeout=HANG)
-        assert (writer.returncode, stderr) == (0, "")
+    for process in writers:
+        _, stderr = process.communicate(timeout=HANG)
+        assert (process.returncode, stderr) == (0, "")
     expected = sorted(f"p{number}-{each}" for number in range(6) for each in range(40))
     assert sorted(sessions(journals.folder(home))) == expected
     assert journals.is_whole()
 
 
 def test_many_threads_lose_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "_LARGEST_SEGMENT", 20_000)  # with new segments on the way
+    monkeypatch.setattr(writer, "_LARGEST_SEGMENT", 20_000)  # with new segments on the way
     engine = journals.engine()
     begin = threading.Barrier(8)
 
@@ -344,9 +344,9 @@ def test_a_writer_that_is_stopped_with_the_lock_holds_up_nobody(
     writers = [journals.start(WRITER, f"p{number}", "2") for number in range(3)]
     ended = tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", '{"command": "ls"}', timeout=HANG)
     assert (ended.returncode, ended.stderr) == (0, "")
-    for writer in writers:
-        _, stderr = writer.communicate(timeout=HANG)
-        assert (writer.returncode, stderr) == (0, "")
+    for process in writers:
+        _, stderr = process.communicate(timeout=HANG)
+        assert (process.returncode, stderr) == (0, "")
     expected = {"before", *(f"p{number}-{each}" for number in range(3) for each in range(2))}
     assert expected < set(sessions(place))
     assert len(journals.asides(place)) == 7

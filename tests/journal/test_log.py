@@ -30,8 +30,8 @@ from support import (
     write_config,
 )
 from tenterhook import Engine, Event, bridge, cli
-from tenterhook.basics.shown import columns
-from tenterhook.journal import statistics, writing
+from tenterhook.basics.display_text import columns
+from tenterhook.journal import statistics, writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -365,9 +365,9 @@ def test_following_begins_before_there_is_anything_and_keeps_to_its_filters(home
 def test_following_shows_each_record_once_whatever_its_time(home: Path, follower: Any) -> None:
     place = journals.folder(home)
     journals.write(place, *(journals.record(number) for number in range(3)))
-    head, own = writing._closed(writing._header(0, writing.START), writing.START)
+    head, own = writer._closed(writer._header(0, writer.START), writer.START)
     old = journals.record(time=time.time() - 3600, session_id="aside")
-    (place / "aside-1-00000000.jsonl").write_bytes(head + writing._closed(json.dumps(old).encode(), own)[0])
+    (place / "aside-1-00000000.jsonl").write_bytes(head + writer._closed(json.dumps(old).encode(), own)[0])
     process = follower("--json")
     assert [json.loads(line_of(process))["session_id"] for _ in range(4)] == ["aside", "s-0", "s-1", "s-2"]
     journals.write(place, journals.record(3))

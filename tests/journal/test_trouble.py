@@ -421,11 +421,11 @@ def test_what_writing_takes_is_imported_while_hooks_run(home: Path, project: Pat
         make_ready = Journal.make_ready
         def noted(journal):
             make_ready(journal)
-            assert "tenterhook.journal.writing" in sys.modules
+            assert "tenterhook.journal.writer" in sys.modules
             Path("written").touch()  # which ends the hook
         Journal.make_ready = noted
         engine = Engine.load()
-        assert "tenterhook.journal.writing" not in sys.modules
+        assert "tenterhook.journal.writer" not in sys.modules
         assert engine.decide(shell_call()).denied
     """
     run = [sys.executable, "-c", textwrap.dedent(watched)]

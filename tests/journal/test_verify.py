@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from journal import journals
 from support import shell_call, tenterhook, write_config
-from tenterhook.journal import segments, writing
+from tenterhook.journal import segments, writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 def written(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Bytes:
     """A journal of a few segments with a few lines each, written by an engine."""
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "_LARGEST_SEGMENT", 2500)
+        patched.setattr(writer, "_LARGEST_SEGMENT", 2500)
         engine = journals.engine()
         for number in range(12):
             engine.decide(shell_call(f"echo {number}", session_id=f"s-{number}"))
@@ -121,7 +121,7 @@ def test_each_line_has_the_hash_of_the_one_before_and_closes_with_its_own(writte
             record = json.loads(line)
             assert record["prev"] == before, (name, number)
             assert line.endswith(f', "hash": "{record["hash"]}"}}\n'.encode())
-            assert record["hash"] == writing.digest(line[: line.rindex(b', "hash": "')])
+            assert record["hash"] == writer.digest(line[: line.rindex(b', "hash": "')])
             before = record["hash"]
             assert (record["type"] == "segment") == (number == 1)
 
@@ -227,7 +227,7 @@ def test_an_inserted_line_is_found(written: Bytes, tmp_path: Path) -> None:
     lines = written[segment].splitlines(keepends=True)
     head = json.loads(lines[1])["hash"]
     made_up = json.dumps(journals.record(99)).encode()
-    forged, _ = writing._closed(made_up, head)  # right in itself, and after the right line
+    forged, _ = writer._closed(made_up, head)  # right in itself, and after the right line
     inserted = {
         "a copy of another": (lines[0], 3),
         "the same once more": (lines[1], 3),
@@ -359,7 +359,7 @@ def fill(home: Path, count: int, *, size: int = 40_000, first: int = 0) -> None:
 
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "_LARGEST_SEGMENT", 100_000)
+    monkeypatch.setattr(writer, "_LARGEST_SEGMENT", 100_000)
 
 
 def checkpoints(home: Path) -> list[dict[str, object]]:
@@ -453,8 +453,8 @@ def test_what_was_written_aside_goes_with_age_too(home: Path, project: Path) -> 
     place = journals.folder(home)
     fill(home, 2)
     aside = place / "aside-1-00000000.jsonl"
-    head, own = writing._closed(writing._header(0, writing.START), writing.START)
-    aside.write_bytes(head + writing._closed(json.dumps(journals.record()).encode(), own)[0])
+    head, own = writer._closed(writer._header(0, writer.START), writer.START)
+    aside.write_bytes(head + writer._closed(json.dumps(journals.record()).encode(), own)[0])
     assert journals.is_whole()
     os.utime(aside, (0, 0))
     fill(home, 6, first=2)

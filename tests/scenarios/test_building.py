@@ -50,7 +50,7 @@ def test_the_source_archive_gives_the_same_wheel_and_has_the_tests(tmp_path: Pat
     unpacked = tmp_path / archive.removesuffix(".tar.gz")
     (wheel,) = (name for name in made if name.endswith(".whl"))
     assert built(unpacked, "wheel")[wheel] == made[wheel]
-    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/deciding/test_verdicts.py"]
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/engine/test_verdicts.py"]
     source = {**os.environ, "PYTHONPATH": str(unpacked / "src")}
     subprocess.run(tests, cwd=unpacked, env=source, check=True, capture_output=True)
 

@@ -27,7 +27,7 @@ from support import (
     user_hooks,
     write_config,
 )
-from tenterhook.basics import guarded, processes
+from tenterhook.basics import agent_marks, processes
 from tenterhook.events import EVENTS
 
 if TYPE_CHECKING:
@@ -615,7 +615,7 @@ class TestTrust:
 
     @pytest.mark.parametrize("command", ["trust", "untrust"])
     def test_an_agent_that_is_guarded_may_not_widen_what_runs(self, theirs: Path, command: str) -> None:
-        guarded.mark(processes.this())
+        agent_marks.mark(processes.this())
         ended = tenterhook(command, "theirs", "--yes")
         assert ended.returncode == 1
         assert "an agent that Tenterhook guards" in ended.stderr

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tenterhook import Engine
 from tenterhook.agents import AGENTS, FORMATS, dialect
 from tenterhook.authoring import cases, expectations
-from tenterhook.catalog import settings as hooks_toml
+from tenterhook.catalog import layer_settings as hooks_toml
 from tenterhook.cli import sample_events, show
 from tenterhook.events import EVENTS, TOOL_NAMES, Effect
 from tenterhook.formats import fields, settings

@@ -2,7 +2,7 @@
 
 | module | framework | class |
 |---|---|---|
-| `tenterhook.agent` | pydantic-ai | `HooksCapability` |
+| `tenterhook.adapters.pydantic_ai` | pydantic-ai | `HooksCapability` |
 | `tenterhook.adapters.openai_agents` | OpenAI Agents SDK | `HooksRunner` |
 | `tenterhook.adapters.claude_agent` | Claude Agent SDK | `HooksCallbacks` |
 | `tenterhook.adapters.langchain` | LangChain, LangGraph | `HooksMiddleware` |

@@ -18,13 +18,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from ..agent_session import AgentSession, TurnState
 from ..agents import wire
 from ..agents.claude_code import AGENT
 from ..approvals.gate import Permit
 from ..approvals.requests import LASTS
 from ..errors import BadEvent
 from ..model import Action, Verdict
+from .agent_session import AgentSession, TurnState
 
 try:
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher

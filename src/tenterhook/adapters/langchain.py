@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeVar
 
-from ..agent_session import AgentSession
-from ..model_messages import said_text
+from ..engine.model_messages import said_text
+from .agent_session import AgentSession
 
 try:
     from langchain.agents.middleware.types import AgentMiddleware, AgentState, PrivateStateAttr, hook_config

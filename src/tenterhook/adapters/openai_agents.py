@@ -17,9 +17,9 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..agent_session import AgentSession
+from ..engine.model_messages import said_text
 from ..errors import HookError
-from ..model_messages import said_text
+from .agent_session import AgentSession
 
 try:
     from agents import (

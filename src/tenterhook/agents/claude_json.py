@@ -8,7 +8,7 @@ may be sent: with one more, Codex runs the tool.
 from __future__ import annotations
 
 from ..basics import jsonable
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

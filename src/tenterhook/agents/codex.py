@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..model_script import Call
+    from ..basics.model_script import Call
 
 _MACHINE = "/etc/codex"  # the administrator's settings, in three files
 _MODEL = "gpt-6-sol"  # it knows its models by name, and offers a tool for patches only to those

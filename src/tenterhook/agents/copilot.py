@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..model_script import Call
+    from ..basics.model_script import Call
 
 _FIELDS = {
     "toolName": "tool_name",

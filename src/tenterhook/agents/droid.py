@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..model_script import Call
+    from ..basics.model_script import Call
 
 _NAMES = ("SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PreToolUse", "PostToolUse", "SubagentStop")
 _EVENTS = {name: claude_json.EVENTS[name] for name in (*_NAMES, "PreCompact", "Notification")}

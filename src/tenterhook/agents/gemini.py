@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..model_script import Call, Turn
+    from ..basics.model_script import Call, Turn
 
 _EVENTS = {
     "SessionStart": "pre-session",
@@ -166,7 +166,7 @@ class Gemini(GeminiLike):
         return protocol.call("invoke_agent", {"agent_name": "generalist", "prompt": protocol.TASK})
 
     def subagent_end(self) -> Turn:
-        from ..model_script import Turn
+        from ..basics.model_script import Turn
 
         return Turn(calls=(protocol.call("complete_task", {"result": {"response": protocol.DONE}}),))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..model_script import Call
+    from ..basics.model_script import Call
 
 _KEYS = {"event", "matcher", "command", "timeout", "fail_mode"}
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import ClassVar
 
-    from ..model_script import Call
+    from ..basics.model_script import Call
 
 
 class KimiCode(kimi_cli.Kimi):

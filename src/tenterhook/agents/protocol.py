@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..basics import jsonable, places
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import HookError
 from . import wire
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
+    from ..basics.model_script import Call, Turn
     from ..model import Event, Verdict
-    from ..model_script import Call, Turn
     from .claude_json import Dialect
     from .wire import Capabilities, HookOutput, Received, Reply
 
@@ -241,13 +241,13 @@ class Agent:
 
     def subagent_end(self) -> Turn:
         """Return the turn with which a subagent ends."""
-        from ..model_script import Turn
+        from ..basics.model_script import Turn
 
         return Turn(text=DONE)
 
     def script(self, mode: str, *calls: Call, prompt: str = PROMPT) -> tuple[Turn, ...]:
         """Return a script in which the calls are made at once, by the agent or by its subagent."""
-        from ..model_script import Turn
+        from ..basics.model_script import Turn
 
         if mode == SUBAGENT:  # only the main agent's requests hold the prompt
             return (
@@ -263,6 +263,6 @@ class Agent:
 
 def call(tool: str, given: dict[str, Any] | str) -> Call:
     """Return a tool call of a scripted model."""
-    from ..model_script import Call
+    from ..basics.model_script import Call
 
     return Call(tool, given)

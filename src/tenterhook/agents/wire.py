@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..basics import jsonable
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..events import tool_names
 from ..model import Action, Event
 

@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import places, shell_lines
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

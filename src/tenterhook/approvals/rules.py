@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import places, shell_lines
 from ..basics.texts import input_texts
-from ..deciding.expressions import PYTHON, BadExpression, on_the_spot_in, search
+from ..engine import bounded_search
 from ..errors import HookError
 from ..events import tool_names
-from ..runs import bounded_search
+from ..formats.expressions import PYTHON, BadExpression, on_the_spot_in, search
 from .requests import given_command
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..basics import places
-from ..catalog import settings
+from ..catalog import layer_settings
 from ..errors import HookError
 from ..events import BY_NAME
 from ..formats import fields
@@ -25,7 +25,7 @@ def check_name(name: str) -> None:
     problems = [each for each in fields.check(fields.FOLDER, given, "", lambda _: None)[1] if each.key == "name"]
     if problems:
         raise HookError(problems[0].message, problems[0].remedy)
-    if re.search(r"[/\x00-\x1f\x7f]", name) or name.startswith(".") or name == settings.FILE:
+    if re.search(r"[/\x00-\x1f\x7f]", name) or name.startswith(".") or name == layer_settings.FILE:
         raise HookError(f"{name!r} cannot be the name of a hook", "use lower-case letters, digits and hyphens")
     if name in BY_NAME:
         message = f"{name!r} is the name of an event, and `tenterhook show` could no longer show that"

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 from .results import Status
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics.values import StrEnum
-from . import expectations, workers
+from ..basics.named_tuples import StrEnum
+from . import expectations, worker_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +76,7 @@ def try_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result
         if done is not None:
             done(number, results[number])
 
-    workers.try_all([workers.Job(suite.hook, case, suite.refusal) for suite, case in chosen], ended)
+    worker_pool.try_all([worker_pool.Job(suite.hook, case, suite.refusal) for suite, case in chosen], ended)
     return Report(
         results=tuple(results[number] for number in sorted(results)),
         problems=tuple(problem for suite in allowed for problem in suite.problems),
@@ -105,7 +105,7 @@ def judged(suite: Suite, case: Case, actual: Mapping[str, Any]) -> Result:
 
 def updated(report: Report) -> Report:
     """Rewrite the expectations of every case that has failed or has none, and say so."""
-    from . import updating
+    from . import update_cases
 
     edits: dict[str, list[tuple[Case, list[expectations.Change]]]] = {}
     for result in report.results:
@@ -118,7 +118,7 @@ def updated(report: Report) -> Report:
             )
             edits.setdefault(result.case.file, []).append((result.case, changes))
     for file, changed in edits.items():
-        updating.rewrite(file, changed)
+        update_cases.rewrite(file, changed)
     results = [
         result._replace(status=Status.UPDATED) if result.actual and result.status is not Status.PASSED else result
         for result in report.results

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..basics import places
-from ..catalog import lints, roots
+from ..catalog import lints, project_root
 from ..catalog.trust import Trust
 from ..errors import ERROR, HookError, Problem
 from ..formats import entry_points
@@ -17,7 +17,7 @@ from . import cases
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
     from ..model import Hook
     from .cases import Case
 
@@ -112,7 +112,7 @@ def _at(path: str, catalog: Catalog) -> _At:
     if not os.path.isfile(os.path.join(folder, "HOOK.md")):
         raise HookError(f"there is no HOOK.md in {path}", "name a hook, or a hook's folder")
     read = folder_format.read(folder, "project")
-    root = roots.project_root(folder)
+    root = project_root.project_root(folder)
     trust = Trust(root, everything=catalog.trust.everything)
     return _At([(read.hook, trust)] if read.hook else [], tuple(read.problems) if read.hook is None else ())
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..catalog.lints import PLACEHOLDER
 from ..events import Effect, spec_of
-from . import occasions
+from . import event_examples
 from .paths import STATE_DIR
 
 if TYPE_CHECKING:
     from ..events import EventSpec
-    from .occasions import Calls, Occasion
+    from .event_examples import Calls, Occasion
 
 LANGUAGES = ("sh", "python", "node")
 ENTRY_POINTS = {"sh": "scripts/run.sh", "python": "scripts/run.py", "node": "scripts/run"}
@@ -78,8 +78,8 @@ def render(
 ) -> Made:
     """The folder of a new hook. `reason` is what it says when it blocks; without one there may be a gap to fill."""
     spec = spec_of(event)
-    looks_at = occasions.occasion(spec, tool)
-    subject = _Subject(name, event, spec, tool, pattern, looks_at, occasions.calls(spec, tool, pattern), reason)
+    looks_at = event_examples.occasion(spec, tool)
+    subject = _Subject(name, event, spec, tool, pattern, looks_at, event_examples.calls(spec, tool, pattern), reason)
     script = {"sh": _shell, "python": _python, "node": _node}[language](subject)
     files = {ENTRY_POINTS[language]: File(script, executable=True)}
     if language == "node":
@@ -329,7 +329,7 @@ def _event(subject: _Subject, text: str) -> dict[str, Any]:
     if calls and path[0] == "tool_input":
         return _tool_call(subject, text)
     about = _tool_call(subject, calls.reaching or "") if calls else {}
-    return {**about, **(occasions.example(subject.spec, path, text) if text else {})}
+    return {**about, **(event_examples.example(subject.spec, path, text) if text else {})}
 
 
 def _tool_call(subject: _Subject, text: str) -> dict[str, Any]:

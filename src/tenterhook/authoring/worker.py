@@ -15,15 +15,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
-from ..catalog.contents import Catalog
+from ..catalog.catalog import Catalog
 from ..catalog.trust import Trust
-from ..engine import Engine
+from ..engine.engine import Engine
+from ..engine.runner import Cancel, Command, run_stage
 from ..errors import Cancelled, HookError
 from ..journal.follower import Follower
 from ..model import SILENT, Event, Hook, Outcome, Run
-from ..runs.running import Cancel, Command, run_stage
-from . import surroundings
-from .explaining import explain
+from . import sandbox
+from .explain import explain
 from .paths import Places, all_filled, all_settled
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def main() -> None:
         pass  # nobody wants to know
     finally:
         end_children()
-        surroundings.remove(job["base"])
+        sandbox.remove(job["base"])
     os._exit(status)  # the thread that waits for the end of stdin need not be waited for
 
 
@@ -77,11 +77,11 @@ def _answer(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
 def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
     hook = _as_tested(Hook(**job["hook"]), job["timeout"])
     where = Places.below(job["base"])._replace(state_dir=_state_dir(hook))
-    surroundings.write_files(where, job["files"])
+    sandbox.write_files(where, job["files"])
     event = _event(job, where)
     if job["setup"]:
         _set_up(where.filled(job["setup"]), event.work_dir, cancel)
-    before = surroundings.snapshot(where)
+    before = sandbox.snapshot(where)
     catalog = Catalog(where.work_dir, (), (hook,), (), (), Trust(where.work_dir, everything=True))
     engine = Engine([hook], catalog=catalog, tell_untrusted=False)
     verdict = engine.decide(event, cancel=cancel)
@@ -106,8 +106,8 @@ def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
         **found,
         "notes": notes,
         "env": engine.session_variables(event.session_id) if run is not None else {},
-        "files": {path: surroundings.read_back(where.path_of(path)) for path in job["look_at"]},
-        "changed": surroundings.changed(where, before),
+        "files": {path: sandbox.read_back(where.path_of(path)) for path in job["look_at"]},
+        "changed": sandbox.changed(where, before),
     }
     settled: dict[str, Any] = all_settled(actual, where)
     return settled

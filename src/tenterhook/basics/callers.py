@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
     from typing import Any
 
-    from ..runs.running import Cancel
+    from ..engine.runner import Cancel
 
 # The plain dict behind `os.environ`: each event copies it, and through the mapping that takes eighty times as long.
 _VARIABLES: MutableMapping[bytes, bytes] = getattr(os.environb, "_data", os.environb)
@@ -57,9 +57,9 @@ class Caller:
         if self.given is None:
             return _VARIABLES
         if self._inherited is None:
-            from . import variables
+            from . import env_policy
 
-            self._inherited = variables.inherited(self.given, self.record, self._working_directory())
+            self._inherited = env_policy.inherited(self.given, self.record, self._working_directory())
         return self._inherited
 
     def use(self, given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> None:
@@ -100,11 +100,11 @@ def drop_untrusted_env() -> Caller:
 
 def restore_trusted_env(caller: Caller, record: Mapping[str, Any]) -> None:
     """Set the person's own variables, as `install` recorded them, in place of those that were dropped."""
-    from . import variables
+    from . import env_policy
 
     given = caller.given or {}
     caller.use(given, record)
-    for name, value in variables.recorded(given, record).items():
+    for name, value in env_policy.recorded(given, record).items():
         os.putenv(name, value)
         _VARIABLES[name] = value
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from . import light_json, places, private_files, protected_places, variables
+from . import env_policy, light_json, places, private_files, protected_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,17 +87,17 @@ def assignment(line: str) -> tuple[str | None, str, str | None]:
         return None, "", f"env file: not NAME=value: {line[:60]!r}"
     name, value = found[1], found[2]
     moves_settings = name in protected_places.MOVED  # guards would protect what is not there
-    if moves_settings or re.fullmatch(_REFUSED, name) or variables.is_from_record(name.encode()):
+    if moves_settings or re.fullmatch(_REFUSED, name) or env_policy.is_from_record(name.encode()):
         return None, "", f"env file: {name} may not be set by a hook"
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]
     return name, value, None
 
 
-def left_out(file: str, variables: dict[str, str]) -> list[str]:
+def left_out(file: str, known: dict[str, str]) -> list[str]:
     """The names that a project's env file would set otherwise than the session's variables have it."""
     set_there = (assignment(line)[:2] for line in lines(file))
-    return list(dict.fromkeys(name for name, value in set_there if name and variables.get(name) != value))
+    return list(dict.fromkeys(name for name, value in set_there if name and known.get(name) != value))
 
 
 def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[str]:

@@ -6,8 +6,8 @@ import os
 import sys
 import time
 
-from . import callers, places, variables
-from .values import NamedTuple
+from . import callers, env_policy, places
+from .named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def start_detached(
         stdout=subprocess.DEVNULL if output is None else output,
         stderr=subprocess.DEVNULL if output is None else output,
         cwd="/",
-        env=variables.for_own_process(os.environ) if env is None else env,
+        env=env_policy.for_own_process(os.environ) if env is None else env,
         start_new_session=True,
     )
     process.returncode = 0  # it is reaped by its number; what Popen knows of it does not matter

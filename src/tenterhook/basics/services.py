@@ -17,7 +17,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import HookError
-from . import places, private_files, processes, variables
+from . import env_policy, places, private_files, processes
 from .locks import Lock
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Service:
     def enable(self, options: Mapping[str, Any]) -> None:
         """Have it run from now on, with these options and the environment of this process."""
         started_with = {"python": sys.executable, "path": processes.module_path()}
-        environment = variables.for_own_process(os.environ)
+        environment = env_policy.for_own_process(os.environ)
         self.write({"schema": 2, **options, **started_with, "environment": environment})
 
     def write(self, config: Mapping[str, Any]) -> None:

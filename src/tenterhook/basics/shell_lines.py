@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .values import remembered
+from .named_tuples import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..basics import light_json, locks, places
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import ERROR, Problem
 from ..events import BY_NAME, Effect
 from ..model import Hook
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
-    from .contents import LeftOut
+    from .catalog import LeftOut
     from .layers import Layer
 
 _TEXTS = ("name", "event", "declared", "format", "layer", "source", "dialect", "description")

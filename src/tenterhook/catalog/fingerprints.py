@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import HookError
 
 

@@ -13,7 +13,7 @@ import sys
 import time
 
 from .. import __version__
-from ..basics import places, private_files, texts, words
+from ..basics import literal_search, places, private_files, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from ..formats.entry_points import Look
     from ..model import Hook
-    from .contents import Catalog, LeftOut
+    from .catalog import Catalog, LeftOut
     from .layers import Layer
-    from .observing import Observed
-    from .remembering import Known, Memory
+    from .parse_cache import Known, Memory
+    from .snapshot import Observed
     from .trust import Trust
 
     Index = dict[str, Any]
@@ -80,13 +80,13 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
     for dialect, by_tool, by_pattern in entries:
         if by_tool is False:
             return False
-        if by_tool is not None and not any(words.found(dialect, by_tool, name) for name in names):
+        if by_tool is not None and not any(literal_search.found(dialect, by_tool, name) for name in names):
             continue
         if by_pattern is None or by_pattern is False:
             return False
         if inputs is None:
             inputs = texts.input_texts(tool_input)
-        if any(words.found(dialect, by_pattern, text) for text in inputs):
+        if any(literal_search.found(dialect, by_pattern, text) for text in inputs):
             return False
     return True
 
@@ -95,7 +95,7 @@ def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalo
     """The hooks as they were loaded when the index was made. Trust is there as far as this event could ask for it."""
     from ..errors import Problem
     from ..model import Hook
-    from .contents import Catalog
+    from .catalog import Catalog
 
     hooks = tuple(Hook(*values) for values in marshal.loads(index["hooks"]))  # noqa: S302  # as above
     problems = tuple(Problem(*values) for values in index["problems"])
@@ -111,7 +111,7 @@ def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalo
 
 def _left_out(index: Index) -> tuple[LeftOut, ...]:
     from ..model import Hook
-    from .contents import LeftOut
+    from .catalog import LeftOut
 
     kept = marshal.loads(index["left_out"])  # noqa: S302  # as above
     return tuple(LeftOut(Hook(*hook), *rest) for hook, *rest in kept)
@@ -131,12 +131,12 @@ def read_and_keep(
     here: Sequence[Layer] = (),
 ) -> tuple[Catalog, Observed, Memory]:
     """The same, with what was looked at and read: of the definitions, those that have changed since the last time."""
-    from . import layers, loading, observing, remembering
+    from . import layers, loading, parse_cache, snapshot
 
     managed = managed or layers.MANAGED
-    observed = observing.Observed(root, configs, managed)
+    observed = snapshot.Observed(root, configs, managed)
     observed.look_at_all()  # before anything is read
-    memory = remembering.Memory(observed, recalled(root, configs, here))
+    memory = parse_cache.Memory(observed, recalled(root, configs, here))
     found = loading.load(root, configs, trust=trust, managed=managed, observed=observed, memory=memory, keep=True)
     if observed.is_settled():
         try:
@@ -152,12 +152,12 @@ def read_and_keep(
 
 def recalled(root: str, configs: Sequence[str], here: Sequence[Layer] = ()) -> Known | None:
     """The definitions as they were when the index was made, however much of it is still true."""
-    from . import remembering
+    from . import parse_cache
 
     data = private_files.read(_definitions(root, configs, here))
     try:
         made_by, read = marshal.loads(data or b"")  # noqa: S302  # nobody but this account can have written it
-        return remembering.recalled(read) if made_by == _MADE_BY else None
+        return parse_cache.recalled(read) if made_by == _MADE_BY else None
     except (ValueError, EOFError, TypeError):  # there is none, or it is broken
         return None
 
@@ -214,7 +214,7 @@ def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
 def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
     """What need not be looked at to know that an event reaches no hook: it could at most take one away."""
     from ..formats import entry_points
-    from .observing import parents
+    from .snapshot import parents
 
     if found.left_out or any(hook.replaced_by for hook in found.hooks):  # another could come in its place
         return set()
@@ -242,7 +242,7 @@ def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
 
 def _words(expression: str) -> Any:
     """Words that tell where an expression cannot be found; False where there are none."""
-    return words.words(expression) or words.needed(expression) or False
+    return literal_search.words(expression) or literal_search.needed(expression) or False
 
 
 def place(path: str) -> tuple[int, ...] | None:

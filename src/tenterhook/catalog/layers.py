@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from ..basics import places
-from ..basics.values import NamedTuple
-from . import roots
+from ..basics.named_tuples import NamedTuple
+from . import project_root
 
 MANAGED = "/etc/agents/hooks"
 
@@ -38,7 +38,7 @@ def every(root: str, managed: str = MANAGED) -> list[Layer]:
     # Nor is what `install` wrote down: the person chose it.
     own = os.path.join(places.account_home(), ".config")
     chosen = "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own)
-    moved = not chosen and roots.repository_can_reach(config, root)
+    moved = not chosen and project_root.repository_can_reach(config, root)
     user = "project" if moved else "user"
     return [
         Layer("managed", managed),

@@ -9,10 +9,9 @@ import shutil
 from typing import TYPE_CHECKING
 
 from ..basics import places, shell_lines
-from ..deciding import expressions
 from ..errors import Problem
-from ..formats import entry_points, front_matter, toml_files
-from . import fingerprints, roots, script_syntax, tool_expressions
+from ..formats import entry_points, expressions, front_matter, toml_files
+from . import fingerprints, project_root, script_syntax, tool_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,7 +185,7 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
         yield from _programs(command, hook.source, line, "command")
         return
     program, given = named
-    root = roots.project_root(os.getcwd())
+    root = project_root.project_root(os.getcwd())
     paths = (os.path.abspath(given), os.path.join(root, given))
     script = next((path for path in paths if os.path.exists(path)), None)
     if script is None:

@@ -9,8 +9,8 @@ from ..basics import places
 from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
-from . import fail_closed, ownership, settings
-from .contents import Catalog, LeftOut
+from . import fail_closed, layer_settings, ownership
+from .catalog import Catalog, LeftOut
 from .layers import MANAGED, Layer, every, layers
 from .trust import Trust
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..model import Hook
-    from .observing import Observed
-    from .remembering import Memory
+    from .parse_cache import Memory
+    from .snapshot import Observed
 
 # The layers whose hooks the `hooks.toml` of a layer may change.
 GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
@@ -48,7 +48,7 @@ def load(
     found = layers(root, managed)
     hooks: list[Hook] = []
     problems: list[Problem] = []
-    governing: list[settings.Settings] = []
+    governing: list[layer_settings.Settings] = []
     taken: set[str] = set()
     refused_layers: set[str] = set()
     for layer in found:
@@ -120,7 +120,7 @@ def _missing(lost: Iterable[fail_closed.Kept], refused_layers: Container[str]) -
 
 def _still_closed(hooks: Sequence[Hook], kept: Iterable[fail_closed.Kept], problems: Iterable[Problem]) -> list[Hook]:
     """Hooks, of which those still block when they fail that a `hooks.toml` made do so which cannot be read now."""
-    if not any(os.path.basename(each.file) == settings.FILE and each.code in _UNREAD for each in problems):
+    if not any(os.path.basename(each.file) == layer_settings.FILE and each.code in _UNREAD for each in problems):
         return list(hooks)
     closed = {(hook.folder, hook.event) for hook, _ in kept}
     return [hook._replace(fail_closed=True) if (hook.folder, hook.event) in closed else hook for hook in hooks]
@@ -157,21 +157,21 @@ def _writable(path: str, culprit: str) -> Problem:
     return Problem("writable-by-others", path, None, None, message, f"chmod go-w {culprit}, and make it your own")
 
 
-def _settings(layer: Layer, trust: Trust) -> tuple[settings.Settings, list[Problem]]:
-    file = os.path.join(layer.directory, settings.FILE)
+def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.Settings, list[Problem]]:
+    file = os.path.join(layer.directory, layer_settings.FILE)
     if layer.name == "project" and os.path.lexists(file) and not trust.of(file).runs:
         remedy = "look at it, then: tenterhook trust hooks.toml"
         message = "the project's hooks.toml is not trusted; it has no effect"
-        return settings.Settings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
+        return layer_settings.Settings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
     if layer.name != "project" and os.path.exists(file) and ownership.others_can_write(os.stat(file)):
-        return settings.Settings(), [_writable(file, file)]
-    return settings.read(layer.directory, GOVERNED[layer.name])
+        return layer_settings.Settings(), [_writable(file, file)]
+    return layer_settings.read(layer.directory, GOVERNED[layer.name])
 
 
 def _read_layer(
     layer: Layer,
-    own: settings.Settings,
-    governing: Sequence[settings.Settings],
+    own: layer_settings.Settings,
+    governing: Sequence[layer_settings.Settings],
     look: Callable[[str], entry_points.Look | None],
     read_folder: Callable[..., folder_format.Read],
     taken: set[str],
@@ -234,11 +234,11 @@ def _folders(
 
 def _problems_of_other(directory: str, name: str) -> list[Problem]:
     """What is wrong with an entry of a layer that is no hook, if it is meant as one."""
-    if name == settings.FILE:
+    if name == layer_settings.FILE:
         return []
-    from . import misplaced
+    from . import misplaced_files
 
-    return list(misplaced.look(directory, name))
+    return list(misplaced_files.look(directory, name))
 
 
 def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> str | None:
@@ -256,7 +256,7 @@ def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> 
     return None
 
 
-def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tuple[list[Hook], list[LeftOut]]:
+def _choose(hooks: Sequence[Hook], governing: Sequence[layer_settings.Settings]) -> tuple[list[Hook], list[LeftOut]]:
     """Those in force: disabled ones are not. Whether a project's replaces one is settled when it would run."""
     in_force: list[Hook] = []
     left_out: list[LeftOut] = []
@@ -278,7 +278,7 @@ def _choose(hooks: Sequence[Hook], governing: Sequence[settings.Settings]) -> tu
     ], left_out
 
 
-def _disabled(hook: Hook, governing: Sequence[settings.Settings], now: float) -> LeftOut | None:
+def _disabled(hook: Hook, governing: Sequence[layer_settings.Settings], now: float) -> LeftOut | None:
     """What switches a hook off, until when; nothing does so to a managed one."""
     if hook.layer == "managed":
         return None
@@ -305,7 +305,7 @@ def layer_of(hook: Hook) -> str:
     return (hook.folder or "").rpartition("/")[0]
 
 
-def _ungoverned(rules: settings.Settings, hooks: Sequence[Hook]) -> list[Problem]:
+def _ungoverned(rules: layer_settings.Settings, hooks: Sequence[Hook]) -> list[Problem]:
     """Names in a `hooks.toml` that no hook it may change has."""
     known = {hook.name for hook in hooks if hook.layer in rules.governs}
     return [

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ..agents import AGENTS
-from ..deciding import expressions
 from ..events import NAMES_OF_TOOL
+from ..formats import expressions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ import time
 
 from ..basics import light_json, places
 from ..basics.locks import Lock
-from ..basics.values import NamedTuple, StrEnum
-from . import ownership, roots
+from ..basics.named_tuples import NamedTuple, StrEnum
+from . import ownership, project_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Trust:
     def __init__(self, root: str, *, everything: bool = False) -> None:
         self.root = root
         self.everything = everything
-        self._identity = roots.identity(root)
+        self._identity = project_root.identity(root)
         self._file = os.path.join(places.state(), "trust.json")
         self._objects = os.path.join(places.state(), "trusted")
         self._read_at: object = None
@@ -71,7 +71,7 @@ class Trust:
         """Why no record counts: a repository, or another account, could have written it."""
         # The account's own state directory is the account's, even in a repository that is the whole home.
         own = os.path.join(places.account_home(), ".local", "state")
-        if not places.is_inside(self._file, own) and roots.repository_can_reach(self._file, self.root):
+        if not places.is_inside(self._file, own) and project_root.repository_can_reach(self._file, self.root):
             return f"the trust records would lie inside a repository ({self._file})"
         other = ownership.writable_by_others(self._file)
         return f"another account could write {other}" if other else None
@@ -168,7 +168,7 @@ class Trust:
 
     def grant_code(self) -> None:
         """Let hooks of one's own run the code of this repository: its tests, the tools it brings along."""
-        record = {"repository": roots.renew_repository_id(self.root), "when": int(time.time())}
+        record = {"repository": project_root.renew_repository_id(self.root), "when": int(time.time())}
         self._change(lambda records: records.update({CODE: record}))
 
     def trusts_code(self) -> bool:
@@ -176,7 +176,7 @@ class Trust:
         if self.everything:
             return True
         trusted = (self._of_project().get(CODE) or {}).get("repository")
-        return trusted is not None and trusted == roots.repository_id(self.root)
+        return trusted is not None and trusted == project_root.repository_id(self.root)
 
     def revoke(self, path: str) -> bool:
         """Forget the trust in a folder or file, by its path or its key; False if there was none."""
@@ -262,9 +262,9 @@ def _named(changes: list[tuple[str, str]]) -> str:
 
 
 def fingerprint_of(path: str) -> fingerprints.Fingerprint:
-    from . import fingerprints, settings
+    from . import fingerprints, layer_settings
 
-    return fingerprints.of_file(path) if os.path.basename(path) == settings.FILE else fingerprints.of_folder(path)
+    return fingerprints.of_file(path) if os.path.basename(path) == layer_settings.FILE else fingerprints.of_folder(path)
 
 
 def _is_sound(file: str) -> bool:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
-from ..basics import guarded
-from ..basics.shown import visible
+from ..basics import agent_marks
+from ..basics.display_text import visible
 from ..errors import HookError, UnknownEvent
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; return its exit status. Errors are said in one place and one way."""
     if os.environ.get(COMPLETING, "").endswith("_complete"):
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # what is wrong is for the command to say, not for a key
-    guarded.stay_with_agent()
+    agent_marks.stay_with_agent()
     try:
         status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False)
         status = status if isinstance(status, int) else 0

@@ -13,18 +13,18 @@ import click
 
 from ..agents import AGENTS
 from ..basics import places
-from ..basics.shown import visible
-from ..catalog import roots
+from ..basics.display_text import visible
+from ..catalog import project_root
 from ..errors import HookError
 from ..formats import folder as folder_format
-from ..installing import in_step, records, wiring
+from ..install import event_wiring, records, sync
 from ..model import Hook
 from .loading import catalog_here, json_option
 from .printing import print_json, print_problems, print_table, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
 
 BUILT_IN = os.path.join(places.PACKAGE, "hooks")
 
@@ -61,7 +61,7 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     tenterhook add block-dangerous-commands protect-hooks
     tenterhook add enforce-tests --project
     """
-    root = roots.project_root(os.getcwd())
+    root = project_root.project_root(os.getcwd())
     if not names:
         return _list(root, as_json=as_json)
     wanted = [_named(name) for name in dict.fromkeys(names)]
@@ -72,8 +72,8 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     added = [_copy(hook, directory) for hook in wanted]
     catalog = catalog_here()
     untrusted = [each.hook.name for each in added if _needs_trust(each, catalog)]
-    closed = wiring.must_close(catalog.in_force())
-    changed = in_step.wire(catalog.hooks, root=root if for_project else None, closed=closed)
+    closed = event_wiring.must_close(catalog.in_force())
+    changed = sync.wire(catalog.hooks, root=root if for_project else None, closed=closed)
     wired = list(dict.fromkeys(each.agent.name for each in changed if not each.left))
     left = [each for each in changed if each.left]
     unguarded = _unguarded(root)
@@ -87,7 +87,7 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
         click.echo(str(each_left), err=True)
     for agent in wired:
         click.echo(f"{AGENTS[agent].title} calls it from now on; restart it if it is running")
-    if wired and wiring.must_close(each.hook for each in added):
+    if wired and event_wiring.must_close(each.hook for each in added):
         click.echo(
             "        if Tenterhook cannot answer there, calls are refused; to change that: tenterhook install --open"
         )
@@ -249,7 +249,7 @@ def _print(each: Added, catalog: Catalog) -> None:
         if left.hook.folder == each.folder:
             click.echo(f"  it is not in force: {visible(left.why)}", err=True)
     for host in dict.fromkeys(record["host"] for record in records.all_records()):
-        if host in AGENTS and wiring.without_event(AGENTS[host].events, [each.hook]):
+        if host in AGENTS and event_wiring.without_event(AGENTS[host].events, [each.hook]):
             click.echo(f"  {AGENTS[host].title} has no event for it; it never runs there")
     if each.state != "unchanged":
         click.echo(f"  tenterhook show {each.hook.name} says more")

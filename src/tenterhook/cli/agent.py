@@ -12,21 +12,21 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..approvals.requests import MODES
-from ..basics import guarded
-from ..basics.shown import one_line, visible
+from ..basics import agent_marks
+from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from .loading import config_option, ids_in, json_option, offered
 from .printing import print_json, print_problems, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..agent.conversation import Conversation, Ended
-    from ..agent.screen import Screen
-    from ..agent.settings import Settings
-    from ..engine import Engine
+    from ..bundled_agent.conversation import Conversation, Ended
+    from ..bundled_agent.screen import Screen
+    from ..bundled_agent.settings import Settings
+    from ..engine.engine import Engine
     from ..errors import Problem
     from ..hub_client.joined_hub import JoinedHub
-    from ..installing.sources import Source
+    from ..install.sources import Source
 
 STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
 _NEWEST = "newest"
@@ -35,7 +35,7 @@ _RESUMING = "agent --resume"  # with --config it would set variables for the gua
 
 def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """For shell completion: with what it was about, if it is a session of this directory."""
-    from ..agent import session_files
+    from ..bundled_agent import session_files
 
     about = {name: one_line(prompt)[:60] for name, prompt in session_files.first_prompts(os.getcwd()).items()}
     found = dict.fromkeys([*about, *ids_in("agent", incomplete, ".jsonl")])
@@ -93,13 +93,13 @@ def agent(
     refuse_below_agent("agent", only_if_certain=True)  # the other agent's hooks would not see what its tools do
     for package in ("pydantic_ai", "prompt_toolkit"):
         if find_spec(package) is None:
-            from ..basics.extras import install_command
+            from ..basics.install_hints import install_command
 
             raise HookError(f"the agent needs {package}", f"install it with: {install_command('agent')}")
     import pydantic_ai
 
     pydantic_ai.BANNER_ENABLED = False  # this is Tenterhook's terminal
-    from ..agent import settings as settings_
+    from ..bundled_agent import settings as settings_
 
     settings = settings_.load()
     if mode:
@@ -127,8 +127,8 @@ class _Starting:
         debug: bool,
         as_json: bool,
     ) -> None:
-        from ..agent import models
         from ..basics import places
+        from ..bundled_agent import models
 
         self.settings = settings
         self.model = models.named(model or settings.model, base_url or settings.base_url, places.settings_file())
@@ -143,7 +143,7 @@ class _Starting:
     def run(self, prompt: str | None) -> int:
         import asyncio
 
-        from ..agent.screen import Screen
+        from ..bundled_agent.screen import Screen
 
         print_problems(self.engine.problems, err=True)
         for each in self.engine.catalog.disabled() if self.engine.catalog else ():
@@ -155,10 +155,10 @@ class _Starting:
         return asyncio.run(self._one_turn(screen, prompt))
 
     async def _interactive(self, screen: Screen) -> int:
-        from ..agent.terminal import Interactive, Terminal
+        from ..bundled_agent.terminal import Interactive, Terminal
 
         terminal = Terminal(screen)
-        refusal = guarded.refusal()  # before the session begins, from when on this process is itself such an agent
+        refusal = agent_marks.refusal()  # before the session begins, from when on this process is itself such an agent
 
         def open_session(session_id: str | None, current: str) -> Conversation:
             if refusal is not None:
@@ -179,14 +179,14 @@ class _Starting:
         import asyncio
         import signal
 
-        from ..agent import session_files
-        from ..agent.conversation import Ended
+        from ..bundled_agent import session_files
+        from ..bundled_agent.conversation import Ended
 
         task = asyncio.current_task()
         assert task is not None
         surfaces = []
         if sys.stdin.isatty() and sys.stderr.isatty() and not self.as_json:
-            from ..agent.terminal import Terminal
+            from ..bundled_agent.terminal import Terminal
 
             surfaces.append(terminal := Terminal(screen, prompts=False))
             terminal.busy = task
@@ -232,7 +232,7 @@ class _Starting:
         return STATUS[ended.outcome]
 
     def _conversation(self, screen: Screen, surfaces: list[Any], resume: str | None) -> Conversation:
-        from ..agent.conversation import Conversation
+        from ..bundled_agent.conversation import Conversation
 
         hub: dict[str, Any] = {}
         if self.hub is not None:
@@ -264,21 +264,21 @@ async def _to_the_end(conversation: Conversation, prompt: str) -> Ended:
 
 
 def _files(work_dir: str, configs: tuple[str, ...]) -> tuple[tuple[Source, ...], list[Problem]]:
-    from ..catalog import roots
-    from ..installing import sources
+    from ..catalog import project_root
+    from ..install import sources
 
-    return sources.files_of(sources.BUNDLED, roots.project_root(work_dir), configs)
+    return sources.files_of(sources.BUNDLED, project_root.project_root(work_dir), configs)
 
 
 def _engine(work_dir: str, files: tuple[Source, ...], configs: tuple[str, ...], debug: bool) -> Engine:
-    from ..catalog import roots
-    from ..catalog.following import Followed
+    from ..catalog import project_root
+    from ..catalog.live_catalog import Followed
     from ..catalog.trust import Trust
-    from ..engine import Engine
-    from ..installing import sources
+    from ..engine.engine import Engine
+    from ..install import sources
     from ..journal.journal import Journal
 
-    root = roots.project_root(work_dir)
+    root = project_root.project_root(work_dir)
     unnamed = sources.unnamed(files, configs)
     followed = Followed(root, [source.file for source in files], Trust(root), unnamed)
     say = (lambda line: _err(visible(line) + "\n")) if debug else None
@@ -303,7 +303,7 @@ def _hub() -> JoinedHub | None:
 
 
 def _list_sessions(as_json: bool) -> int:
-    from ..agent import session_files
+    from ..bundled_agent import session_files
 
     found = session_files.sessions(os.getcwd())
     if as_json:
@@ -320,7 +320,7 @@ def _list_sessions(as_json: bool) -> int:
 
 def _resumed(prompt: str | None, given: str) -> tuple[str | None, str]:
     """The prompt, and the id of the session that `--resume` names; its words are the prompt in `--resume "go on"`."""
-    from ..agent import session_files
+    from ..bundled_agent import session_files
 
     is_session = given == _NEWEST or session_files.existing(given) is not None
     if prompt is None and not is_session and not session_files.is_like_an_id(given):
@@ -329,7 +329,7 @@ def _resumed(prompt: str | None, given: str) -> tuple[str | None, str]:
 
 
 def _session_id(given: str, work_dir: str, *, but: str | None = None) -> str:
-    from ..agent import session_files
+    from ..bundled_agent import session_files
 
     if given != _NEWEST:
         found = session_files.existing(given)

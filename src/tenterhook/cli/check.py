@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..catalog import lints, misplaced, roots, settings
+from ..catalog import layer_settings, lints, misplaced_files, project_root
 from ..catalog.loading import names_twice
 from ..errors import ERROR, Problem
 from ..formats import folder as folder_format
 from ..formats import toml_files
-from ..installing import sources
+from ..install import sources
 from .loading import json_option
 from .printing import print_json, print_problems
 
@@ -80,17 +80,17 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
     if os.path.lexists(os.path.join(path, "HOOK.md")):
         read = folder_format.read(path, _layer(path))
         yield [read.hook] if read.hook else [], read.problems
-    elif wrong := misplaced.misspelt(path):
+    elif wrong := misplaced_files.misspelt(path):
         yield [], [wrong]
     elif os.path.isdir(nested):
         yield from _read(nested)
     elif os.path.isdir(path):
-        rules, problems = settings.read(path, ())
+        rules, problems = layer_settings.read(path, ())
         yield [], problems
         folders = [os.path.join(path, name) for name in sorted(os.listdir(path))]
         folders = [folder for folder in folders if os.path.lexists(os.path.join(folder, "HOOK.md"))]
         others = [name for name in sorted(os.listdir(path)) if os.path.join(path, name) not in folders]
-        astray = [problem for name in others for problem in misplaced.look(path, name)]
+        astray = [problem for name in others for problem in misplaced_files.look(path, name)]
         yield [], astray
         if not folders and not astray:
             message = "no HOOK.md in this directory, nor in one right below it"
@@ -99,8 +99,8 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
         for folder in folders:
             read = folder_format.read(folder, _layer(folder), {"defaults": rules.defaults, "override": {}})
             yield [read.hook] if read.hook else [], read.problems
-    elif os.path.basename(path) == settings.FILE:
-        yield [], settings.read(os.path.dirname(path), ())[1]
+    elif os.path.basename(path) == layer_settings.FILE:
+        yield [], layer_settings.read(os.path.dirname(path), ())[1]
     else:
         file = toml_files.read(path)
         yield file.hooks, file.problems
@@ -109,7 +109,7 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
 def _layer(folder: str) -> str:
     """What a named folder is: a project's, which must be trusted, or one for anybody."""
     above = os.path.realpath(os.path.dirname(folder))
-    hooks = os.path.join(roots.project_root(above), ".agents", "hooks")
+    hooks = os.path.join(project_root.project_root(above), ".agents", "hooks")
     return "project" if above == os.path.realpath(hooks) else "user"
 
 

@@ -11,7 +11,7 @@ import click
 from ..agents import dialect
 from ..authoring.convert import targets
 from ..basics import jsonable
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 from ..errors import ERROR, HookError
 from .loading import json_option
 from .printing import print_json, print_problems, short_path

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from ..basics.shown import visible
-from ..dispatching import daemon as daemon_
+from ..basics.display_text import visible
+from ..dispatch import daemon as daemon_
 from . import services
 from .loading import json_option
 from .printing import print_json, short_path

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..basics.shown import one_line
-from ..installing import hooks_toml
+from ..basics.display_text import one_line
+from ..install import hooks_toml
 from .durations import seconds
 from .loading import catalog_here, hook_names, json_option
 from .own_hooks import governed, hooks_as_json, own_settings, place
@@ -18,7 +18,7 @@ from .printing import print_json, print_problems, why_text
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..catalog.contents import Catalog, LeftOut
+    from ..catalog.catalog import Catalog, LeftOut
 
 
 @click.command(short_help="Disable a hook, for a while or until it is enabled again.")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..agents import AGENTS
-from ..basics.shown import visible
-from ..catalog import roots
-from ..doctor import checks, shown_to_hold
+from ..basics.display_text import visible
+from ..catalog import project_root
+from ..doctor import checks, proofs
 from ..doctor.findings import Finding, Level
-from ..installing import changes, in_step, records, sources, wiring
+from ..install import event_wiring, records, settings_change, sources, sync
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json
 from .refusals import refuse_below_agent
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..agents.protocol import Agent
-    from ..catalog.contents import Catalog
-    from ..doctor.canary import Tried
+    from ..catalog.catalog import Catalog
+    from ..doctor.probe import Tried
 
 _MARKS = {Level.OK: ("ok", "green"), Level.NOTE: ("note", "yellow"), Level.BAD: ("bad", "red")}
 
@@ -90,10 +90,10 @@ def _renew(named: Sequence[Agent]) -> None:
         agent = AGENTS[record["host"]]
         if named and agent not in named:
             continue
-        with in_step.settings_where_they_were(agent, record):
-            hooks = sources.for_agent(agent.name, record["root"] or roots.project_root(os.getcwd()), ()).catalog
-            must_close = wiring.must_close(hooks.in_force())
-            changes.apply(changes.plan(agent, record["root"], hooks.expected(), must_close=must_close))
+        with sync.settings_where_they_were(agent, record):
+            hooks = sources.for_agent(agent.name, record["root"] or project_root.project_root(os.getcwd()), ()).catalog
+            must_close = event_wiring.must_close(hooks.in_force())
+            settings_change.apply(settings_change.plan(agent, record["root"], hooks.expected(), must_close=must_close))
 
 
 class _Look(NamedTuple):
@@ -182,7 +182,7 @@ def _print(findings: Sequence[Finding]) -> None:
 
 
 def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -> list[Tried]:
-    from ..doctor import canary
+    from ..doctor import probe
 
     record = records.read(records.file(agent, project))
     if record is None or "pre-tool-call" not in record["events"].values():
@@ -190,12 +190,12 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
             click.echo("  note  no hook on tool calls is wired, so there is nothing that a live run could show")
         return []
     runs = []
-    for each in canary.tried(agent, project, timeout=timeout):
+    for each in probe.tried(agent, project, timeout=timeout):
         runs.append(each)
         if not as_json:
             _print_tried(each)
     outcomes = {each.held for each in runs}
-    shown_to_hold.keep(agent, project, held=True in outcomes and False not in outcomes)
+    proofs.keep(agent, project, held=True in outcomes and False not in outcomes)
     return runs
 
 

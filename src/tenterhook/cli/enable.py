@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 from ..errors import HookError
-from ..installing import hooks_toml
+from ..install import hooks_toml
 from .loading import catalog_here, json_option
 from .own_hooks import disabled_names, governed, hooks_as_json, own_settings, place, still_disabled, wired
 from .printing import print_json, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -65,12 +65,12 @@ def enable(name: str, as_json: bool) -> int:
 
 def _called(name: str, catalog: Catalog, files: list[str]) -> str:
     """The name in hooks.toml; of a hook that is gone, the entry may still be there."""
-    from ..catalog import settings
+    from ..catalog import layer_settings
 
     try:
         return governed(name, catalog)[0].name
     except HookError:
-        if any(name in settings.read(os.path.dirname(file), ())[0].disabled for file in files):
+        if any(name in layer_settings.read(os.path.dirname(file), ())[0].disabled for file in files):
             return name
         raise
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..basics.shown import one_line
+from ..basics.display_text import one_line
 from ..errors import HookError
 from .loading import json_option
 from .printing import print_json, print_table
@@ -125,7 +125,7 @@ def need_extra() -> None:
     import importlib.util
 
     if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn", "argon2"))):
-        from ..basics.extras import install_command
+        from ..basics.install_hints import install_command
 
         raise HookError("the hub's packages are not installed", f"install them with: {install_command('hub')}")
 
@@ -179,12 +179,12 @@ def add_person(
     context: click.Context, name: str, admin: bool, no_password: bool, password_stdin: bool, database: str | None
 ) -> None:
     """Add a person; asks for a password."""
-    from ..hub import people
+    from ..hub import accounts
 
     with _opened(context, database, "person add") as kept:
-        password = None if no_password else people.hashed(_password(from_stdin=password_stdin))
-        role = people.ADMIN if admin else people.APPROVER
-        kept.write(lambda connection: people.add(connection, name, role, password))
+        password = None if no_password else accounts.hashed(_password(from_stdin=password_stdin))
+        role = accounts.ADMIN if admin else accounts.APPROVER
+        kept.write(lambda connection: accounts.add(connection, name, role, password))
     click.echo(f"{one_line(name)} may answer now" + (" and is an admin" if admin else ""))
 
 
@@ -201,10 +201,10 @@ def _password(*, from_stdin: bool) -> str:
 @click.pass_context
 def list_people(context: click.Context, database: str | None, as_json: bool) -> None:
     """Show everybody who may answer."""
-    from ..hub import people
+    from ..hub import accounts
 
     with _opened(context, database) as kept:
-        found = kept.read(people.listed)
+        found = kept.read(accounts.listed)
     if as_json:
         print_json([{**each, "has_password": bool(each["has_password"])} for each in found])
         return
@@ -218,10 +218,10 @@ def list_people(context: click.Context, database: str | None, as_json: bool) -> 
 @click.pass_context
 def remove_person(context: click.Context, name: str, database: str | None) -> None:
     """Send a person away: their password, tokens and sign-ins no longer count."""
-    from ..hub import people
+    from ..hub import accounts
 
     with _opened(context, database, "person remove") as kept:
-        kept.write(lambda connection: people.remove(connection, name))
+        kept.write(lambda connection: accounts.remove(connection, name))
     click.echo(f"{one_line(name)} may no longer answer")
 
 
@@ -232,11 +232,11 @@ def remove_person(context: click.Context, name: str, database: str | None) -> No
 @click.pass_context
 def set_password(context: click.Context, name: str, password_stdin: bool, database: str | None) -> None:
     """Give a person a new password; whoever is signed in by the old one no longer is."""
-    from ..hub import people
+    from ..hub import accounts
 
     with _opened(context, database, "person password") as kept:
-        password = people.hashed(_password(from_stdin=password_stdin))
-        kept.write(lambda connection: people.set_password(connection, name, password))
+        password = accounts.hashed(_password(from_stdin=password_stdin))
+        kept.write(lambda connection: accounts.set_password(connection, name, password))
     click.echo(f"{one_line(name)} has a new password")
 
 
@@ -253,11 +253,11 @@ def token() -> None:
 @click.pass_context
 def add_token(context: click.Context, name: str, whose: str | None, database: str | None, as_json: bool) -> None:
     """Make a token; it is shown this once."""
-    from ..hub import people
+    from ..hub import accounts
 
     with _opened(context, database, "token add") as kept:
-        kind = people.AGENT if whose is None else people.PERSON
-        number, secret = kept.write(lambda connection: people.new_token(connection, name, kind, whose))
+        kind = accounts.AGENT if whose is None else accounts.PERSON
+        number, secret = kept.write(lambda connection: accounts.new_token(connection, name, kind, whose))
     if as_json:
         print_json({"id": number, "token": secret})
     else:
@@ -270,10 +270,10 @@ def add_token(context: click.Context, name: str, whose: str | None, database: st
 @click.pass_context
 def list_tokens(context: click.Context, database: str | None, as_json: bool) -> None:
     """Show the tokens that count, without what is secret about them."""
-    from ..hub import people
+    from ..hub import accounts
 
     with _opened(context, database) as kept:
-        found = kept.read(people.tokens)
+        found = kept.read(accounts.tokens)
     if as_json:
         print_json(found)
         return
@@ -294,10 +294,10 @@ def _used(moment: float | None) -> str:
 @click.pass_context
 def revoke_token(context: click.Context, number: int, database: str | None) -> None:
     """Make a token worthless."""
-    from ..hub import people
+    from ..hub import accounts
 
     with _opened(context, database, "token revoke") as kept:
-        was_there = kept.write(lambda connection: people.revoke(connection, number))
+        was_there = kept.write(lambda connection: accounts.revoke(connection, number))
     if not was_there:
         raise HookError(f"there is no token {number}", "tenterhook hub token list shows them")
     click.echo(f"token {number} no longer counts")

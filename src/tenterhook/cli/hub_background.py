@@ -7,7 +7,7 @@ import os
 import click
 from click.core import ParameterSource
 
-from ..dispatching import daemon
+from ..dispatch import daemon
 from ..hub.background import OPTIONS, SERVICE
 from . import services
 from .daemon import RUNS

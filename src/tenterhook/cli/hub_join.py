@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..approvals import presence
-from ..basics.shown import one_line
+from ..basics.display_text import one_line
 from ..errors import HookError
-from ..installing import in_step
+from ..install import sync
 from .loading import json_option
 from .printing import print_json
 from .refusals import need_terminal, refuse_below_agent
@@ -59,7 +59,7 @@ def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     membership.save(joined)
     ensure_uploader_running()
     click.echo(f"joined as {one_line(joined.name)}; leave it with: tenterhook hub leave")
-    for changed in in_step.wire(()):  # where they would ask their person
+    for changed in sync.wire(()):  # where they would ask their person
         click.echo(str(changed))
     return 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics.shown import one_line
+from ..basics.display_text import one_line
 from ..errors import HookError
 from .loading import json_option
 from .printing import print_table
@@ -43,7 +43,7 @@ def inbox(context: click.Context) -> int | None:
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise HookError("'tenterhook inbox' needs a terminal", "for scripts: tenterhook inbox list, approve, deny")
     if importlib.util.find_spec("textual") is None:
-        from ..basics.extras import install_command
+        from ..basics.install_hints import install_command
 
         raise HookError("the screen's packages are not installed", f"install them with: {install_command('hub')}")
     from ..hub_client import inbox_client, inbox_screen

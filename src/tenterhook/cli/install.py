@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ..agents import AGENTS
-from ..basics.shown import visible
-from ..catalog import loading, roots
-from ..dispatching import daemon as daemon_
+from ..basics.display_text import visible
+from ..catalog import loading, project_root
+from ..dispatch import daemon as daemon_
 from ..errors import ERROR, HookError
-from ..installing import changes, sources, wiring
-from ..installing.lasting import temporary
+from ..install import event_wiring, settings_change, sources
+from ..install.temporary import temporary
 from . import services
 from .daemon import RUNS
 from .loading import agent_names, agents_named, json_option
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..agents.protocol import Agent
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
     from ..model import Hook
 
 
@@ -85,16 +85,16 @@ def install(
         click.echo(f"`--{'' if hub else 'no-'}hub` is now `--{'' if hub else 'no-'}daemon`", err=True)
         daemon = hub if daemon is None else daemon
     agents = _chosen(names)
-    here = roots.project_root(os.getcwd())
+    here = project_root.project_root(os.getcwd())
     root = None if for_user else here
     files = _allowed(configs, loading.load(here, configs), agents, root)
     catalogs = [
         loading.load(here, files) if forget_configs else sources.for_agent(agent.name, here, files).catalog
         for agent in agents
     ]
-    plan = partial(changes.plan, closed=closed, configs=files, forget_configs=forget_configs)
+    plan = partial(settings_change.plan, closed=closed, configs=files, forget_configs=forget_configs)
     plans = [
-        plan(agent, root, catalog.expected(), must_close=wiring.must_close(catalog.in_force()))
+        plan(agent, root, catalog.expected(), must_close=event_wiring.must_close(catalog.in_force()))
         for agent, catalog in zip(agents, catalogs, strict=True)
     ]
     if not dry_run:
@@ -153,7 +153,7 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
         raise HookError(f"{refused} cannot be used: {wrong.message}", remedy)
     files = [os.path.abspath(config) for config in configs]
     for file in files:
-        if roots.repository_can_reach(file, catalog.root):
+        if project_root.repository_can_reach(file, catalog.root):
             remedy = "copy it to your own ~/.config, or make it a hook folder of the project and trust that"
             raise HookError(
                 f"{file} belongs to this project or a repository: who changes it would change what runs", remedy
@@ -161,12 +161,12 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
     return files
 
 
-def _make(plans: Sequence[changes.Plan]) -> None:
+def _make(plans: Sequence[settings_change.Plan]) -> None:
     """Make the changes; all are checked first, so that a refusal changes nothing anywhere."""
     for plan in plans:
-        changes.check(plan)
+        settings_change.check(plan)
     for plan in plans:
-        changes.apply(plan)
+        settings_change.apply(plan)
 
 
 def _chosen(names: Sequence[str]) -> list[Agent]:
@@ -183,7 +183,7 @@ def _chosen(names: Sequence[str]) -> list[Agent]:
     return [agent for agent in found if click.confirm(f"install into {agent.title}?", default=True, err=True)]
 
 
-def _as_json(plan: changes.Plan) -> dict[str, object]:
+def _as_json(plan: settings_change.Plan) -> dict[str, object]:
     return {
         "agent": plan.agent.name,
         "settings": plan.record["settings"],
@@ -193,7 +193,7 @@ def _as_json(plan: changes.Plan) -> dict[str, object]:
     }
 
 
-def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
+def _print(plan: settings_change.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
     agent = plan.agent
     changed = [file for file in plan.files if file.changes]
     for file in changed:
@@ -206,7 +206,7 @@ def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
     click.echo(f"{click.style(agent.title, bold=True)}: {state}  ({events})")
     for file in changed:
         if file.before is not None:
-            click.echo(f"  as it was: {short_path(changes.backup_of(file.path))}")
+            click.echo(f"  as it was: {short_path(settings_change.backup_of(file.path))}")
     for line in (*_doubts(plan, hooks), *_conditions(plan)):
         click.echo(f"  {line}")
     if changed:
@@ -214,18 +214,18 @@ def _print(plan: changes.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
     click.echo(f"  see whether it holds: tenterhook doctor {agent.name} --live")
 
 
-def _doubts(plan: changes.Plan, hooks: Sequence[Hook]) -> Iterator[str]:
+def _doubts(plan: settings_change.Plan, hooks: Sequence[Hook]) -> Iterator[str]:
     """Which hooks would not run there, and why."""
     agent = plan.agent
     if not any(hook.event == "pre-tool-call" for hook in hooks):
         yield "no hook on tool calls yet; its event is wired as soon as you add one"
-    for hook in wiring.without_event(agent.events, hooks):
+    for hook in event_wiring.without_event(agent.events, hooks):
         yield f"{agent.title} has no event for '{visible(hook.name)}' ({hook.declared}); it never runs there"
-    for what, remedy in agent.switches(plan.record["settings"], roots.project_root(os.getcwd())):
+    for what, remedy in agent.switches(plan.record["settings"], project_root.project_root(os.getcwd())):
         yield f"{click.style('it would not block', fg='red')}: {visible(what)}; {visible(remedy)}"
 
 
-def _conditions(plan: changes.Plan) -> Iterator[str]:
+def _conditions(plan: settings_change.Plan) -> Iterator[str]:
     """What else to know about guards in this agent."""
     yield from plan.agent.install_notes(in_project=plan.root is not None)
     for config in plan.record["configs"]:

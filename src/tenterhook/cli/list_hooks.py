@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..basics import jsonable
-from ..basics.shown import visible
+from ..basics.display_text import visible
 from ..events import spec_of
 from ..formats import entry_points
-from ..installing import sources
+from ..install import sources
 from ..journal import health
 from .loading import config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path, why_text
@@ -18,8 +18,8 @@ from .printing import matcher_text, print_json, print_problems, print_table, sho
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..catalog.contents import Catalog
-    from ..installing.sources import InForce
+    from ..catalog.catalog import Catalog
+    from ..install.sources import InForce
     from ..model import Hook
 
 

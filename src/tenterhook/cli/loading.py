@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ..basics import places
-from ..catalog import loading, roots, trust
+from ..catalog import loading, project_root, trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..agents.protocol import Agent
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
 
 config_option = click.option(
     "--config",
@@ -32,13 +32,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print data f
 
 def catalog_here() -> Catalog:
     """The hook folders of the current directory's project, for commands that are about nothing else."""
-    root = roots.project_root(os.getcwd())
+    root = project_root.project_root(os.getcwd())
     return loading.load(root, trust=trust.Trust(root))
 
 
 def hook_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion: the hooks in force here, those of files named before on the line among them."""
-    from ..installing import sources
+    from ..install import sources
 
     hooks = sources.here(context.params.get("configs") or ()).catalog.hooks
     return offered(sorted({hook.name for hook in hooks}), incomplete)

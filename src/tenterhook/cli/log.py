@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..basics import places
-from ..basics.shown import columns, one_line, visible, with_stderr, without_middle
+from ..basics.display_text import columns, one_line, visible, with_stderr, without_middle
 from ..events import spec_of
 from .durations import seconds
 from .loading import event_names, hook_names, json_option, session_ids
@@ -26,8 +26,8 @@ from .printing import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..journal.filters import Wanted
     from ..journal.index import Index
-    from ..journal.selection import Wanted
 
 F = TypeVar("F", bound="Callable[..., Any]")
 DAMAGED = 1
@@ -80,7 +80,7 @@ def log(
     """
     if context.invoked_subcommand is not None:
         return
-    from ..journal.selection import Wanted
+    from ..journal.filters import Wanted
 
     canonical = spec_of(event).name if event else None
     wanted = Wanted(session, canonical, hook, decision, moment_since(since))
@@ -112,9 +112,9 @@ def _following(index: Index, wanted: Wanted, number: int) -> Iterator[dict[str, 
 @json_option
 def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
     """Figures: runs, blocks, failures and times of each hook, and what hooks cost each session in waiting."""
-    from ..installing import sources
+    from ..install import sources
     from ..journal import statistics
-    from ..journal.selection import Wanted
+    from ..journal.filters import Wanted
 
     index = opened_index()
     wanted = Wanted(session=session, since=moment_since(since), shadow=shadow)
@@ -266,7 +266,7 @@ def _why(run: dict[str, Any]) -> str:
 
 
 def _when(record: dict[str, Any]) -> str:
-    from ..journal.selection import moment_of
+    from ..journal.filters import moment_of
 
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment_of(record)))

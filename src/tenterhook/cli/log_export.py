@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..basics import places
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from ..events import spec_of
 from ..model import PRECEDENCE
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from ..journal.exporting import Sink
+    from ..journal.export import Sink
+    from ..journal.filters import Wanted
     from ..journal.follower import Follower
-    from ..journal.selection import Wanted
 
 NOT_ALL = 1
 _DECISIONS = tuple(str(each) for each in PRECEDENCE)
@@ -78,7 +78,7 @@ def export(
     With --follow, spans go on where the last --follow to the same place with the same filters ended. A collector that
     is away is waited for. Exit status 1 if something was not sent.
     """
-    from ..journal.selection import Wanted
+    from ..journal.filters import Wanted
 
     canonical = spec_of(event).name if event else None
     wanted = Wanted(session, canonical, hook, decision, moment_since(since))
@@ -95,7 +95,7 @@ def export(
 
 
 def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
-    from ..journal.exporting import Lines, go_through
+    from ..journal.export import Lines, go_through
     from ..journal.follower import Follower
 
     with _opened(out) as stream:
@@ -125,24 +125,24 @@ def _opened(out: str | None) -> Iterator[BinaryIO]:
 
 
 def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | None] | None) -> int:
-    from ..journal import exporting
+    from ..journal import export
     from ..journal.follower import Follower
     from ..journal.redaction import redacted
 
-    url = exporting.endpoint_of(endpoint)
+    url = export.endpoint_of(endpoint)
     shown = one_line(str(redacted(url)))
     if not url.startswith(("http://", "https://")):
         raise click.UsageError(f"{shown} is no address to send spans to: it begins with http:// or https://")
-    collector = exporting.Collector(url, _tell)
+    collector = export.Collector(url, _tell)
     try:
         if followed is None:
-            sink = exporting.Spans(collector)
+            sink = export.Spans(collector)
             follower = Follower(places.journal())
             with _Progress(follower.unread()) as progress:
-                exporting.go_through(follower, wanted, sink, progress.advance)
+                export.go_through(follower, wanted, sink, progress.advance)
             has_arrived = True
         else:
-            sink = exporting.Spans(collector, exporting.ExportCursor(url, followed, _tell))
+            sink = export.Spans(collector, export.ExportCursor(url, followed, _tell))
             follower = Follower(places.journal(), sink.accepted)
             _tell(f"sending to {shown} as things happen; Ctrl-C ends it")
             has_arrived = _Following(follower, wanted, sink).run()
@@ -180,7 +180,7 @@ class _Following:
         return not self._is_away
 
     def _take_in(self) -> None:
-        from ..journal.exporting import NotSent, go_through
+        from ..journal.export import NotSent, go_through
         from ..journal.follower import Follower
 
         try:

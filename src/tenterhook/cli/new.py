@@ -10,19 +10,18 @@ import click
 
 from ..agents import AGENTS
 from ..authoring import folders, templates
-from ..basics.shown import visible
-from ..catalog import layers, roots
-from ..deciding import expressions
+from ..basics.display_text import visible
+from ..catalog import layers, project_root
 from ..errors import HookError
 from ..events import Effect, spec_of
-from ..formats import entry_points
-from ..installing import in_step, records, wiring
+from ..formats import entry_points, expressions
+from ..install import event_wiring, records, sync
 from .loading import catalog_here, event_names
 from .printing import print_problems, short_path
 from .refusals import refuse_below_agent, refuse_outside
 
 if TYPE_CHECKING:
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
     from ..errors import Problem
     from ..model import Hook
 
@@ -77,7 +76,7 @@ def new(
     made = templates.render(name, event, lang, tool or None, pattern or None, _checked(reason, event))
     folder = os.path.join(_directory(for_project), name)
     if for_project:
-        refuse_outside("new --project", folder, roots.project_root(os.getcwd()))
+        refuse_outside("new --project", folder, project_root.project_root(os.getcwd()))
     kept = folders.write(folder, made.files, replace=force)
     click.echo(f"made {short_path(folder)}")
     for path in sorted(made.files):
@@ -104,7 +103,7 @@ def _checked(reason: str | None, event: str) -> str | None:
 
 def _directory(for_project: bool) -> str:
     """Where a person's own hooks are, or a project's."""
-    root = roots.project_root(os.getcwd())
+    root = project_root.project_root(os.getcwd())
     return os.path.join(root, ".agents", "hooks") if for_project else layers.directories(root)[1]
 
 
@@ -153,9 +152,9 @@ def _about(catalog: Catalog, folder: str) -> list[Problem]:
 
 def _wired(hook: Hook) -> list[str]:
     """Lead the event to us in every agent that is guarded; say where that was done, and where it could not be."""
-    said = [str(each) for each in in_step.wire([hook])]
+    said = [str(each) for each in sync.wire([hook])]
     hosts = dict.fromkeys(record["host"] for record in records.all_records())
     for agent in (AGENTS[host] for host in hosts if host in AGENTS):
-        if wiring.without_event(agent.events, [hook]):
+        if event_wiring.without_event(agent.events, [hook]):
             said.append(f"{agent.title} has no event for it ({hook.declared}): it never runs there")
     return said

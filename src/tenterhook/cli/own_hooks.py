@@ -7,18 +7,18 @@ import time
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ..catalog import settings
+from ..catalog import layer_settings
 from ..catalog.loading import GOVERNED
 from ..errors import ERROR, HookError, Problem
 from ..formats import toml_files
-from ..installing import in_step, sources, wiring
+from ..install import event_wiring, sources, sync
 from .loading import catalog_here
 from .printing import short_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
     from ..model import Hook
 
 
@@ -72,7 +72,7 @@ def place(hook: Hook) -> str:
 
 def own_settings(catalog: Catalog) -> list[str]:
     """The `hooks.toml` files of a person's own directories, the one that is written to first."""
-    found = [os.path.join(layer.directory, settings.FILE) for layer in catalog.layers if layer.name == "user"]
+    found = [os.path.join(layer.directory, layer_settings.FILE) for layer in catalog.layers if layer.name == "user"]
     if not found:
         raise HookError(
             "your own hooks are in a directory of this project, and count as the project's",
@@ -87,7 +87,7 @@ def still_disabled(hook: Hook, catalog: Catalog) -> HookError | None:
     for layer in catalog.layers:
         if hook.layer not in GOVERNED[layer.name]:
             continue
-        rules, _ = settings.read(layer.directory, GOVERNED[layer.name])
+        rules, _ = layer_settings.read(layer.directory, GOVERNED[layer.name])
         if not rules.enabled:
             line = _line(rules.file, "hooks", 0, "enabled")
             message = f"{short_path(rules.file)}{line} switches off every hook it governs: enabled = false"
@@ -120,7 +120,7 @@ def _line(file: str, header: str, number: int, key: str) -> str:
 def wired(catalog: Catalog) -> list[str]:
     """Lead the events of what is in force now to us in every guarded agent; say where that was done."""
     hooks = catalog.in_force()
-    return [str(each) for each in in_step.wire(hooks, root=catalog.root, closed=wiring.must_close(hooks))]
+    return [str(each) for each in sync.wire(hooks, root=catalog.root, closed=event_wiring.must_close(hooks))]
 
 
 def hooks_as_json(hooks: Iterable[Hook]) -> list[dict[str, object]]:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics.shown import LEFT_OUT, one_line, visible, with_stderr, without_middle
+from ..basics.display_text import LEFT_OUT, one_line, visible, with_stderr, without_middle
 from ..journal.records import meaning
 from ..model import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..catalog.contents import LeftOut
+    from ..catalog.catalog import LeftOut
     from ..errors import Problem
     from ..model import Hook, Run, Verdict
 

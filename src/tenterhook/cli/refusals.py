@@ -6,20 +6,20 @@ import os
 import shlex
 import sys
 
-from ..basics import guarded, places, protected_places
+from ..basics import agent_marks, places, protected_places
 from ..errors import HookError
 
 
 def refuse_below_agent(command: str, *, only_if_certain: bool = False) -> None:
     """Refuse what would weaken the protection if an agent that we guard asks for it, or if that cannot be ruled out."""
-    refusal = guarded.refusal()
+    refusal = agent_marks.refusal()
     if refusal is not None and (refusal.is_below or not only_if_certain):
         raise HookError(f"'tenterhook {command}' {refusal.why}", refusal.remedy)
 
 
 def refuse_writing(command: str, *paths: str) -> None:
     """Refuse to write over hooks, settings, state or our program if an agent that we guard asks for it."""
-    refusal = guarded.refusal() if paths else None
+    refusal = agent_marks.refusal() if paths else None
     if refusal is None:
         return
     known = protected_places.known_places(_own_places(), places.home(), places.state())
@@ -35,7 +35,7 @@ def refuse_writing(command: str, *paths: str) -> None:
 
 def refuse_outside(command: str, path: str, project: str) -> None:
     """Refuse to write through a link that leads out of a project's `.agents/hooks` if an agent that we guard asks."""
-    refusal = guarded.refusal()
+    refusal = agent_marks.refusal()
     hooks = os.path.join(os.path.realpath(project), ".agents", "hooks", "")
     if refusal is not None and not os.path.realpath(path).startswith(hooks):
         raise HookError(f"'tenterhook {command}' {refusal.why}: {path} is a link that leads elsewhere", refusal.remedy)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..authoring import folders
-from ..basics.shown import one_line
-from ..catalog import fail_closed, misplaced
+from ..basics.display_text import one_line
+from ..catalog import fail_closed, misplaced_files
 from ..errors import HookError
-from ..installing import hooks_toml, sources
+from ..install import hooks_toml, sources
 from .loading import catalog_here, json_option, offered
 from .own_hooks import governed, own_settings, place, wired
 from .printing import print_json, print_problems, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
 
 _MOST_SHOWN = 40  # files of a folder
 
@@ -108,7 +108,7 @@ def _removable(catalog: Catalog) -> list[Removable]:
         for base in bases:
             folder = f"{layer.directory}/{base}"
             is_meant = folder in names or os.path.lexists(f"{folder}/HOOK.md")
-            if is_meant or misplaced.misspelt(folder) is not None:
+            if is_meant or misplaced_files.misspelt(folder) is not None:
                 found.append(Removable(names.get(folder, base), layer.name, folder))
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 from .loading import config_option, event_names, hook_names, json_option, session_ids
 from .log import moment_since, opened_index, since_option
 from .printing import print_json
@@ -45,10 +45,10 @@ def replay(
     """
     if hook is not None and directory is not None:
         raise click.UsageError("--hook and --with exclude each other")
-    from ..authoring.replaying import Candidate, folder_hooks, is_replayed
-    from ..authoring.replaying import replay as play
+    from ..authoring.replay import Candidate, folder_hooks, is_replayed
+    from ..authoring.replay import replay as play
     from ..events import spec_of
-    from ..journal.selection import Wanted
+    from ..journal.filters import Wanted
 
     if directory is not None:
         folder_hooks(directory)  # says what is wrong with it, also where there is nothing to replay
@@ -64,7 +64,7 @@ def replay(
 
 
 def _print(replayed: Any) -> None:
-    from ..authoring.replaying import KINDS
+    from ..authoring.replay import KINDS
 
     for kind in KINDS:
         found = [each for each in replayed.differences if each.kind == kind]

@@ -9,8 +9,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..basics import processes
-from ..basics.shown import visible
-from ..dispatching import daemon
+from ..basics.display_text import visible
+from ..dispatch import daemon
 from ..errors import HookError
 from .printing import short_path
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics.shown import visible
+from ..basics.display_text import visible
 from ..errors import HookError
 from ..events import BY_NAME, suggestion
 from ..formats import entry_points, payloads
 from ..formats import folder as folder_format
-from ..installing import sources
+from ..install import sources
 from ..model import Event, Hook
 from . import sample_events
 from .list_hooks import hook_as_json, mode, trust_text
@@ -19,9 +19,9 @@ from .loading import config_option, event_names, hook_names, json_option
 from .printing import matcher_text, print_json, print_problems, short_path
 
 if TYPE_CHECKING:
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
     from ..events import EventSpec
-    from ..installing.sources import InForce
+    from ..install.sources import InForce
 
 
 def _names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -9,18 +9,18 @@ import click
 
 from ..agents import AGENTS
 from ..agents.protocol import Agent
-from ..basics.shown import one_line, visible
-from ..doctor import checks, shown_to_hold
+from ..basics.display_text import one_line, visible
+from ..doctor import checks, proofs
 from ..doctor.findings import Level
 from ..errors import ERROR, HookError
-from ..installing import launcher, records, sources
+from ..install import launcher, records, sources
 from .printing import short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..catalog.contents import Catalog
-    from ..installing.sources import InForce
+    from ..catalog.catalog import Catalog
+    from ..install.sources import InForce
 
 
 class _State(NamedTuple):
@@ -92,11 +92,11 @@ def _state(agent: Agent, catalog: Catalog) -> _State:
     bad = [finding for finding in findings if finding.level is Level.BAD]
     if bad:
         return _State(agent, _DOUBTFUL, "red", visible(bad[0].what))
-    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not shown_to_hold.is_kept(agent, project))
+    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not proofs.is_kept(agent, project))
 
 
 def _daemon(states: Sequence[_State]) -> str | None:
-    from ..dispatching import daemon
+    from ..dispatch import daemon
 
     if daemon.SERVICE.process_id() is not None:
         return "runs"

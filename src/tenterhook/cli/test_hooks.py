@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from ..authoring import junit, results, suites, watching
+from ..authoring import junit, results, suites, watch
 from ..authoring.results import Status
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 from ..errors import HookError
-from ..installing import sources
+from ..install import sources
 from .loading import config_option, hook_names, json_option
 from .printing import print_json, print_problems, short_path
 from .refusals import refuse_writing
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..authoring.expectations import Difference
     from ..authoring.results import Report, Result
     from ..authoring.suites import Picked, Suite
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
 
 _MARKS = {
     Status.PASSED: click.style("ok     ", fg="green"),
@@ -120,11 +120,11 @@ def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
 def _again_and_again(asked: _Asked) -> NoReturn:
     """Round after round, until Ctrl-C."""
     paths: list[str] = []
-    before: watching.Signature = {}
+    before: watch.Signature = {}
 
     def begins(found: list[str]) -> None:
         nonlocal paths, before
-        paths, before = found, watching.signature(found)  # what changes during a round counts as a change
+        paths, before = found, watch.signature(found)  # what changes during a round counts as a change
 
     while True:
         try:
@@ -133,9 +133,9 @@ def _again_and_again(asked: _Asked) -> NoReturn:
             if not paths:
                 raise
             click.echo(f"tenterhook: {visible(str(error))}", err=True)  # in the middle of an edit: its end will come
-            before = watching.signature(paths)
+            before = watch.signature(paths)
         click.echo(click.style("watching; Ctrl-C ends it", dim=True), err=True)
-        changed = watching.wait_for_change(paths, before)
+        changed = watch.wait_for_change(paths, before)
         shown = ", ".join(short_path(path) for path in changed[:3])
         click.echo(click.style(f"\n{time.strftime('%H:%M:%S')} changed: {shown}", dim=True), err=True)
 

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..approvals import presence
-from ..authoring.explaining import Explanation, explain
-from ..basics import guarded, places
-from ..basics.shown import visible
-from ..catalog import roots
+from ..authoring.explain import Explanation, explain
+from ..basics import agent_marks, places
+from ..basics.display_text import visible
+from ..catalog import project_root
 from ..catalog.trust import as_asked
-from ..engine import Engine, untrusted_hints, untrusted_line
+from ..engine.engine import Engine, untrusted_hints, untrusted_line
+from ..engine.runner import Cancel
+from ..engine.sessions import Session, fresh_id
 from ..errors import ERROR, Cancelled, HookError
 from ..events import spec_of
-from ..installing import sources
+from ..install import sources
 from ..journal.journal import Journal
 from ..model import Event, Verdict
-from ..runs.running import Cancel
-from ..sessions import Session, fresh_id
 from . import sample_events
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..approvals.rules import Rule
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
     from ..errors import Problem
 
 DENIED = 2
@@ -104,7 +104,7 @@ def trigger(
     """
     if session:
         refuse_below_agent("trigger --session")
-    is_below_agent = guarded.refusal() is not None
+    is_below_agent = agent_marks.refusal() is not None
     fired = _event(event, payload, tool=tool, tool_input=tool_input, prompt=prompt, session=session, cwd=cwd)
     if is_below_agent:
         fired = fired.replace(session_id="")
@@ -242,7 +242,7 @@ def _json_object(text: str, option: str) -> dict[str, Any]:
 
 def _root(event: Event, *, lasting: bool) -> str:
     """The project of the session: where it began, wherever it is now."""
-    found = roots.project_root(event.work_dir)
+    found = project_root.project_root(event.work_dir)
     session = Session(event.session_id)
     return session.fix_root(found) if lasting else (session.root() if event.session_id else None) or found
 
@@ -272,9 +272,9 @@ def _deciding_rule(event: Event, agent: str) -> Rule | None:
     """The rule that would hold for a tool call, wherever it stands."""
     if event.canonical not in presence.EVENTS or event.tool_name is None or not presence.is_any():
         return None
-    from ..dispatching import approving
+    from ..dispatch import approvals
 
-    return approving.deciding_rule(event, agent)
+    return approvals.deciding_rule(event, agent)
 
 
 def _print_explanations(

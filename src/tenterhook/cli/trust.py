@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ..basics.shown import lines_of, one_line, text_of, visible
-from ..catalog import fingerprints, settings
+from ..basics.display_text import lines_of, one_line, text_of, visible
+from ..catalog import fingerprints, layer_settings
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
-from ..installing.shown_diff import NO_NEWLINE, diff
+from ..install.diff import NO_NEWLINE, diff
 from .loading import catalog_here, offered
 from .printing import print_problems, short_path
 from .refusals import need_terminal, refuse_below_agent, typed
@@ -21,7 +21,7 @@ from .refusals import need_terminal, refuse_below_agent, typed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
 
 _WRITTEN_OUT = "characters that cannot be seen, or bytes that are not UTF-8, are written out: \\x0c, \\u2028, \\xff"
 _PAGE = 200  # rows that are shown at once on a terminal
@@ -92,11 +92,11 @@ def _is_pending(each: Candidate, catalog: Catalog, *, replace: bool) -> bool:
 
 def _wired() -> list[str]:
     """Lead the events of what may run now to us; say where that was done, and where it could not be."""
-    from ..installing import in_step, wiring
+    from ..install import event_wiring, sync
 
     catalog = catalog_here()
     hooks = catalog.in_force()
-    return [str(each) for each in in_step.wire(hooks, root=catalog.root, closed=wiring.must_close(hooks))]
+    return [str(each) for each in sync.wire(hooks, root=catalog.root, closed=event_wiring.must_close(hooks))]
 
 
 def _trust_code(catalog: Catalog, *, yes: bool) -> int:
@@ -126,7 +126,7 @@ def candidates(catalog: Catalog) -> list[Candidate]:
             continue
         for name in sorted(os.listdir(layer.directory), key=os.fsencode):
             path = os.path.join(layer.directory, name)
-            if name == settings.FILE or os.path.lexists(os.path.join(path, "HOOK.md")):
+            if name == layer_settings.FILE or os.path.lexists(os.path.join(path, "HOOK.md")):
                 found.append(Candidate(_name(path, catalog), path))
     return found
 
@@ -193,7 +193,7 @@ def _pending(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) 
 
 
 def _base(each: Candidate) -> str:
-    return os.path.dirname(each.path) if os.path.basename(each.path) == settings.FILE else each.path
+    return os.path.dirname(each.path) if os.path.basename(each.path) == layer_settings.FILE else each.path
 
 
 def _refuse_large(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:

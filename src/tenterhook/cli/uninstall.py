@@ -7,10 +7,10 @@ import os
 import click
 
 from ..agents import AGENTS
-from ..catalog import roots
-from ..dispatching import daemon
+from ..catalog import project_root
+from ..dispatch import daemon
 from ..errors import HookError
-from ..installing import changes, records
+from ..install import records, settings_change
 from .loading import agent_names, agents_named
 from .printing import print_diff, short_path
 from .refusals import need_terminal, refuse_below_agent
@@ -31,7 +31,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
     if not dry_run:
         refuse_below_agent("uninstall")
         need_terminal("uninstall", yes=yes)
-    root = None if for_user else roots.project_root(os.getcwd())
+    root = None if for_user else project_root.project_root(os.getcwd())
     chosen = named or [
         AGENTS[record["host"]]
         for record in records.all_records()
@@ -39,7 +39,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
     ]
     if not chosen:
         raise HookError("it is installed in no agent", "name the agent to look into its settings all the same")
-    plans = [changes.plan_removal(agent, root) for agent in chosen]
+    plans = [settings_change.plan_removal(agent, root) for agent in chosen]
     for plan in plans:
         for file in plan.files:
             if file.changes:
@@ -50,9 +50,9 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
     if not yes and not click.confirm(f"take it out of {titles}?", default=False):
         return 1
     for plan in plans:
-        changes.check(plan)
+        settings_change.check(plan)
     for plan in plans:
-        changes.apply(plan, removal=True)
+        settings_change.apply(plan, removal=True)
         changed = [short_path(file.path) for file in plan.files if file.changes]
         said = f"out of {', '.join(changed)}" if changed else "there was nothing of ours"
         elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from ..basics.shown import one_line
+from ..basics.display_text import one_line
 from ..errors import HookError
 from .loading import catalog_here, offered
 from .refusals import need_terminal, refuse_below_agent, typed

@@ -12,8 +12,8 @@ from ..approvals import presence
 from ..basics import install_record, light_json, places
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
-from ..installing import entries as own_entries
-from ..installing import launcher, lines, records, trust_tables, wiring
+from ..install import entries as own_entries
+from ..install import event_wiring, launcher, lines, records, trust_tables
 from ..journal import health
 from . import environment
 from .findings import Finding, Level, bad, note, ok
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ..agents.protocol import Agent, TrustTable
-    from ..catalog.contents import Catalog
+    from ..catalog.catalog import Catalog
 
 _A_WEEK = 7 * 86400
 _PATIENCE = 30  # seconds
@@ -70,7 +70,9 @@ def agent_findings(
 
 def untried_guards(agent: Agent, catalog: Catalog, record: Mapping[str, Any]) -> list[Finding]:
     """What a live run has not tried: the person's own guards on tool calls, which run there beside the canary."""
-    names = [hook.name for hook in wiring.in_force_in(record, catalog.in_force()) if hook.event == "pre-tool-call"]
+    names = [
+        hook.name for hook in event_wiring.in_force_in(record, catalog.in_force()) if hook.event == "pre-tool-call"
+    ]
     if not names:
         return []
     what = f"a canary was tried; {agent.title} asks these of yours before a tool call: {', '.join(names)}"
@@ -85,7 +87,7 @@ def _configs(record: dict[str, Any], catalog: Catalog) -> Iterator[Finding]:
             why = next((each.message for each in catalog.problems if each.file == config), "it cannot be used")
             remedy = f"fix it, or forget it: tenterhook install {record['host']} --no-config"
             yield bad(f"hooks of {config} do not run: {why}", remedy)
-    count = sum(hook.layer == "config" and not hook.missing for hook in wiring.in_force_in(record, catalog.hooks))
+    count = sum(hook.layer == "config" and not hook.missing for hook in event_wiring.in_force_in(record, catalog.hooks))
     if count:
         yield ok(f"{count} more from {', '.join(record['configs'])}")
 
@@ -106,8 +108,8 @@ def _version(record: dict[str, Any], remedy: str) -> Iterator[Finding]:
 def _wired(
     agent: Agent, record: dict[str, Any], entries: dict[str, Any], catalog: Catalog, remedy: str
 ) -> Iterator[Finding]:
-    hooks = wiring.in_force_in(record, catalog.hooks)
-    needed = wiring.needed(agent.events, hooks)
+    hooks = event_wiring.in_force_in(record, catalog.hooks)
+    needed = event_wiring.needed(agent.events, hooks)
     for native, ours in needed.items():
         others = "your rules, the hub" if ours in (*presence.EVENTS, *presence.AFTER) else "the session's state"
         names = ", ".join(hook.name for hook in hooks if hook.event == ours) or others
@@ -118,9 +120,9 @@ def _wired(
     wired = [native for native in needed if native in entries]
     if wired:
         yield ok(f"wired: {', '.join(wired)}")
-    for hook in wiring.without_event(agent.events, hooks):
+    for hook in event_wiring.without_event(agent.events, hooks):
         yield note(f"{agent.title} has no event for '{hook.name}' ({hook.declared}): it never runs there")
-    if wiring.must_close(wiring.in_force_in(record, catalog.in_force())) and not record["closed"]:
+    if event_wiring.must_close(event_wiring.in_force_in(record, catalog.in_force())) and not record["closed"]:
         yield bad("a guard is to block when it fails, but the line lets pass when nobody answers", remedy)
 
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..agents.settings_files import read_json
-from ..installing import interpreters
+from ..install import interpreters
 from .findings import Finding, bad, note
 
 if TYPE_CHECKING:

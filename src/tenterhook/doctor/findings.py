@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..basics.values import StrEnum
+from ..basics.named_tuples import StrEnum
 
 
 class Level(StrEnum):

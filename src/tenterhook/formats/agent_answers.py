@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .. import agents
-from ..deciding.decisions import parse
 from ..events import AGENTS, STOPS
+from .hook_output import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

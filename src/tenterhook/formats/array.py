@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 
 from ..basics import places
-from ..deciding import expressions
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
-from . import fields
+from . import expressions, fields
 from .own_entries import is_own_command
 
 TYPE_CHECKING = False

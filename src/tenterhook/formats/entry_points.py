@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
 
 TYPE_CHECKING = False

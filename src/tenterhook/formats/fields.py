@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ import os
 import re
 
 from ..basics import jsonable
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import BadEvent, Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
 
 TYPE_CHECKING = False

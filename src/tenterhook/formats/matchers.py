@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ..basics.values import NamedTuple
-from ..deciding import expressions
+from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
-from . import fields
+from . import expressions, fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from ..basics import jsonable, shell_lines
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

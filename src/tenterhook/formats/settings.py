@@ -11,12 +11,11 @@ import os
 import re
 
 from ..agents import dialect as dialect_of
-from ..basics.values import NamedTuple
-from ..deciding import expressions
+from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
 from ..events import AGENTS, BY_NAME
 from ..model import Hook
-from . import commented_json, fields
+from . import commented_json, expressions, fields
 from .fields import Field
 from .own_entries import is_own_command
 

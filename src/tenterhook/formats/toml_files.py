@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..basics.values import NamedTuple
+from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
 from . import array, table
 

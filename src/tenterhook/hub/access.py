@@ -11,10 +11,10 @@ from fastapi import Request  # noqa: TC002  # dependencies are told apart by the
 from starlette.concurrency import run_in_threadpool
 
 from ..errors import HookError
-from . import people
+from . import accounts
 
 if TYPE_CHECKING:
-    from .changes import Feed
+    from .change_feed import Feed
     from .database import Database
 
 COOKIE = "tenterhook"
@@ -70,11 +70,11 @@ class Caller(NamedTuple):
     name: str
     role: str | None
     token: int | None = None
-    sign_in: people.SignIn | None = None  # by cookie
+    sign_in: accounts.SignIn | None = None  # by cookie
 
     @property
     def is_admin(self) -> bool:
-        return self.role == people.ADMIN
+        return self.role == accounts.ADMIN
 
 
 def is_loopback(host: str) -> bool:
@@ -97,14 +97,14 @@ def caller_of(request: Request) -> Caller | None:
         scheme, _, secret = given.partition(" ")
         if scheme.lower() != "bearer":
             return None
-        token = hub.database.read(lambda connection: people.by_token(connection, secret.strip()))
+        token = hub.database.read(lambda connection: accounts.by_token(connection, secret.strip()))
         if token is None:
             return None
-        people.note_use(hub.database, token)
+        accounts.note_use(hub.database, token)
         return Caller(token["kind"], token["person"] or token["name"], token["role"], token["id"])
     cookie = request.cookies.get(COOKIE)
-    sign_in = hub.database.read(lambda connection: people.by_cookie(connection, cookie)) if cookie else None
-    return None if sign_in is None else Caller(people.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
+    sign_in = hub.database.read(lambda connection: accounts.by_cookie(connection, cookie)) if cookie else None
+    return None if sign_in is None else Caller(accounts.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
 
 
 def anybody(request: Request) -> Caller:
@@ -124,7 +124,7 @@ def anybody(request: Request) -> Caller:
 def agent(request: Request) -> Caller:
     """A dependency: an agent, by its token."""
     caller = anybody(request)
-    if caller.kind != people.AGENT:
+    if caller.kind != accounts.AGENT:
         raise Refused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
     return caller
 
@@ -132,7 +132,7 @@ def agent(request: Request) -> Caller:
 def person(request: Request) -> Caller:
     """A dependency: a person. An agent never is one."""
     caller = anybody(request)
-    if caller.kind != people.PERSON:
+    if caller.kind != accounts.PERSON:
         raise not_a_person()
     return caller
 
@@ -162,7 +162,7 @@ def check_origin(request: Request, *, needed: bool) -> None:
         raise Refused(403, "other-origin", "this comes from another site's page", "use the hub's own page")
 
 
-def check_csrf(sign_in: people.SignIn, given: str | None) -> None:
+def check_csrf(sign_in: accounts.SignIn, given: str | None) -> None:
     """Refuse a change that our own page did not make."""
     if not hmac.compare_digest(sign_in.csrf.encode(), (given or "").encode("utf-8", "replace")):
         raise Refused(403, "no-csrf", "the page's own mark is missing", "reload the page and try again")

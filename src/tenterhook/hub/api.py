@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
-from . import access, audit, inbox, migrations, people, rules, shapes, shapes_people, shapes_reports, taking_in
+from . import access, accounts, audit, inbox, migrations, records, rules, schemas, schemas_people, schemas_reports
 from .access import Caller, Hub, Refused, hub_of
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ class PlainJSON(JSONResponse):
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that an address may answer with, for its description."""
-    return {status: {"model": shapes.Failure} for status in (400, *statuses, 413, 421, 422, 503)}
+    return {status: {"model": schemas.Failure} for status in (400, *statuses, 413, 421, 422, 503)}
 
 
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 
-@router.get("/health", response_model=shapes_people.Health, tags=["everybody"], responses=failures())
+@router.get("/health", response_model=schemas_people.Health, tags=["everybody"], responses=failures())
 def health(hub: Here) -> dict[str, Any]:
     """Whether the hub and its database are there."""
     hub.database.read(lambda connection: connection.one("select 1 as here"))
@@ -55,12 +55,12 @@ def health(hub: Here) -> dict[str, Any]:
 
 @router.post(
     "/requests",
-    response_model=shapes.Request,
+    response_model=schemas.Request,
     status_code=201,
     tags=["agents"],
-    responses={200: {"model": shapes.Request, "description": "it was there already"}, **failures(401, 403, 409)},
+    responses={200: {"model": schemas.Request, "description": "it was there already"}, **failures(401, 403, 409)},
 )
-def open_request(given: shapes.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
+def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
     """Ask whether a call may run."""
     token = caller.token or 0
     try:
@@ -72,13 +72,13 @@ def open_request(given: shapes.RequestGiven, caller: Agent, hub: Here) -> PlainJ
     return PlainJSON(shown(row), 201 if is_new else 200)
 
 
-def _asked(given: shapes.RequestGiven) -> inbox.Asked:
+def _asked(given: schemas.RequestGiven) -> inbox.Asked:
     fields = {name: getattr(given, name) for name in type(given).model_fields}
     return inbox.Asked(session=fields.pop("session_id"), **fields)
 
 
 @router.get(
-    "/requests/{request_id}/answer", response_model=shapes.Waited, tags=["agents"], responses=failures(401, 403, 404)
+    "/requests/{request_id}/answer", response_model=schemas.Waited, tags=["agents"], responses=failures(401, 403, 404)
 )
 async def wait_for_answer(
     request_id: str,
@@ -123,27 +123,30 @@ async def _hung_up(request: Request) -> None:
 
 
 @router.post(
-    "/requests/{request_id}/withdraw", response_model=shapes.Request, tags=["agents"], responses=failures(401, 403, 404)
+    "/requests/{request_id}/withdraw",
+    response_model=schemas.Request,
+    tags=["agents"],
+    responses=failures(401, 403, 404),
 )
-def withdraw(request_id: str, given: shapes.WithdrawGiven, caller: Agent, hub: Here) -> PlainJSON:
+def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: Here) -> PlainJSON:
     """Take a request back; if a person was quicker, their answer is what counts."""
     token = caller.token or 0
     row = hub.database.write(lambda connection: inbox.withdraw(connection, request_id, token, given.by, given.approved))
     return PlainJSON(shown(_existing(row)))
 
 
-@router.post("/records", response_model=shapes_reports.Taken, tags=["agents"], responses=failures(401, 403))
-def take_in(given: shapes_reports.RecordsGiven, caller: Agent, hub: Here) -> shapes_reports.Taken:
+@router.post("/records", response_model=schemas_reports.Taken, tags=["agents"], responses=failures(401, 403))
+def take_in(given: schemas_reports.RecordsGiven, caller: Agent, hub: Here) -> schemas_reports.Taken:
     """Deliver lines of a journal, in order; what is known already is not taken again."""
-    delivered = [taking_in.Delivered(each.segment, each.line, each.record) for each in given.records]
+    delivered = [records.Delivered(each.segment, each.line, each.record) for each in given.records]
     token = caller.token or 0
-    taken, known = hub.database.write(lambda connection: taking_in.take_in(connection, token, given.machine, delivered))
-    return shapes_reports.Taken(taken=taken, known=known)
+    taken, known = hub.database.write(lambda connection: records.take_in(connection, token, given.machine, delivered))
+    return schemas_reports.Taken(taken=taken, known=known)
 
 
 @router.get(
     "/rules",
-    response_model=shapes_people.Rules,
+    response_model=schemas_people.Rules,
     tags=["agents", "people"],
     responses={304: {"description": "they are as they were"}, **failures(401, 403)},
 )
@@ -160,7 +163,7 @@ def list_rules(_: Anybody, hub: Here, response: Response, if_none_match: Annotat
 # For people
 
 
-@router.get("/inbox", response_model=shapes.Inbox, tags=["people"], responses=failures(401, 403))
+@router.get("/inbox", response_model=schemas.Inbox, tags=["people"], responses=failures(401, 403))
 def list_inbox(
     _: Person, hub: Here, state: Annotated[str, Query(pattern="^(open|answered)$")] = "open", limit: Limit = 200
 ) -> PlainJSON:
@@ -170,7 +173,7 @@ def list_inbox(
 
 
 @router.get(
-    "/requests/{request_id}", response_model=shapes.RequestTold, tags=["people"], responses=failures(401, 403, 404)
+    "/requests/{request_id}", response_model=schemas.RequestTold, tags=["people"], responses=failures(401, 403, 404)
 )
 def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
     """A request, and every answer that was tried."""
@@ -185,20 +188,20 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
 
 @router.post(
     "/requests/{request_id}/answer",
-    response_model=shapes.AnswerTaken,
+    response_model=schemas.AnswerTaken,
     tags=["people"],
     responses={
-        409: {"model": shapes.AnswerTaken, "description": "somebody was quicker, or it is another request by now"},
+        409: {"model": schemas.AnswerTaken, "description": "somebody was quicker, or it is another request by now"},
         **failures(401, 403, 404),
     },
 )
-def answer(request_id: str, given: shapes.AnswerGiven, caller: Anybody, hub: Here) -> PlainJSON:
+def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: Here) -> PlainJSON:
     """Approve or deny; the first valid answer wins."""
     via = given.via or ("page" if caller.sign_in else "api")
     answered = inbox.Answered(
         *(uuid.uuid4().hex, request_id, caller.name, via, given.approved, given.scope, given.message, given.hash)
     )
-    if caller.kind != people.PERSON:
+    if caller.kind != accounts.PERSON:
         hub.database.write(lambda connection: audit.write(connection, answered, audit.REFUSED))
         raise access.not_a_person()
     became, row = hub.database.write(lambda connection: inbox.answer(connection, answered))
@@ -209,15 +212,15 @@ def answer(request_id: str, given: shapes.AnswerGiven, caller: Anybody, hub: Her
     return PlainJSON({"won": False, "why": request["state"] if has_ended else became, "request": request}, 409)
 
 
-@router.get("/sessions", response_model=shapes_reports.Sessions, tags=["people"], responses=failures(401, 403))
+@router.get("/sessions", response_model=schemas_reports.Sessions, tags=["people"], responses=failures(401, 403))
 def list_sessions(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
     """Sessions that records have come from, the latest first."""
-    return {"sessions": hub.database.read(lambda connection: taking_in.sessions(connection, limit))}
+    return {"sessions": hub.database.read(lambda connection: records.sessions(connection, limit))}
 
 
 @router.get(
     "/sessions/{machine}/{session}/timeline",
-    response_model=shapes_reports.Timeline,
+    response_model=schemas_reports.Timeline,
     tags=["people"],
     responses=failures(401, 403),
 )
@@ -230,16 +233,16 @@ def show_timeline(
     limit: Limit = 500,
 ) -> PlainJSON:
     """A session's records: events, hooks, decisions, durations."""
-    found = hub.database.read(lambda connection: taking_in.timeline(connection, machine, session, after, limit))
+    found = hub.database.read(lambda connection: records.timeline(connection, machine, session, after, limit))
     return PlainJSON({"records": found})
 
 
-@router.get("/hooks", response_model=shapes_reports.Hooks, tags=["people"], responses=failures(401, 403))
+@router.get("/hooks", response_model=schemas_reports.Hooks, tags=["people"], responses=failures(401, 403))
 def list_hooks(
     _: Person, hub: Here, since: Annotated[str, Query(pattern="^[0-9]{1,4}[smhdw]$")] = "7d"
 ) -> dict[str, Any]:
     """How hooks have been doing: figures, and series for plots."""
-    found = hub.database.read(lambda connection: taking_in.hooks(connection, moment_since(since)))
+    found = hub.database.read(lambda connection: records.hooks(connection, moment_since(since)))
     hooks = [{**each._asdict(), "series": found.series[each.hook, each.source]} for each in found.hooks]
     return {"since": found.since, "until": found.until, "hooks": hooks, "total": found.total}
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from . import access, people, rules, webhooks
-from . import shapes_people as shapes
+from . import access, accounts, rules, webhooks
+from . import schemas_people as shapes
 from .access import Caller, Refused, check_sign_in, client_of
 from .api import Anybody, Here, Person, PlainJSON, failures
 
@@ -23,15 +23,15 @@ def sign_in(given: shapes.SignInGiven, request: Request, hub: Here, response: Re
     """Sign in by name and password; the answer sets a cookie."""
     check_sign_in(request)
     try:
-        found = people.sign_in(hub.database, given.name, given.password, client_of(request))
-    except people.SlowDown as error:
+        found = accounts.sign_in(hub.database, given.name, given.password, client_of(request))
+    except accounts.SlowDown as error:
         raise slowed_down(error) from None
     if found is None:
         raise Refused(401, "wrong-password", "the name or the password is wrong", "try again")
     return _welcome(found, hub, response)
 
 
-def slowed_down(error: people.SlowDown) -> Refused:
+def slowed_down(error: accounts.SlowDown) -> Refused:
     """Too many tries, as an answer."""
     return Refused(429, "too-many-tries", error.message, error.remedy, {"Retry-After": str(int(error.seconds) + 1)})
 
@@ -40,23 +40,23 @@ def slowed_down(error: people.SlowDown) -> Refused:
 def enter(given: shapes.EnterGiven, request: Request, hub: Here, response: Response) -> shapes.Me:
     """Sign in by a one-time link, which holds for a few minutes and for one person; the answer sets a cookie."""
     check_sign_in(request)
-    found = hub.database.write(lambda connection: people.enter(connection, given.link))
+    found = hub.database.write(lambda connection: accounts.enter(connection, given.link))
     if found is None:
         raise Refused(401, "used-link", "this link has been used, or is too old", "start the hub again for a new one")
     return _welcome(found, hub, response)
 
 
-def _welcome(found: people.SignIn, hub: Hub, response: Response) -> shapes.Me:
+def _welcome(found: accounts.SignIn, hub: Hub, response: Response) -> shapes.Me:
     set_cookie(response, found, hub)
     return shapes.Me.model_validate({"kind": "person", "name": found.person, "role": found.role, "csrf": found.csrf})
 
 
-def set_cookie(response: Response, found: people.SignIn, hub: Hub) -> None:
+def set_cookie(response: Response, found: accounts.SignIn, hub: Hub) -> None:
     """Let a browser remember a sign-in."""
     response.set_cookie(
         access.COOKIE,
         found.cookie,
-        max_age=int(people.SIGN_IN_LASTS),
+        max_age=int(accounts.SIGN_IN_LASTS),
         path="/",
         secure=hub.address.is_tls,
         httponly=True,
@@ -69,7 +69,7 @@ def sign_out(caller: Person, hub: Here, response: Response) -> None:
     """End a sign-in."""
     if caller.sign_in is not None:
         cookie = caller.sign_in.cookie
-        hub.database.write(lambda connection: people.sign_out(connection, cookie))
+        hub.database.write(lambda connection: accounts.sign_out(connection, cookie))
     response.delete_cookie(access.COOKIE, path="/", httponly=True, samesite="strict", secure=hub.address.is_tls)
 
 
@@ -83,41 +83,41 @@ def me(caller: Anybody) -> dict[str, Any]:
 @router.get("/people", response_model=shapes.People, tags=["admins"], responses=failures(401, 403))
 def list_people(_: Admin, hub: Here) -> dict[str, Any]:
     """Everybody who may answer."""
-    return {"people": hub.database.read(people.listed)}
+    return {"people": hub.database.read(accounts.listed)}
 
 
 @router.post("/people", response_model=shapes.People, status_code=201, tags=["admins"], responses=failures(401, 403))
 def add_person(given: shapes.PersonGiven, _: Admin, hub: Here) -> dict[str, Any]:
     """Add a person."""
-    kept = people.hashed(given.password) if given.password is not None else None
-    hub.database.write(lambda connection: people.add(connection, given.name, given.role, kept))
-    return {"people": hub.database.read(people.listed)}
+    kept = accounts.hashed(given.password) if given.password is not None else None
+    hub.database.write(lambda connection: accounts.add(connection, given.name, given.role, kept))
+    return {"people": hub.database.read(accounts.listed)}
 
 
 @router.put("/people/{name}/password", status_code=204, tags=["admins"], responses=failures(401, 403))
 def set_password(name: str, given: shapes.PasswordGiven, _: Admin, hub: Here) -> None:
     """Give a person a new password."""
-    kept = people.hashed(given.password)
-    hub.database.write(lambda connection: people.set_password(connection, name, kept))
+    kept = accounts.hashed(given.password)
+    hub.database.write(lambda connection: accounts.set_password(connection, name, kept))
 
 
 @router.delete("/people/{name}", status_code=204, tags=["admins"], responses=failures(401, 403))
 def remove_person(name: str, _: Admin, hub: Here) -> None:
     """Send a person away."""
-    hub.database.write(lambda connection: people.remove(connection, name))
+    hub.database.write(lambda connection: accounts.remove(connection, name))
 
 
 @router.get("/tokens", response_model=shapes.Tokens, tags=["admins"], responses=failures(401, 403))
 def list_tokens(_: Admin, hub: Here) -> dict[str, Any]:
     """The tokens that count, without what is secret about them."""
-    return {"tokens": hub.database.read(people.tokens)}
+    return {"tokens": hub.database.read(accounts.tokens)}
 
 
 @router.post("/tokens", response_model=shapes.TokenMade, status_code=201, tags=["admins"], responses=failures(401, 403))
 def add_token(given: shapes.TokenGiven, _: Admin, hub: Here) -> dict[str, Any]:
     """Make a token; it is shown this once."""
     number, secret = hub.database.write(
-        lambda connection: people.new_token(connection, given.name, given.kind, given.person)
+        lambda connection: accounts.new_token(connection, given.name, given.kind, given.person)
     )
     return {"id": number, "token": secret}
 
@@ -125,7 +125,7 @@ def add_token(given: shapes.TokenGiven, _: Admin, hub: Here) -> dict[str, Any]:
 @router.delete("/tokens/{number}", status_code=204, tags=["admins"], responses=failures(401, 403, 404))
 def revoke_token(number: shapes.Number, _: Admin, hub: Here) -> None:
     """Make a token worthless."""
-    _expect(hub.database.write(lambda connection: people.revoke(connection, number)), "token")
+    _expect(hub.database.write(lambda connection: accounts.revoke(connection, number)), "token")
 
 
 @router.post("/rules", response_model=shapes.Rule, status_code=201, tags=["admins"], responses=failures(401, 403))

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from ..approvals import presenter
 from ..approvals.requests import Call
-from . import showing
+from . import request_html
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -42,15 +42,15 @@ def of(request: Row, *, whole: bool = False) -> Card:
     """Return the card of a request, shortened for a list unless it is shown whole."""
     call = Call(request["tool_name"], json.loads(request["tool_input"]), request["work_dir"])
     presented = presenter.present(call, json.loads(request["display"]))
-    part = showing.excerpt(presented.text, None if whole else _LINES_OF_CARD)
+    part = request_html.excerpt(presented.text, None if whole else _LINES_OF_CARD)
     return Card(
         request=request,
         title=presented.title[:1].upper() + presented.title[1:],
         kind=presented.kind,
         label=_LABELS[presented.kind],
-        shown=showing.request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
+        shown=request_html.request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
         input=presenter.formatted(call.tool_input),
-        left=showing.span(request["expires"] - time.time()),
+        left=request_html.span(request["expires"] - time.time()),
         outcome=_outcome(request),
         by=_by(request),
         session_path=session_path(request["machine"], request["session"]),

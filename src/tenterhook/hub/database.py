@@ -218,7 +218,7 @@ class PostgreSQL:
             from psycopg.rows import dict_row
             from psycopg_pool import ConnectionPool, PoolTimeout
         except ImportError:
-            from ..basics.extras import install_command
+            from ..basics.install_hints import install_command
 
             raise HookError("PostgreSQL needs psycopg", f"install it with: {install_command('hub')}") from None
         self.address = address

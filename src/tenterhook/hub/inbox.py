@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals.requests import content_hash
 from ..errors import HookError
-from . import audit, changes, webhooks
+from . import audit, change_feed, webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +89,7 @@ def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row,
         return open_request(connection, token, asked)
     if not grant:
         webhooks.plan(connection, asked.id)
-    changes.add(connection, changes.REQUEST, asked.id, row["state"])
+    change_feed.add(connection, change_feed.REQUEST, asked.id, row["state"])
     return row, True
 
 
@@ -159,7 +159,7 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
         became = _lost(row, given)
     audit.write(connection, given, became)
     if became == audit.WON:
-        changes.add(connection, changes.REQUEST, given.request, APPROVED if given.approved else DENIED)
+        change_feed.add(connection, change_feed.REQUEST, given.request, APPROVED if given.approved else DENIED)
     return became, row
 
 
@@ -188,7 +188,7 @@ def _grant(connection: Connection, row: Row, now: float) -> None:
         *(row["answered_by"], now, now, now, row["agent_token"], row["machine"], row["session"], row["grant_key"]),
     )
     for each in covered:
-        changes.add(connection, changes.REQUEST, each["id"], APPROVED)
+        change_feed.add(connection, change_feed.REQUEST, each["id"], APPROVED)
 
 
 def withdraw(connection: Connection, request: str, token: int, by: str, approved: bool | None) -> Row | None:
@@ -200,7 +200,7 @@ def withdraw(connection: Connection, request: str, token: int, by: str, approved
     )
     if row is None:
         return found(connection, request, token)
-    changes.add(connection, changes.REQUEST, request, WITHDRAWN)
+    change_feed.add(connection, change_feed.REQUEST, request, WITHDRAWN)
     return row
 
 
@@ -217,5 +217,5 @@ def end_overdue(connection: Connection) -> int:
         *(now, now),
     )
     for row in (*expired, *gone):
-        changes.add(connection, changes.REQUEST, row["id"], row["state"])
+        change_feed.add(connection, change_feed.REQUEST, row["id"], row["state"])
     return len(expired) + len(gone)

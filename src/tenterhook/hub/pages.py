@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when it runs
 
-from . import audit, cards, entering, inbox, plots, rendering, settings_pages, showing, taking_in, timelines
+from . import audit, cards, charts, inbox, records, rendering, request_html, settings_pages, sign_in_pages, timelines
 from .access import Caller, Refused, hub_of
+from .page_auth import Fields, PageRoute, Visitor, Writer, not_found, to
 from .rendering import page
-from .visiting import Fields, PageRoute, Visitor, Writer, not_found, to
 
 if TYPE_CHECKING:
     from ..journal.statistics import HookFigures
@@ -24,7 +24,7 @@ _DAYS = (1, 7, 30)
 
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-router.include_router(entering.router)
+router.include_router(sign_in_pages.router)
 router.include_router(settings_pages.router)
 
 
@@ -121,7 +121,7 @@ def _one_request(request: Request, caller: Caller, request_id: str, status: int 
 @router.get("/sessions")
 def show_sessions(request: Request, caller: Visitor) -> Response:
     """Every session that something is known of."""
-    found = hub_of(request).database.read(lambda connection: taking_in.sessions(connection, _MOST_SESSIONS))
+    found = hub_of(request).database.read(lambda connection: records.sessions(connection, _MOST_SESSIONS))
     sessions = [{**row, "path": cards.session_path(row["machine"], row["session"])} for row in found]
     return page(request, caller, "sessions.html", live="record", sessions=sessions)
 
@@ -130,7 +130,7 @@ def show_sessions(request: Request, caller: Visitor) -> Response:
 def show_timeline(request: Request, caller: Visitor, machine: str, session: str, after: int = 0) -> Response:
     """What happened in a session."""
     rows = hub_of(request).database.read(
-        lambda connection: taking_in.timeline(connection, machine, session, after, _MOST_RECORDS + 1)
+        lambda connection: records.timeline(connection, machine, session, after, _MOST_RECORDS + 1)
     )
     entries = [timelines.entry(row) for row in rows[:_MOST_RECORDS]]
     later = rows[_MOST_RECORDS - 1]["number"] if len(rows) > _MOST_RECORDS else None
@@ -150,7 +150,7 @@ def show_timeline(request: Request, caller: Visitor, machine: str, session: str,
 def show_hooks(request: Request, caller: Visitor, days: int = 7) -> Response:
     """How hooks are doing."""
     days = days if days in _DAYS else 7
-    found = hub_of(request).database.read(lambda connection: taking_in.hooks(connection, time.time() - days * 86400))
+    found = hub_of(request).database.read(lambda connection: records.hooks(connection, time.time() - days * 86400))
     latency = {name: _took(found.total, f"{name}_ms") for name in ("p50", "p95")}
     blocks = [(point["time"], point["blocks"]) for point in found.total]
     return page(
@@ -158,8 +158,8 @@ def show_hooks(request: Request, caller: Visitor, days: int = 7) -> Response:
         live="record",
         days=days,
         hooks=[_health(each, found.series[each.hook, each.source]) for each in found.hooks],
-        latency=plots.curves("How long hooks took", latency, showing.duration),
-        blocks=plots.bars("Calls that hooks blocked", blocks, "{:.0f}".format),
+        latency=charts.curves("How long hooks took", latency, request_html.duration),
+        blocks=charts.bars("Calls that hooks blocked", blocks, "{:.0f}".format),
     )
 
 
@@ -179,7 +179,7 @@ def _health(figures: HookFigures, series: list[Row]) -> dict[str, Any]:
         said = ("in shadow", "")
     else:
         said = ("well", "good")
-    spark = plots.spark("p95 over time", _took(series, "p95_ms"), showing.duration)
+    spark = charts.spark("p95 over time", _took(series, "p95_ms"), request_html.duration)
     return {**figures.as_json(), "failures": failed, "health": said[0], "tone": said[1], "spark": spark}
 
 

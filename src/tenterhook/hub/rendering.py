@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from . import access, showing
+from . import access, request_html
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -28,7 +28,7 @@ _KEPT_FOR = 365 * 86400  # seconds; what changes gets another address
 
 
 def _visible(value: Any) -> Any:
-    return showing.plain(value, "\n\t") if isinstance(value, str) and not isinstance(value, Markup) else value
+    return request_html.plain(value, "\n\t") if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @functools.cache
@@ -41,7 +41,13 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for shown in (showing.one_line, showing.lines, showing.duration, showing.moment, showing.clock):
+    for shown in (
+        request_html.one_line,
+        request_html.lines,
+        request_html.duration,
+        request_html.moment,
+        request_html.clock,
+    ):
         environment.filters[shown.__name__] = shown
     return environment
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..approvals import rules as rules_
-from . import changes
+from . import change_feed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def add(connection: Connection, given: Mapping[str, Any], who: str) -> Row:
         *(who, time.time()),
     )
     assert row is not None
-    changes.add(connection, changes.RULES, str(row["number"]), "added")
+    change_feed.add(connection, change_feed.RULES, str(row["number"]), "added")
     return row
 
 
@@ -47,5 +47,5 @@ def remove(connection: Connection, number: int) -> bool:
     """Take a rule back; whether there was such a one."""
     was_there = connection.run("delete from rules where number = ?", number) == 1
     if was_there:
-        changes.add(connection, changes.RULES, str(number), "removed")
+        change_feed.add(connection, change_feed.RULES, str(number), "removed")
     return was_there

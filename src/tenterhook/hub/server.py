@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from .. import __version__
 from ..basics import places
 from ..errors import HookError
-from . import access, api, api_people, changes, door, forgetting, inbox, pages, people, stream, webhooks
+from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, retention, stream, webhooks
 from .database import DatabaseAway, opened
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _THIS_MACHINE = "inbox on this machine"
 
 def application(database: SQLite | PostgreSQL, address: access.Address, keep_days: int) -> FastAPI:
     """The hub, ready to be served."""
-    feed = changes.Feed(database)
+    feed = change_feed.Feed(database)
     hub = access.Hub(database, feed, address)
 
     @contextlib.asynccontextmanager
@@ -73,7 +73,7 @@ def application(database: SQLite | PostgreSQL, address: access.Address, keep_day
         app.include_router(part.router)
     for kind, answer in _ERRORS:
         app.add_exception_handler(kind, answer)
-    app.add_middleware(door.Door, address=address)
+    app.add_middleware(middleware.Door, address=address)
     return app
 
 
@@ -114,7 +114,7 @@ def _broken(_: Request, __: Any) -> Response:
 
 
 def _failure(status: int, code: str, message: str, remedy: str, headers: Any = None) -> Response:
-    return api.PlainJSON(door.error_body(code, message, remedy), status, headers)
+    return api.PlainJSON(middleware.error_body(code, message, remedy), status, headers)
 
 
 _ERRORS: tuple[tuple[type[Exception], Callable[[Request, Any], Response]], ...] = (
@@ -136,7 +136,7 @@ async def _sweep(hub: access.Hub, keep_days: int) -> None:
             if time.monotonic() - forgotten > _FORGET:
                 forgotten = time.monotonic()
                 await run_in_threadpool(
-                    hub.database.write, lambda connection: forgetting.forget_old(connection, keep_days)
+                    hub.database.write, lambda connection: retention.forget_old(connection, keep_days)
                 )
         await asyncio.sleep(_SWEEP)
 
@@ -144,7 +144,7 @@ async def _sweep(hub: access.Hub, keep_days: int) -> None:
 class _Server(uvicorn.Server):
     """Ends at the first signal: whoever waits is sent home, and answers that are under way are finished."""
 
-    def __init__(self, config: uvicorn.Config, feed: changes.Feed) -> None:
+    def __init__(self, config: uvicorn.Config, feed: change_feed.Feed) -> None:
         super().__init__(config)
         self._feed = feed
 
@@ -241,8 +241,8 @@ def _first_words(database: SQLite | PostgreSQL, address: access.Address, own: st
 
 
 def _welcome_account(connection: Connection, name: str) -> str:
-    people.add_unless_there(connection, name, people.ADMIN)
-    return people.new_link(connection, name)
+    accounts.add_unless_there(connection, name, accounts.ADMIN)
+    return accounts.new_link(connection, name)
 
 
 def person_file() -> str:
@@ -259,7 +259,7 @@ def _remember(database: SQLite | PostgreSQL, url: str, name: str) -> None:
     if kept.get("url") and not access.is_loopback(urlsplit(str(kept["url"])).hostname or ""):
         return
     token = str(kept.get("token", ""))
-    known = database.read(lambda connection: people.by_token(connection, token))
+    known = database.read(lambda connection: accounts.by_token(connection, token))
     if known is None or known["person"] != name:
         _, token = database.write(lambda connection: _token(connection, name))
     places.make_private(os.path.dirname(person_file()))
@@ -269,8 +269,8 @@ def _remember(database: SQLite | PostgreSQL, url: str, name: str) -> None:
 
 def _token(connection: Connection, name: str) -> tuple[int, str]:
     """A new one, though others may have come from machines that share the database, or have been lost."""
-    called = people.free_name(connection, _THIS_MACHINE, people.PERSON, name)
-    return people.new_token(connection, called, people.PERSON, name)
+    called = accounts.free_name(connection, _THIS_MACHINE, accounts.PERSON, name)
+    return accounts.new_token(connection, called, accounts.PERSON, name)
 
 
 def _remembered() -> dict[str, Any]:

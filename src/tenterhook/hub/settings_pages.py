@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when it runs
 
 from ..errors import HookError
-from . import people, rules, webhooks
+from . import accounts, rules, webhooks
 from .access import Caller, hub_of
+from .page_auth import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, to
 from .rendering import page
-from .visiting import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,10 +77,10 @@ def add_person(request: Request, caller: WritingAdmin, fields: Fields) -> Respon
     """A new person with a password and a role."""
 
     def add(connection: Connection) -> None:
-        people.add(connection, fields.get("name", ""), fields.get("role", ""), kept)
+        accounts.add(connection, fields.get("name", ""), fields.get("role", ""), kept)
 
     try:
-        kept = people.hashed(fields.get("password", ""))
+        kept = accounts.hashed(fields.get("password", ""))
     except HookError as error:
         return _people(request, caller, trouble=_said(error))
     return _changed(request, caller, add)
@@ -89,19 +89,19 @@ def add_person(request: Request, caller: WritingAdmin, fields: Fields) -> Respon
 @router.post("/people/{name}/remove")
 def remove_person(request: Request, caller: WritingAdmin, name: str) -> Response:
     """Send a person away."""
-    return _changed(request, caller, lambda connection: people.remove(connection, name))
+    return _changed(request, caller, lambda connection: accounts.remove(connection, name))
 
 
 @router.post("/tokens")
 def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
     """A new token for a machine's agents, or for one's own programs; shown this once."""
-    kind = people.PERSON if fields.get("kind") == people.PERSON else people.AGENT
+    kind = accounts.PERSON if fields.get("kind") == accounts.PERSON else accounts.AGENT
     name = fields.get("name", "").strip()[:64]
     if not name:
         return _people(request, caller, trouble="A token needs a name.")
-    whose = caller.name if kind == people.PERSON else None
+    whose = caller.name if kind == accounts.PERSON else None
     try:
-        _, secret = hub_of(request).database.write(lambda connection: people.new_token(connection, name, kind, whose))
+        _, secret = hub_of(request).database.write(lambda connection: accounts.new_token(connection, name, kind, whose))
     except HookError as error:
         return _people(request, caller, trouble=_said(error))
     return _people(request, caller, secret=secret)
@@ -110,7 +110,7 @@ def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Respons
 @router.post("/tokens/{number}/revoke")
 def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Response:
     """Make a token worthless."""
-    if not hub_of(request).database.write(lambda connection: people.revoke(connection, number)):
+    if not hub_of(request).database.write(lambda connection: accounts.revoke(connection, number)):
         raise not_found("token")
     return to("/people")
 
@@ -150,8 +150,8 @@ def _people(request: Request, caller: Caller, *, secret: str = "", trouble: str 
     return page(
         *(request, caller, "people.html", 422 if trouble else 200),
         live="" if secret or trouble else "people webhooks",  # what is said once would be gone at once
-        people=database.read(people.listed),
-        tokens=database.read(people.tokens),
+        people=database.read(accounts.listed),
+        tokens=database.read(accounts.tokens),
         webhooks=called,
         secret=secret,
         trouble=trouble,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 
-from . import access, changes
+from . import access, change_feed
 from .api import Here, Person, failures
 from .database import DatabaseAway
 
@@ -58,13 +58,13 @@ async def _stream(request: Request, caller: Caller, hub: Hub, number: int) -> As
                     return
         except DatabaseAway:
             continue  # it has waited long enough
-        said = "".join(_event(change) for change in found if caller.is_admin or change.kind != changes.PEOPLE)
+        said = "".join(_event(change) for change in found if caller.is_admin or change.kind != change_feed.PEOPLE)
         number = found[-1].number if found else number
         if said or not found:
             yield said or ": still here\n\n"
         await asyncio.sleep(_PAUSE)
 
 
-def _event(change: changes.Change) -> str:
+def _event(change: change_feed.Change) -> str:
     data = json.dumps({"kind": change.kind, "id": change.about, "what": change.what})
     return f"id: {change.number}\nevent: {change.kind}\ndata: {data}\n\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals import presenter
-from ..basics.shown import with_stderr
+from ..basics.display_text import with_stderr
 from ..journal.summary import subject
 
 if TYPE_CHECKING:

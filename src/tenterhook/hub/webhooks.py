@@ -22,7 +22,7 @@ from .. import __version__
 from ..approvals import presenter
 from ..approvals.requests import Call
 from ..errors import HookError
-from . import changes
+from . import change_feed
 from .database import DatabaseAway
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def add(connection: Connection, kind: str, url: str, who: str) -> Row:
         *(kind, url, who, time.time()),
     )
     assert row is not None
-    changes.add(connection, changes.WEBHOOKS, str(row["number"]), "added")
+    change_feed.add(connection, change_feed.WEBHOOKS, str(row["number"]), "added")
     return row
 
 
@@ -65,7 +65,7 @@ def _is_address(url: str) -> bool:
 def remove(connection: Connection, number: int) -> bool:
     was_there = connection.run("delete from webhooks where number = ?", number) == 1
     if was_there:
-        changes.add(connection, changes.WEBHOOKS, str(number), "removed")
+        change_feed.add(connection, change_feed.WEBHOOKS, str(number), "removed")
     return was_there
 
 
@@ -119,7 +119,7 @@ def _is_due(connection: Connection) -> bool:
     return connection.one("select 1 as due from deliveries where due <= ? limit 1", time.time()) is not None
 
 
-async def ring(database: Database, feed: changes.Feed, public_url: str) -> None:
+async def ring(database: Database, feed: change_feed.Feed, public_url: str) -> None:
     """Make the calls for waiting requests, soon after they were opened; one that takes long keeps no other back."""
     room = asyncio.Semaphore(_AT_ONCE)
 

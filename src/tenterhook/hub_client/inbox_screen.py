@@ -19,7 +19,7 @@ from textual.message import Message
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ..basics.shown import one_line
+from ..basics.display_text import one_line
 from ..errors import HookError
 from . import inbox_client, inbox_text
 from .inbox_widgets import AskMessage, Help, in_list, whole

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..approvals import presenter
 from ..approvals.requests import Call
-from ..basics.shown import one_line
+from ..basics.display_text import one_line
 
 if TYPE_CHECKING:
     from .inbox_client import AnswerResult

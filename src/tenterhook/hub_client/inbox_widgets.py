@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from ..approvals import presenter
-from ..basics.shown import one_line, visible
+from ..basics.display_text import one_line, visible
 from . import inbox_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import segments
-from .writing import digest
+from .writer import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

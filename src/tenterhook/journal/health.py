@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ..basics import places
 from . import statistics
+from .filters import Wanted
 from .index import Index
-from .selection import Wanted
-from .writing import trouble
+from .writer import trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..basics import places
 from ..basics.locks import Lock
 from . import segments
+from .filters import Wanted, columns_of, conditions, runs_of, utf8
 from .follower import Follower, Position
-from .selection import Wanted, columns_of, conditions, runs_of, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

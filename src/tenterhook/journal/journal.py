@@ -28,17 +28,17 @@ class Journal:
     def make_ready(self) -> None:
         """Import what a verdict will need. Never raises: whoever writes will hear of it again."""
         try:
-            from . import records, settings, writing  # noqa: F401
+            from . import records, settings, writer  # noqa: F401
         except Exception:  # noqa: BLE001, S110  # an upgrade may be under way
             pass
 
     def add(self, event: Event, verdict: Verdict, waited_ms: float) -> None:
         """Write a verdict down. Never raises: what was decided stands, whatever becomes of its record."""
         try:
-            from . import records, settings, writing
+            from . import records, settings, writer
 
             payloads = settings.payloads(self._settings)
-            writing.append(self._directory, records.of_verdict(event, verdict, self.by, waited_ms, payloads))
+            writer.append(self._directory, records.of_verdict(event, verdict, self.by, waited_ms, payloads))
         except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, a value that nobody thought of
             self._tell(error)
 
@@ -57,9 +57,9 @@ class Journal:
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a record. Never raises either."""
         try:
-            from . import writing
+            from . import writer
 
-            writing.append(self._directory, record)
+            writer.append(self._directory, record)
         except Exception as error:  # noqa: BLE001  # as above
             self._tell(error)
 

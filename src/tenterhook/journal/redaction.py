@@ -6,7 +6,7 @@ linear time: an agent waits for it, and a model may have written the text.
 
 from __future__ import annotations
 
-from ..basics.values import remembered
+from ..basics.named_tuples import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 import time
 
 from ..basics import places
-from . import settings, writing
+from . import settings, writer
 
 
 def forget_old(place: str) -> None:
@@ -16,7 +16,7 @@ def forget_old(place: str) -> None:
     """
     chosen = settings.read(places.settings_file())
     oldest_kept = time.time() - chosen["keep_days"] * 86400
-    last = writing.last_number(place)
+    last = writer.last_number(place)
     numbers = sorted(number for number in numbers_in(place) if number < last)
     sizes = {number: os.path.getsize(_path(place, number)) for number in (*numbers, last)}
     over = sum(sizes.values()) - chosen["keep_mb"] * 1024 * 1024
@@ -29,8 +29,8 @@ def forget_old(place: str) -> None:
     asides = _old_asides(place, oldest_kept)
     if gone or asides:
         about = {"schema": 1, "type": "checkpoint", "time": round(time.time(), 6), "through": gone, "aside": asides}
-        writing.append_locked(place, {**about, "head": writing.end_of(_path(place, gone)) if gone else None})
-        for name in (*(writing.segment_name(number) for number in numbers if number <= gone), *asides):
+        writer.append_locked(place, {**about, "head": writer.end_of(_path(place, gone)) if gone else None})
+        for name in (*(writer.segment_name(number) for number in numbers if number <= gone), *asides):
             os.unlink(os.path.join(place, name))
 
 
@@ -47,4 +47,4 @@ def numbers_in(place: str) -> list[int]:
 
 
 def _path(place: str, number: int) -> str:
-    return os.path.join(place, writing.segment_name(number))
+    return os.path.join(place, writer.segment_name(number))

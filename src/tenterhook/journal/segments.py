@@ -8,7 +8,7 @@ import stat
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .writing import START, digest, segment_name
+from .writer import START, digest, segment_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,8 +11,8 @@ from .records import CANARY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from .filters import Wanted
     from .index import Index
-    from .selection import Wanted
 
 FAILING_AFTER = 5  # failures in a row
 _BARS = "▁▂▃▄▅▆▇█"

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tenterhook.authoring.convert.dialects import differing, translate
-from tenterhook.deciding import expressions
-from tenterhook.deciding.expressions import JAVASCRIPT, PYTHON
+from tenterhook.formats import expressions
+from tenterhook.formats.expressions import JAVASCRIPT, PYTHON
 
 settings.register_profile(
     "dialects", deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from authoring.convert.ways import FILES, FORMATS, comparable, convert, read
 from tenterhook.agents import dialect
-from tenterhook.deciding import expressions
 from tenterhook.events import AGENTS, BY_NAME, EVENTS
+from tenterhook.formats import expressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from support import array_hook, folder_hook, table_hook, write_config
 from tenterhook.authoring.convert import carrying, commands, documents, folders, sources, targets
 from tenterhook.authoring.convert.findings import Loss, Note
-from tenterhook.deciding import expressions
 from tenterhook.events import TOOL_NAMES, tool_names
+from tenterhook.formats import expressions
 
 if TYPE_CHECKING:
     from tenterhook import Hook

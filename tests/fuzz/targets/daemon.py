@@ -20,8 +20,8 @@ from hosts.test_answers import RECORDED
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.basics import places
-from tenterhook.dispatching import daemon_server, starting
-from tenterhook.installing import changes, records
+from tenterhook.dispatch import daemon_server, start
+from tenterhook.install import records, settings_change
 
 _CLAUDE = AGENTS["claude-code"]
 _PAYLOADS = [file.read_bytes() for file in RECORDED if file.parent.name == "claude-code"]
@@ -46,7 +46,7 @@ _WORDS += [b"--event\0PreToolUse\0", b"\xff", b"1_0", b"+5", b"{", b'"session_id
 def _served() -> Path:
     """A daemon in this process, for an agent whose calls are all refused."""
     folder_hook(user_hooks(Path(places.home())), "guard", "echo refused >&2; exit 2")
-    changes.apply(changes.plan(_CLAUDE, None, (), also=_CLAUDE.events))
+    settings_change.apply(settings_change.plan(_CLAUDE, None, (), also=_CLAUDE.events))
     daemon_server.Server().start()
     return Path(places.state()) / "daemon.sock"
 
@@ -59,7 +59,7 @@ def _warm() -> None:
 
 def _request(payload: bytes, event: str = "PreToolUse") -> bytes:
     """What the launcher sends."""
-    words = [starting.version(), "--host", "claude-code", "--event", event]
+    words = [start.version(), "--host", "claude-code", "--event", event]
     words += ["--record", records.file(_CLAUDE, None), "", "PATH=/usr/bin:/bin"]
     said = "\0".join(words).encode()
     return b"%d %d\n%b%b" % (len(said), len(payload), said, payload)
@@ -160,7 +160,7 @@ def _check(answer: bytes) -> None:
     """No answer, or a whole one."""
     if answer:
         status, output, trouble, end = answer.split(b"\0")
-        assert int(status) in (0, starting.BLOCK)
+        assert int(status) in (0, start.BLOCK)
         assert end == b"end\n"
         assert not output.strip() or isinstance(json.loads(output), dict)
         assert not trouble

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fuzz import inputs
 from support import array_hook, folder_hook, table_hook, user_hooks
 from tenterhook.basics import places
-from tenterhook.catalog import fail_closed, index, lints, loading, observing
+from tenterhook.catalog import fail_closed, index, lints, loading, snapshot
 from tenterhook.errors import CODES
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ definitions = st.dictionaries(st.sampled_from(list(_PLACES)), st.none(), min_siz
 @functools.cache
 def _good() -> Path:
     """Where all of it stands: a good definition of either kind, which nothing beside them takes down."""
-    observing.CLOCK_TICK = -1  # each input is removed before the next one is written
+    snapshot.CLOCK_TICK = -1  # each input is removed before the next one is written
     top = Path(places.home())
     os.environ["HOME"] = str(top / "home")
     folder_hook(user_hooks(top / "home"), "good", "exit 2")

@@ -18,8 +18,8 @@ from hosts.test_answers import DOES, RECORDED, native_name
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.basics import callers, install_record, places
-from tenterhook.dispatching import answering, dispatch
-from tenterhook.installing import changes, records
+from tenterhook.dispatch import answer_event, dispatch
+from tenterhook.install import records, settings_change
 
 REFUSED = ("pre-tool-call", "permission-request")
 _EVENTS = [(host, native) for host in AGENTS for native in AGENTS[host].events]
@@ -79,7 +79,7 @@ def _installed(matcher: str | None) -> dict[str, dict[str, Any]]:
         elif matcher is None:
             folder_hook(user_hooks(home), event, "cat", event)
     for agent in AGENTS.values():
-        changes.apply(changes.plan(agent, None, (), also=agent.events))
+        settings_change.apply(settings_change.plan(agent, None, (), also=agent.events))
     return {name: install_record.read(records.file(AGENTS[name], None)) for name in AGENTS}
 
 
@@ -128,8 +128,8 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
         assert matcher or event not in _TOOL_EVENTS, "a call that was put to no hook"
         caller.use(caller.given or {}, record)  # as dispatch does before hooks run
         try:
-            answer = answering.answer(native, dispatch._payload(text), record, None, time.monotonic() + 60, caller)
-        except answering.BadEvent:  # no hook could be told of it, and none is for it
+            answer = answer_event.answer(native, dispatch._payload(text), record, None, time.monotonic() + 60, caller)
+        except answer_event.BadEvent:  # no hook could be told of it, and none is for it
             return
         assert (answer.stdout, answer.stderr, answer.blocks) == ("", "", False), (
             "the index says that no hook is reached"

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz import inputs
-from installing import test_json_text, test_toml_text
+from install import test_json_editor, test_toml_editor
 from tenterhook.agents import AGENTS
 from tenterhook.errors import HookError
 from tenterhook.formats.own_entries import is_own_entry
-from tenterhook.installing import entries, lines, trust_tables
+from tenterhook.install import entries, lines, trust_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,14 +50,14 @@ _GOOD = {
 }
 _TEXTS = {
     kind: inputs.changed_bytes(_GOOD[kind], [word.encode() for word in _WORDS[kind]]) | written
-    for kind, written in (("json", test_json_text.texts()), ("toml", test_toml_text.texts()))
+    for kind, written in (("json", test_json_editor.texts()), ("toml", test_toml_editor.texts()))
 }
 
 
 def _value(kind: str, text: bytes) -> Any:
     """What the file says to its agent; None if it says nothing that can be read."""
     try:
-        found = test_json_text.meaning(text) if kind == "json" else tomllib.loads(text.decode("utf-8-sig"))
+        found = test_json_editor.meaning(text) if kind == "json" else tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, IndexError, RecursionError):
         return None
     return found

@@ -13,14 +13,14 @@ import pexpect
 from tenterhook.agents import AGENTS
 from tenterhook.agents.headless import search_path
 from tenterhook.agents.protocol import PROMPT
-from tenterhook.live.model import ScriptedModel
+from tenterhook.doctor.live.model import ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from hosts.real import Guarded
-    from tenterhook.model_script import Turn
+    from tenterhook.basics.model_script import Turn
 
 CLAUDE = AGENTS["claude-code"]
 _MOVES = r"(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])*"  # what may stand between two words on a screen that is drawn

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import httpx
 
 from tenterhook.approvals.requests import Call, content_hash
-from tenterhook.hub import people
+from tenterhook.hub import accounts
 from tenterhook.hub.database import opened
 
 if TYPE_CHECKING:
@@ -108,26 +108,26 @@ class Hub:
         self.end()
 
     def agent(self, machine: str) -> Agent:
-        return Agent(self._client(self._token(machine, people.AGENT)), machine)
+        return Agent(self._client(self._token(machine, accounts.AGENT)), machine)
 
-    def person(self, name: str, role: str = people.APPROVER) -> None:
-        kept = people.hashed(PASSWORD)
-        self._write(lambda connection: people.add(connection, name, role, kept))
+    def person(self, name: str, role: str = accounts.APPROVER) -> None:
+        kept = accounts.hashed(PASSWORD)
+        self._write(lambda connection: accounts.add(connection, name, role, kept))
 
     def program(self, person: str, name: str = "chat bot") -> httpx.Client:
         """A program that acts for a person, by a token."""
-        return self._client(self._token(name, people.PERSON, person))
+        return self._client(self._token(name, accounts.PERSON, person))
 
     def _token(self, name: str, kind: str, person: str | None = None) -> str:
         def make(connection: Connection) -> str:
-            free = people.free_name(connection, name, kind, person)
-            return people.new_token(connection, free, kind, person)[1]
+            free = accounts.free_name(connection, name, kind, person)
+            return accounts.new_token(connection, free, kind, person)[1]
 
         return str(self._write(make))
 
     def link(self, person: str) -> str:
         """An address that signs somebody in once."""
-        return f"{self.url}/enter#{self._write(lambda connection: people.new_link(connection, person))}"
+        return f"{self.url}/enter#{self._write(lambda connection: accounts.new_link(connection, person))}"
 
     def _write(self, work: Any) -> Any:
         database = opened(self.file)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from agent.playing import Play, shell, tool
+from bundled_agent.playing import Play, shell, tool
 from hub.browser.joined import card_of, joined, live
 from hub.browser.running import Hub, signed_in
 from support import until
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
-    from agent.playing import Terminal
+    from bundled_agent.playing import Terminal
 
 OPEN = "once · s for this session · n no · f no, and say why"  # the question's keys, once it is open
 PHONE = {"width": 360, "height": 740}

@@ -15,7 +15,7 @@ from hub.browser import claude
 from hub.browser.joined import card_of, joined, live
 from support import until
 from tenterhook.agents.protocol import AUTO_APPROVE, DONE, PLAIN
-from tenterhook.model_script import Turn
+from tenterhook.basics.model_script import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hosts.real import Guarded
     from hub.browser.running import Hub
-    from tenterhook.live.trial import Trial
+    from tenterhook.doctor.live.trial import Trial
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 ALLOWED = "Allowed by PermissionRequest hook"  # in Claude Code's words

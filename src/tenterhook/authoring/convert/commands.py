@@ -9,8 +9,8 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents import dialect
+from ...engine import commands
 from ...events import AGENTS
-from ...firing import commands
 from ...formats import agent_payloads, entry_points, placeholders
 from ...model import Event
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 
-from ...deciding import expressions
-from ...deciding.expressions import JAVASCRIPT, PYTHON
+from ...formats import expressions
+from ...formats.expressions import JAVASCRIPT, PYTHON
 
 _ESCAPE = r"\\(?:[!-/:-@\[-^`{-~]|[dDwWsSnrtfv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})"
 # Everything that is written and read alike in both dialects, and named groups.

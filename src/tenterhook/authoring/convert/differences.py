@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ...deciding.decisions import read_decision
+from ...engine.decisions import read_decision
 from ...events import STOPS, Effect
 from ...formats import agent_answers, payloads
 from ...model import Event, Hook, Run

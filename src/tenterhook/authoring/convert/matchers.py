@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...deciding import expressions
 from ...events import TOOL_NAMES
-from ...formats import settings
+from ...formats import expressions, settings
 from . import dialects
 from .targets import FORMS, own_tool_names
 

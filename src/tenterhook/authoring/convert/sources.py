@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...catalog import settings
+from ...catalog import layer_settings
 from ...errors import ERROR, Problem
 from ...formats import folder as folder_format
 from ...formats import toml_files
@@ -76,7 +76,7 @@ def _read(path: str, hooks: list[Hook], problems: list[Problem], notes: list[Not
 
 def _read_directory(path: str, hooks: list[Hook], problems: list[Problem], notes: list[Note]) -> None:
     """The folders of a directory as its `hooks.toml` has them."""
-    rules, trouble = settings.read(path, ("user",))
+    rules, trouble = layer_settings.read(path, ("user",))
     problems += trouble
     folders = [os.path.join(path, name) for name in sorted(os.listdir(path), key=os.fsencode)]
     folders = [folder for folder in folders if os.path.lexists(os.path.join(folder, "HOOK.md"))]

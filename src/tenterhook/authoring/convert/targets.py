@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents import AGENTS as KNOWN_AGENTS
 from ...agents import dialect
-from ...deciding import expressions
 from ...events import AGENTS
-from ...formats import agent_payloads
+from ...formats import agent_payloads, expressions
 
 if TYPE_CHECKING:
     from ...model import Hook

@@ -1,0 +1,198 @@
+"""An engine's hooks in a pydantic-ai agent: its life mapped onto PROTOCOL 1.
+
+    agent = Agent("openai:gpt-5", capabilities=[HooksCapability(engine)])
+
+A run of the agent is a turn. What belongs to a session (`begin`, `end`), to its context and to background work is the
+caller's to fire; everything inside a turn, and subagents, happens here. A tool that returns
+`ToolReturn(output, metadata={"exit_code": 1})` has failed: the model gets its output, hooks hear of a failure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from pydantic_ai.agent import CallToolsNode, ModelRequestNode
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.messages import ModelRequest, UserPromptPart
+from pydantic_ai.result import FinalResult
+from pydantic_ai.run import AgentRunResult
+from pydantic_graph import End
+
+from ..engine.model_messages import said_text
+from .agent_session import AgentSession
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pydantic_ai.capabilities.abstract import WrapRunHandler
+    from pydantic_ai.messages import ToolCallPart
+    from pydantic_ai.tools import RunContext, ToolDefinition
+
+EVENTS = {
+    "pre-session": "you, with `begin`",
+    "post-session": "you, with `end`",
+    **dict.fromkeys(
+        (
+            *("turn-started", "pre-agent-turn", "post-agent-turn", "pre-agent-turn-stop", "post-agent-turn-stop"),
+            *("post-agent-turn-failure", "post-tool-call", "post-tool-call-failure"),
+        ),
+        "the capability",
+    ),
+    **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
+    **dict.fromkeys(("pre-subagent", "post-subagent"), "the capability of `for_subagent`"),
+}
+
+
+class HooksCapability(AgentSession, AbstractCapability[Any]):
+    """Fires every event of a run at an engine's hooks and does what they decide."""
+
+    _said: str | None = None  # the model's last words in a turn that was cut off
+
+    async def for_run(self, ctx: RunContext[Any]) -> HooksCapability:
+        return self.for_turn()
+
+    def get_instructions(self) -> Callable[[], str | None]:
+        return lambda: "\n\n".join(self.context) or None
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+        context = await self.begin_turn(said_text(ctx.prompt), ctx.run_id or "")
+        if self.turn.refusal is not None:
+            if self.subagent is not None:
+                raise ToolFailed(self.turn.refusal)
+            return AgentRunResult(output=self.turn.refusal)
+        self.turn.context += context
+        try:
+            result = await handler()
+        except Exception as error:
+            await self.fail_turn(error)
+            raise
+        finally:
+            if self.subagent is None:  # of a turn that was cut off or interrupted: its calls had their results
+                self.wait(self.turn.context)
+        was_cut_off = self.turn.stop_reason != "no_tool_calls"
+        await self.end_turn(self._said or "" if was_cut_off else said_text(result.output))
+        return result
+
+    async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
+        tell(ctx, request_context, [*self.turn.context, *self.take_waiting()])
+        self.turn.context.clear()
+        return request_context
+
+    async def before_node_run(self, ctx: RunContext[Any], *, node: Any) -> Any:
+        self.turn.steps += isinstance(node, ModelRequestNode)
+        return node
+
+    async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
+        """Where a run would go on although it must not, and where it would end although hooks say no."""
+        if isinstance(result, ModelRequestNode) and isinstance(node, CallToolsNode):
+            await self._tell_of_others(node, result.request)
+            if self.is_cut_off():
+                ctx.messages.append(result.request)  # the results of the calls, which nobody answers
+                await self.stop(node.model_response.text)
+                return self._cut_off(node.model_response.text)
+        if isinstance(result, End):
+            said = self.turn.answer = said_text(result.data.output)
+            told = await self.stop(said)
+            if self.turn.stop_reason == "max_steps":  # hooks have objected, and no step is left
+                return self._cut_off(said)
+            for text in told:  # which has the run go on
+                ctx.enqueue(text)
+        return result
+
+    def _cut_off(self, said: str | None) -> End[FinalResult[Any]]:
+        """The end of a turn that hooks cannot prevent; `said` are the model's last words."""
+        self._said = said
+        return End(FinalResult(self.turn.answer))
+
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: Callable[[dict[str, Any]], Awaitable[Any]],
+    ) -> Any:
+        given = _given(call, args)
+        permit = await self.permit(self.call(call.tool_name, given, call.tool_call_id))
+        self.turn.context += permit.context
+        wanted = permit.call
+        if not permit.allowed:
+            reason, context = await self.refused(permit)
+            self.turn.context += context
+            raise ToolFailed(reason)
+        try:
+            args = args if wanted.tool_input is given else _validated(ctx, call.tool_name, wanted.tool_input)
+            output = await handler(args)
+        except Exception as error:
+            self.turn.context += await self.failed(wanted, str(error))
+            raise
+        exit_code = _exit_code(output)
+        if exit_code:  # the model gets the result all the same
+            self.turn.context += await self.failed(wanted, said_text(_output(output)), exit_code)
+        else:
+            self.turn.context += await self.succeeded(wanted, _output(output))
+        return output
+
+    async def _tell_of_others(self, node: Any, request: Any) -> None:
+        """Calls that never came to run: of a tool that does not exist, or with an input that it does not take."""
+        calls = {call.tool_call_id: call for call in node.model_response.tool_calls}
+        for part in list(request.parts):
+            call = calls.get(getattr(part, "tool_call_id", ""))
+            if call is None or call.tool_call_id in self.turn.heard:
+                continue
+            try:
+                given = call.args_as_dict()
+            except ValueError:
+                given = {"arguments": call.args}
+            wanted = self.call(call.tool_name, given, call.tool_call_id)
+            self.turn.context += await self.failed(wanted, _error_text(part))
+
+
+def tell(ctx: RunContext[Any], request_context: Any, texts: Sequence[str]) -> None:
+    """Put texts into the request that is about to be made, and into the history with it."""
+    if texts:
+        parts = [UserPromptPart(text) for text in texts]
+        request = ModelRequest(parts=parts, run_id=ctx.run_id, conversation_id=ctx.conversation_id)
+        ctx.messages.append(request)
+        request_context.messages = [*request_context.messages, request]
+
+
+def _given(call: ToolCallPart, args: dict[str, Any]) -> dict[str, Any]:
+    """The input as the model gave it, without the defaults of the tool; as it will run, if something has changed it."""
+    try:
+        given = call.args_as_dict()
+    except ValueError:
+        return args
+    return given if all(key in args and args[key] == value for key, value in given.items()) else args
+
+
+def _error_text(part: Any) -> str:
+    if hasattr(part, "model_response_str"):
+        return str(part.model_response_str(wrap_if_error=False))
+    return str(part.model_response())
+
+
+def _validated(ctx: RunContext[Any], tool_name: str, tool_input: dict[str, Any]) -> dict[str, Any]:
+    """An input that hooks have made, as the tool takes it."""
+    tools = ctx.tool_manager.tools if ctx.tool_manager is not None else None
+    if not tools or tool_name not in tools:
+        return tool_input
+    try:
+        return dict(tools[tool_name].args_validator.validate_python(tool_input))
+    except ValidationError as error:
+        what = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        raise ToolFailed(f"A hook has modified the input into one that the tool does not take: {what}") from None
+
+
+def _output(output: Any) -> Any:
+    return output.return_value if hasattr(output, "return_value") else output
+
+
+def _exit_code(output: Any) -> int | None:
+    """Of a tool that ran a command: `ToolReturn(…, metadata={"exit_code": 1})`."""
+    metadata = getattr(output, "metadata", None)
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    return code if isinstance(code, int) else None

@@ -1,0 +1,358 @@
+"""The agents that Tenterhook guards are marked; what runs below one of them may not weaken the protection.
+
+The marks are in a directory that no variable moves: `/run/user/UID/tenterhook`, else `/tmp/tenterhook-UID`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from . import light_json, places, processes
+from .named_tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+_FIRST = "first"  # the file that says when the first agent was marked
+_INITIAL = "pid:[4026531836]"  # the kernel's number of the PID namespace in which all processes are seen
+
+
+class Unsafe(OSError):
+    """The directory of the marks is not this account's alone."""
+
+
+def mark(process: processes.Process | str) -> None:
+    """Remember a running agent, given as a process or as one is written, and where its hooks and trust are."""
+    directory = places.marks()
+    file = os.path.join(directory, str(process))
+    if os.path.exists(file):
+        return
+    places.make_private(directory)
+    _check(directory)
+    kinds = {"home": places.home(), "config": places.config_home(), "state": places.state(), "cache": places.cache()}
+    where = {"namespace": _namespace(), "start": _start()}
+    places.replace_file(file, light_json.dumps({**kinds, **where}).encode())
+    first = os.path.join(directory, _FIRST)
+    if _since_first(directory) is None:
+        places.replace_file(first, f"{_boot()} {processes.now()}".encode())
+    _forget_ended(directory)
+
+
+def _check(directory: str) -> None:
+    found = os.lstat(directory)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise Unsafe(1, "another account could have made or changed it", directory)
+
+
+def _forget_ended(directory: str) -> None:
+    """Remove the marks of processes that are gone, so that the directory does not grow."""
+    if not os.path.isdir("/proc/self"):
+        return
+    own = _namespace()
+    for name, found in _marks_in(directory).items():
+        if found["namespace"] == own:
+            is_gone = not os.path.isdir(f"/proc/{_pid(name)}")
+        else:
+            is_gone = own != _INITIAL and _is_of_earlier_start(found, directory)
+        if is_gone:
+            try:
+                os.unlink(os.path.join(directory, name))
+            except OSError:
+                continue
+
+
+def _pid(name: str) -> str:
+    return name.partition(".")[0]
+
+
+class _Marks(NamedTuple):
+    """What was written down about each agent, by its process."""
+
+    here: dict[str, dict[str, Any]]  # in our PID namespace
+    is_one_elsewhere: bool  # in a namespace from which we may have been started
+
+
+def _marks(above: Iterable[processes.Ancestor]) -> _Marks:
+    own = _namespace()
+    here: dict[str, dict[str, Any]] = {}
+    is_one_elsewhere = False
+    for directory in (f"{root}{each}" for root in _roots(above) for each in _directories()):
+        try:
+            _check(directory)
+            found = _marks_in(directory)
+        except FileNotFoundError:
+            continue
+        for name, each in found.items():
+            if each["namespace"] == own:
+                here[name] = each
+            elif own != _INITIAL and not _is_of_earlier_start(each, directory):
+                is_one_elsewhere = True
+    return _Marks(here, is_one_elsewhere)
+
+
+def _roots(above: Iterable[processes.Ancestor]) -> list[str]:
+    """Our file system, and those of ancestors in another mount namespace: in ours something may hide the marks."""
+    own = _link("/proc/self/ns/mnt")
+    others = {_link(f"/proc/{each.process.pid}/ns/mnt"): f"/proc/{each.process.pid}/root" for each in above}
+    return ["", *(root for namespace, root in others.items() if namespace and namespace != own)]
+
+
+def _directories() -> list[str]:
+    """Where this account's agents are marked, or were before a session manager made or removed `/run/user/UID`.
+
+    In a user namespace the account has another number: only the owner of a directory tells whose it is.
+    """
+    own, user = places.marks(), os.getuid()
+    if _uid_map() not in (None, [["0", "0", "4294967295"]]):
+        return [each for each in _all_directories() if _owner(each) == user]
+    before = f"/tmp/tenterhook-{user}"  # noqa: S108
+    return [own, before] if before != own and _owner(before) == user else [own]
+
+
+def _all_directories() -> Iterator[str]:
+    """The directories of every account's marks, or what others have put there."""
+    for name in _listed("/tmp"):  # noqa: S108
+        if name.startswith("tenterhook-"):
+            yield f"/tmp/{name}"  # noqa: S108
+    for name in _listed("/run/user"):
+        yield f"/run/user/{name}/tenterhook"
+
+
+def _listed(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
+
+
+def _owner(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None
+
+
+def _agent_of_another(above: Iterable[processes.Ancestor]) -> str | None:
+    """For root: the mark of an ancestor that another account's agent is, as below `sudo`."""
+    others = [each for each in _all_directories() if _owner(each)] if os.getuid() == 0 else []
+    for each in above if others else ():
+        name, user = str(each.process), _owner(f"/proc/{each.process.pid}")
+        if any(_owner(other) == user and os.path.exists(f"{other}/{name}") for other in others):
+            return name  # nobody else can mark a process of theirs
+    return None
+
+
+def _marks_in(directory: str) -> dict[str, dict[str, Any]]:
+    return {name: _read(directory, name) for name in os.listdir(directory) if _pid(name).isdigit()}
+
+
+def _read(directory: str, name: str) -> dict[str, Any]:
+    try:
+        with open(os.path.join(directory, name), encoding="utf-8") as file:
+            found = light_json.loads(file.read())
+    except (OSError, ValueError):
+        found = None
+    return found if isinstance(found, dict) and "namespace" in found else {"namespace": _namespace()}
+
+
+def _is_of_earlier_start(mark: dict[str, Any], directory: str) -> bool:
+    """Whether a mark was left in a container's own file system before the container was started again."""
+    return mark.get("start") != _start() and _is_on_root(directory)
+
+
+def _is_on_root(directory: str) -> bool:
+    return os.stat(directory).st_dev == os.stat("/").st_dev
+
+
+def _start() -> str:
+    """This start of the machine or of its container: each makes its devices anew."""
+    try:
+        found = os.stat("/dev/null")
+    except OSError:
+        return ""
+    return f"{_boot()} {found.st_dev}.{found.st_ino}.{found.st_ctime_ns}"
+
+
+def stay_with_agent() -> None:
+    """Below an agent that is guarded, hooks, trust and state are where the agent has them, whatever variables say."""
+    above = processes.lineage(os.getpid())
+    try:
+        marks = _marks(above).here
+    except OSError:
+        return
+    found = _nearest(above, marks) if marks else None
+    if found is not None:
+        record = marks[found]
+        places.FIXED.update({kind: record[kind] for kind in ("home", "config", "state", "cache") if kind in record})
+
+
+def _nearest(above: Iterable[processes.Ancestor], marks: dict[str, dict[str, Any]]) -> str | None:
+    """The name of the mark of the nearest marked ancestor.
+
+    In a time namespace of its own a process is told other starts than we have written down: numbers must do.
+    """
+    by_number = {_pid(name): name for name in marks} if _has_other_times() else {}
+    for each in above:
+        name = str(each.process)
+        if name in marks:
+            return name
+        if str(each.process.pid) in by_number:
+            return by_number[str(each.process.pid)]
+    return None
+
+
+def _has_other_times() -> bool:
+    try:
+        with open("/proc/self/timens_offsets", encoding="ascii") as file:
+            return any(word not in ("monotonic", "boottime", "0") for word in file.read().split())
+    except OSError:
+        return False
+
+
+class Refusal(NamedTuple):
+    """Why this process may not weaken the protection, and what a person can do about it."""
+
+    why: str
+    remedy: str
+    is_below: bool = False  # it surely is below an agent; else that cannot be ruled out
+
+
+def refusal() -> Refusal | None:
+    """Whether this process runs below an agent that is guarded, or hides whether it does."""
+    outside = "run it yourself, in a terminal outside the agent"
+    if sys.platform == "linux" and not os.path.exists("/proc/self/stat"):
+        return Refusal("cannot tell whether an agent called it: /proc is missing", "mount /proc, or " + outside)
+    above = processes.lineage(os.getpid())
+    try:
+        marks = _marks(above)
+    except OSError as error:
+        remedy = "have it removed by the account that owns it, or by root"
+        return Refusal(f"cannot tell whether an agent called it: {error.strerror}: {error.filename}", remedy)
+    if above and not processes.is_whole(above):
+        return Refusal("cannot tell whether an agent called it: a process above it is hidden", outside)
+    agent = _nearest(above, marks.here) or _agent_of_another(above)
+    if agent is not None:
+        return Refusal(
+            f"was called from an agent that Tenterhook guards (process {_pid(agent)})", outside, is_below=True
+        )
+    if marks.is_one_elsewhere:
+        return Refusal("runs in another PID namespace than an agent that Tenterhook guards", outside)
+    if _is_alone_in_namespace() or _has_caller_in_other_namespace(above):
+        return Refusal("runs in a user namespace of its own, where its caller cannot be told", outside)
+    if _is_orphan(above, marks.here):
+        return Refusal("was started by a process that has ended, and no login, cron job or service above it", outside)
+    return None
+
+
+def _namespace() -> str:
+    return _link("/proc/self/ns/pid") or ""  # macOS has none
+
+
+def _link(path: str) -> str | None:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
+def _has_caller_in_other_namespace(above: Iterable[processes.Ancestor]) -> bool:
+    """Whether an ancestor is in another user namespace; of one that contains ours, the system does not tell which.
+
+    In a user namespace of its own a process can hide files, such as the marks, from itself.
+    """
+    if _has_all_accounts():
+        return False
+    own, user = _link("/proc/self/ns/user"), os.getuid()
+    for each in above:
+        if each.process.pid == 1:  # of a container; it may have more rights than we have, and hides it then
+            continue
+        found = _link(f"/proc/{each.process.pid}/ns/user")
+        if found != own and (found is not None or _owner(f"/proc/{each.process.pid}") == user):
+            return True
+    return False
+
+
+def _is_alone_in_namespace() -> bool:
+    """Whether at most one account exists for us, as in what `unshare -r` makes; containers have more."""
+    found = _uid_map()
+    return found is not None and sum(int(line[2]) for line in found) <= 1
+
+
+def _has_all_accounts() -> bool:
+    """Whether we are in no user namespace but the first, in which accounts have their own numbers."""
+    return _uid_map() in (None, [["0", "0", "4294967295"]])
+
+
+def _uid_map() -> list[list[str]] | None:
+    """The accounts of our user namespace: each range with its first number here, outside, and its length."""
+    try:
+        with open("/proc/self/uid_map", encoding="ascii") as file:
+            return [line.split() for line in file]
+    except OSError:
+        return None
+
+
+# What begins a session for a person, or runs what a person has asked to be run; the first kind belongs to root.
+_STARTERS_OF_ROOT = frozenset(("sshd", "sshd-session", "login", "cron", "crond", "atd", "anacron"))
+_STARTERS = frozenset(("tmux: server", "screen", "mosh-server"))
+_INITS = frozenset(
+    ("init", "systemd", "launchd", "runit", "s6-svscan", "tini", "docker-init", "dumb-init", "catatonit")
+)
+
+
+def _is_orphan(above: Sequence[processes.Ancestor], marks: Iterable[str]) -> bool:
+    """Whether the ancestors end at init, without a terminal, a login, a schedule, a service or a container's start.
+
+    Only what began after an agent was guarded can be one that such an agent left behind.
+    """
+    since = _since_first(places.marks())
+    if since is None or not above or above[-1].process.pid != 1:  # entered from outside, as `docker exec` does
+        return False
+    for number, each in enumerate(above):
+        if each.name in _STARTERS or (each.terminal and each.session == each.process.pid):
+            return False
+        if each.name in _STARTERS_OF_ROOT and _owner(f"/proc/{each.process.pid}") == 0:
+            return False
+        if each.name == "systemd" or each.process.pid == 1:
+            top = above[number - 1] if number else None
+            break
+    if top is None or not top.session or int(top.process.started) < since:
+        return False
+    if above[-1].name not in _INITS and not any(_is_alive(name) for name in marks):
+        return False  # a container's script or job runner, which runs one thing after another
+    return not _is_service(top.process.pid)
+
+
+def _is_alive(name: str) -> bool:
+    found = processes.look_up(int(_pid(name)))
+    return found is not None and str(found.process) == name
+
+
+def _is_service(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="replace") as file:
+            return any(line.rstrip().endswith(".service") for line in file)
+    except OSError:
+        return False
+
+
+def _since_first(directory: str) -> int | None:
+    """When the first agent was marked, as processes count their starts; None if none was since the machine started."""
+    try:
+        with open(os.path.join(directory, _FIRST), encoding="ascii") as file:
+            boot, ticks = file.read().split()
+        return int(ticks) if boot == _boot() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _boot() -> str:
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return "-"

@@ -1,0 +1,89 @@
+"""`/hooks`: every hook of the session, what it did so far, and how to manage them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..basics import places
+from ..basics.display_text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ..engine.engine import Engine
+    from ..model import Hook
+    from .hook_counts import Tally
+
+_WIDEST = 44  # characters of a matcher
+_HEADINGS = ("hook", "event", "mode", "priority", "matcher", "state", "runs", "blocks", "failures", "p50", "p95")
+
+
+def overview(engine: Engine, tally: Tally, places: Mapping[str, str]) -> Iterator[str]:
+    """Line by line. `places` says where each file of hooks is in force."""
+    catalog = engine.catalog
+    for title, hooks in _by_source(engine, places):
+        yield title
+        yield from _table([_row(hook, engine, tally) for hook in hooks])
+    if not engine.hooks:
+        yield "no hooks in force; they are looked for in:"
+        yield from (f"  {each.name:8} {_short(each.directory)}" for each in (catalog.layers if catalog else ()))
+    for each in catalog.left_out if catalog else ():
+        yield f"  {one_line(each.hook.name)} is not in force: {_short_in(each.why)}"
+    for problem in engine.problems:
+        yield f"  {problem.severity}: {one_line(problem.message)} ({_short(problem.file or '')})"
+    yield "manage them: tenterhook list, tenterhook add, tenterhook show NAME, tenterhook check, tenterhook trust,"
+    yield "             tenterhook disable NAME --for 1h, tenterhook enable NAME, tenterhook remove NAME"
+
+
+def _by_source(engine: Engine, places: Mapping[str, str]) -> Iterator[tuple[str, list[Hook]]]:
+    """The hooks of each layer with its directories, then those of each file."""
+    layers = engine.catalog.layers if engine.catalog else ()
+    for layer in dict.fromkeys(hook.layer for hook in engine.hooks if hook.layer != "config"):
+        directories = [_short(each.directory) for each in layers if each.name == layer]
+        yield f"{layer}  {', '.join(directories)}".rstrip(), [hook for hook in engine.hooks if hook.layer == layer]
+    for file in dict.fromkeys(hook.source for hook in engine.hooks if hook.layer == "config"):
+        yield (
+            f"config  {_short(file)}  {places.get(file, '')}".rstrip(),
+            [hook for hook in engine.hooks if hook.source == file],
+        )
+
+
+def _row(hook: Hook, engine: Engine, tally: Tally) -> tuple[str, ...]:
+    count = tally.of(hook)
+    took = ["-" if ms is None else f"{ms:.0f} ms" for ms in (count.percentile(0.5), count.percentile(0.95))]
+    return (
+        *(one_line(hook.name), hook.declared, "async" if hook.in_background else "sync", str(hook.priority)),
+        *(_matcher(hook), _state(hook, engine)),
+        *(str(count.runs), str(count.blocks), str(count.failures), *took),
+    )
+
+
+def _matcher(hook: Hook) -> str:
+    named = {"tool": hook.tool, "pattern": hook.pattern, "matcher": hook.target}
+    text = one_line(", ".join(f"{key} {value}" for key, value in named.items() if value)) or "-"
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
+def _state(hook: Hook, engine: Engine) -> str:
+    if hook.missing is not None:
+        return "cannot be loaded"
+    if hook.is_shadow:
+        return "shadow"
+    if hook.layer != "project" or engine.catalog is None:
+        return "in force"
+    return str(engine.catalog.trust.standing(hook).state)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS))]
+    for row in (_HEADINGS, *rows):
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _short_in(text: str) -> str:
+    return one_line(text.replace(places.home() + "/", "~/"))
+
+
+def _short(path: str) -> str:
+    home = places.home()
+    return one_line("~" + path[len(home) :] if path == home or path.startswith(home + "/") else path)

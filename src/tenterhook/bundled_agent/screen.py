@@ -1,0 +1,209 @@
+"""What a person sees of a session: the model's words, its calls, what hooks say, how questions were answered."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    PartDeltaEvent,
+    PartEndEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolReturnPart,
+)
+
+from ..approvals.presenter import present, text_lines
+from ..basics.display_text import one_line, visible, with_stderr
+from ..engine.decision_checks import decides
+from ..model import Action
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+
+    from pydantic_ai.tools import RunContext
+
+    from ..approvals.presenter import Presentation
+    from ..approvals.requests import Answer, Request
+    from ..model import Event, Run, Verdict
+
+    Write = Callable[[str], None]
+
+_LONGEST = 110
+_DIM, _BOLD, _RED, _YELLOW, _CYAN = "2", "1", "31", "33", "36"
+
+
+class Screen:
+    """Writes the model's words to `said` and everything else to `about`, whole lines at a time."""
+
+    def __init__(self, said: Write, about: Write, *, colour: bool = False) -> None:
+        self._said = said
+        self._about = about
+        self._colour = colour
+        self._line = ""
+        self._refusals: set[str] = set()  # the reasons that were shown in this turn
+
+    def begin_turn(self) -> None:
+        """What was refused before may be refused again, and is shown again."""
+        self._refusals.clear()
+
+    def note(self, text: str) -> None:
+        """Something a person should know."""
+        self._tell(visible(text), _DIM)
+
+    def question(self, request: Request) -> None:
+        """Show a request for an approval, and the dangers of its command."""
+        presented = present(request.call, request.call.display)
+        self._tell(_shown(request, presented), _DIM)
+        for danger in presented.dangers:
+            self._tell(f"    ! {danger}", _RED)
+
+    def plain(self, text: str) -> None:
+        """A line of a table."""
+        self._end_line()
+        self._about(text + "\n")
+
+    def error(self, text: str) -> None:
+        self._tell(visible(text), _RED)
+
+    async def events(self, _: RunContext[Any], events: AsyncIterable[Any]) -> None:
+        """Show a run as it happens."""
+        async for event in events:
+            if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+                self._text(event.part.content)
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+                self._text(event.delta.content_delta)
+            elif isinstance(event, PartEndEvent):
+                self._end_line()
+            elif isinstance(event, FunctionToolCallEvent):
+                self._tell(f"▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
+            elif isinstance(event, FunctionToolResultEvent):
+                self._result(event.part)
+
+    def of_subagent(self, name: str) -> Callable[[RunContext[Any], AsyncIterable[Any]], Awaitable[None]]:
+        """Shows what a subagent does; what it says is for the agent."""
+
+        async def events(_: RunContext[Any], events: AsyncIterable[Any]) -> None:
+            async for event in events:
+                if isinstance(event, FunctionToolCallEvent):
+                    self._tell(f"  {one_line(name)} ▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
+
+        return events
+
+    def verdict(self, event: Event, verdict: Verdict) -> None:
+        """What hooks have to say to the person."""
+        for message in verdict.messages:
+            self._tell(f"  {_indented(message)}", _DIM)
+        for run in verdict.runs:
+            self._run(run, event.canonical)
+        if verdict.modified_input is not None:
+            self._tell(f"  ~ the input was modified: {_short(verdict.modified_input)}", _YELLOW)
+
+    def _run(self, run: Run, event: str) -> None:
+        decision, name = run.decision, f"{run.hook.name} ({event})"
+        if decision.action is Action.DENY and decision.ignored is None:
+            self._refusals.add((decision.reason or "").strip())
+            reason = with_stderr(decision.reason or "", run.stderr) if run.failed else decision.reason
+            self._tell(_indented(f"  ✗ {name}: {reason}"), _YELLOW)
+        elif run.failed:
+            self._tell(_indented(f"  ! {name} failed: {with_stderr(run.why or '', run.stderr)}"), _RED)
+        else:
+            if decision.reason and decision.action in (Action.DENY, Action.ASK) and not decides(run.hook):
+                self._observer(run.hook.name, run.hook.declared, decision.reason)
+            if event != "pre-session":  # there, a variable may be missing for the whole session
+                return
+        for note in (*run.notes, *decision.notes):
+            self._tell(f"    {_indented(note)}", _DIM)
+
+    def _observer(self, hook: str, event: str, reason: str) -> None:
+        self._tell(_indented(f"  hook {hook} ({event}) said: {reason.strip()}; it decides nothing here"), _DIM)
+
+    def background(self, record: Mapping[str, Any]) -> None:
+        """How an asynchronous hook ended, as the journal has it, if there is something to say about it."""
+        hook, event = str(record.get("hook")), str(record.get("event_name"))
+        stderr = str(record.get("stderr") or "")
+        if record.get("outcome") in ("failed", "timed_out"):
+            why = with_stderr(str(record.get("why")), stderr)
+            self._tell(_indented(f"  ! {hook} ({event}, async) failed: {why}"), _RED)
+        elif record.get("exit_code") == 2 and stderr.strip():
+            self._observer(hook, f"{event}, async", stderr)
+
+    def refused(self, reason: str) -> None:
+        """Why a turn, or a session, does not go on, unless that was shown when a hook or a person said so."""
+        if not self.has_shown(reason):
+            self._tell(visible(reason), _YELLOW)
+
+    def has_shown(self, reason: str) -> bool:
+        """Whether a refusal was shown in this turn."""
+        return reason.strip() in self._refusals
+
+    def answered(self, request: Request, answer: Answer) -> None:
+        """How a question ended, unless that is what a hook was just shown to say."""
+        refusal = (answer.reason or "").strip() if not answer.approved else ""
+        if answer.by == "hook" and refusal and self.has_shown(refusal):
+            return
+        scope = " for this session" if answer.scope == "session" else ""
+        how = f"approved{scope}" if answer.approved else "refused"
+        reason = f": {answer.reason}" if answer.reason else ""
+        if refusal:
+            self._refusals.add(refusal)
+        by = f" by {answer.by}" if answer.by != "nobody" else ""
+        self._tell(_indented(f"  {request.call.tool_name} {how}{by}{reason}"), _YELLOW)
+
+    def _result(self, part: Any) -> None:
+        failed = not isinstance(part, ToolReturnPart) or part.outcome != "success"
+        text = part.model_response_str(wrap_if_error=False) if isinstance(part, ToolReturnPart) else str(part.content)
+        if failed and self.has_shown(text):
+            return
+        first, _, rest = visible(text).strip().partition("\n")
+        left = rest.count("\n") + 1
+        more = f"  (+{left} {'line' if left == 1 else 'lines'})" if rest else ""
+        self._tell(f"  {'✗' if failed else '·'} {first[:_LONGEST]}{more}", _RED if failed else _DIM)
+
+    def _text(self, piece: str) -> None:
+        """The model's words, line by line as they become complete."""
+        *whole, self._line = (self._line + visible(piece)).split("\n")
+        for line in whole:
+            self._said(line + "\n")
+
+    def _end_line(self) -> None:
+        if self._line:
+            self._said(self._line + "\n")
+            self._line = ""
+
+    def _tell(self, text: str, style: str) -> None:
+        self._end_line()
+        self._about((f"\x1b[{style}m{text}\x1b[0m" if self._colour else text) + "\n")
+
+
+def _indented(text: str) -> str:
+    return visible(text).replace("\n", "\n    ")
+
+
+def _shown(request: Request, presented: Presentation) -> str:
+    """Return what a person must see to decide about a call, with hidden characters written out."""
+    call = request.call
+    path = [one_line(presented.path)] if presented.path else []
+    why = [f"  because: {visible(request.why)}"] if request.why else []
+    body = [f"    {line}" for line in (*path, *text_lines(presented))]
+    head = one_line(f"{call.tool_name} wants to {call.action} in {call.work_dir}")
+    return "\n".join((head, *body, *why))
+
+
+def _short(given: Any) -> str:
+    """An input on one line."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            pass
+    if isinstance(given, dict) and given:
+        first = next(iter(given.values()))
+        text = first if isinstance(first, str) else json.dumps(given, ensure_ascii=False)
+    else:
+        text = str(given or "")
+    text = one_line(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,65 @@
+"""What there is for one project: the hooks in force, those that are not, and everything that is wrong."""
+
+from __future__ import annotations
+
+from ..basics.named_tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ..errors import Problem
+    from ..model import Hook
+    from .layers import Layer
+    from .trust import Trust
+
+
+class LeftOut(NamedTuple):
+    """A hook that is defined but not in force."""
+
+    hook: Hook
+    why: str  # disabled, replaced
+    until: float | None = None  # seconds since 1970: when it is in force again
+    is_disabled: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.hook.name} is {self.why}; tenterhook enable {self.hook.name}"
+
+
+class Catalog(NamedTuple):
+    """What was found for one project."""
+
+    root: str
+    layers: tuple[Layer, ...]
+    hooks: tuple[Hook, ...]
+    problems: tuple[Problem, ...]
+    left_out: tuple[LeftOut, ...]
+    trust: Trust
+    debug: bool = False
+    refused_configs: tuple[str, ...] = ()
+
+    def without_empty(self, files: Collection[str]) -> Catalog:
+        """The same without the remark that these files define no hooks: nobody named them."""
+        kept = [each for each in self.problems if each.code != "no-hooks" or each.file not in files]
+        return self._replace(problems=tuple(kept))
+
+    @property
+    def until(self) -> float | None:
+        """When a hook comes back that is disabled until then: what was loaded is true until that time."""
+        return min((each.until for each in self.left_out if each.until is not None), default=None)
+
+    def disabled(self, event: str | None = None) -> list[LeftOut]:
+        """The hooks, those of an event if one is named, that a person has disabled."""
+        return [each for each in self.left_out if each.is_disabled and event in (None, each.hook.event)]
+
+    def all_hooks(self) -> tuple[Hook, ...]:
+        """The hooks in force, and those that are left out."""
+        return (*self.hooks, *(each.hook for each in self.left_out))
+
+    def expected(self) -> tuple[Hook, ...]:
+        """The hooks in force, and those that will be by themselves: agents must lead the events of both to us."""
+        return (*self.hooks, *(each.hook for each in self.left_out if each.until is not None))
+
+    def in_force(self) -> tuple[Hook, ...]:
+        """The hooks that would run now: those of a project only while they are trusted."""
+        return tuple(hook for hook in self.hooks if hook.layer != "project" or self.trust.standing(hook).runs)

@@ -1,0 +1,156 @@
+"""`hooks.toml` beside hook folders: switches, defaults, and changes to single hooks."""
+
+from __future__ import annotations
+
+import os
+
+from ..basics.named_tuples import NamedTuple
+from ..errors import Problem
+from ..formats import fields, toml_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+FILE = "hooks.toml"
+TOP = (
+    fields.Field("enabled", bool, True, meaning="false: none of the hooks runs that this file governs"),
+    fields.Field("debug", bool, False, meaning="say what each hook is given and how it ends"),
+)
+DISABLE = (
+    fields.Field("name", str, None, required=True, meaning="of the hook that does not run"),
+    fields.Field("until", object, meaning="a date and time: from then on it runs again; without it, it does not"),
+)
+DEFAULTS = tuple(field for field in fields.FOLDER if field.key in ("timeout", "async", "priority"))
+
+
+class Settings(NamedTuple):
+    """What one `hooks.toml` says. `governs` are the layers whose hooks it may disable or override."""
+
+    file: str = ""
+    governs: tuple[str, ...] = ()
+    enabled: bool = True
+    debug: bool = False
+    defaults: Mapping[str, Any] = {}
+    disabled: Mapping[str, float | None] = {}  # by name: until when, in seconds since 1970
+    overrides: Mapping[str, Mapping[str, Any]] = {}
+    lines: Mapping[str, int | None] = {}  # of each override, by name
+
+    def disables(self, name: str, now: float) -> bool:
+        """Whether a hook of that name is disabled at a time."""
+        if name not in self.disabled:
+            return False
+        until = self.disabled[name]
+        return until is None or now < until
+
+
+def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Problem]]:
+    """The settings of a directory of hooks; without the file, or with a broken one, there are none."""
+    file = os.path.join(directory, FILE)
+    if not os.path.lexists(file):
+        return Settings(), []
+    loaded = toml_files.load(file)
+    if isinstance(loaded, Problem):
+        return Settings(), [loaded]
+    document, lines = loaded
+    hooks = document.get("hooks", {})
+    if not isinstance(hooks, dict):
+        remedy = "write [hooks], [hooks.defaults], [[hooks.disable]], [[hooks.override]]"
+        return Settings(), [Problem("bad-hooks-section", file, None, "hooks", "'hooks' is not a table", remedy)]
+
+    def line_of(key: str) -> int | None:
+        section = "hooks.defaults" if key in _table(hooks, "defaults") else "hooks"
+        return lines.line_of(section, 0, key)
+
+    nested = ("defaults", "disable", "override")
+    top, problems = fields.check(TOP, {key: value for key, value in hooks.items() if key not in nested}, file, line_of)
+    defaults, found = fields.check(DEFAULTS, _table(hooks, "defaults"), file, line_of)
+    problems += found
+    given = {key: value for key, value in defaults.items() if key in _table(hooks, "defaults")}
+    disabled: dict[str, float | None] = {}
+    overrides: dict[str, dict[str, Any]] = {}
+    override_lines: dict[str, int | None] = {}
+    for section, kind in (("defaults", dict), ("disable", list), ("override", list)):
+        if section in hooks and not isinstance(hooks[section], kind):
+            spelt = f"[hooks.{section}]" if kind is dict else f"[[hooks.{section}]]"
+            line = lines.line_of(f"hooks.{section}", 0, "")
+            message = f"'{section}' is not written as {spelt}; it does nothing"
+            problems.append(Problem("bad-hooks-section", file, line, section, message, f"write {spelt}"))
+    for section in ("disable", "override"):
+        for number, entry in enumerate(_tables(hooks, section)):
+            name = entry.get("name")
+            if not isinstance(name, str):
+                line = lines.line_of(f"hooks.{section}", number, "")
+                message = f"[[hooks.{section}]] without a name"
+                problems.append(Problem("missing-key", file, line, "name", message, 'add name = "…"'))
+            elif section == "disable":
+                problems += _disable(entry, name, number, disabled, file, lines)
+            else:
+                change = {key: value for key, value in entry.items() if key != "name"}
+                overrides[name] = {**overrides.get(name, {}), **change}
+                override_lines[name] = lines.line_of("hooks.override", number, next(iter(change), ""))
+    wrong = {problem.key for problem in problems if problem.code == "bad-value"}
+    return (
+        Settings(
+            file,
+            governs,
+            top["enabled"] if "enabled" not in wrong else True,
+            top["debug"] if "debug" not in wrong else False,
+            {key: value for key, value in given.items() if key not in wrong},
+            disabled,
+            overrides,
+            override_lines,
+        ),
+        problems,
+    )
+
+
+def _disable(
+    entry: Mapping[str, Any],
+    name: str,
+    number: int,
+    disabled: dict[str, float | None],
+    file: str,
+    lines: toml_files.Lines,
+) -> list[Problem]:
+    """Take in one `[[hooks.disable]]`. With a time that cannot be read it does nothing: the hook stays in force."""
+
+    def line_of(key: str) -> int | None:
+        return lines.line_of("hooks.disable", number, key)
+
+    _, problems = fields.check(DISABLE, entry, file, line_of)
+    until = None
+    if "until" in entry:
+        until = moment(entry["until"])
+        if until is None:
+            message = f"'until' is {entry['until']!r}; the hook stays in force"
+            remedy = "write a date and a time without quotes, such as 2026-01-15T17:40:00"
+            return [*problems, Problem("bad-value", file, line_of("until"), "until", message, remedy)]
+    known = disabled.get(name, 0.0)
+    disabled[name] = None if known is None or until is None else max(known, until)
+    return problems
+
+
+def moment(until: Any) -> float | None:
+    """A date and time of TOML in seconds since 1970, local time where it names no other; None for anything else."""
+    from datetime import datetime
+
+    if not isinstance(until, datetime):
+        return None
+    try:
+        return until.timestamp()
+    except (ValueError, OverflowError, OSError):  # further away than any calendar reaches
+        return None
+
+
+def _table(hooks: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = hooks.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _tables(hooks: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    value = hooks.get(key)
+    if not isinstance(value, list):
+        return []
+    return [entry if isinstance(entry, dict) else {} for entry in value]

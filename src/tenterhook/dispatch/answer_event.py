@@ -1,0 +1,257 @@
+"""One event of an agent, answered: read it, put it to the hooks, say the verdict in the agent's own form."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..agents import AGENTS
+from ..approvals import presence
+from ..basics import callers, places
+from ..catalog import index
+from ..engine.engine import Engine, untrusted_line
+from ..engine.sessions import Session, fresh_id
+from ..errors import ERROR
+from ..errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
+from ..events import STOPS
+from ..journal.journal import Journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..agents.protocol import Agent
+    from ..agents.wire import HookOutput, Received
+    from ..basics.callers import Caller
+    from ..catalog.catalog import Catalog
+    from ..model import Verdict
+
+
+def answer(
+    native: str,
+    payload: dict[str, Any],
+    record: dict[str, Any],
+    found: index.Index | None,
+    deadline: float,
+    caller: Caller,
+) -> HookOutput:
+    """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
+    agent = AGENTS[record["host"]]
+    received = _ready(agent.read_event(payload, native), caller)
+    unwired: list[str] = []
+    is_new = found is None
+    if found is None:
+        from ..catalog import project_root
+
+        if payload.get("session_id") or payload.get("sessionId") or payload.get("parentAgentId"):
+            _mark_agent(caller)
+        root = Session(received.event.session_id).fix_root(project_root.project_root(received.event.work_dir))
+        found = index.read(root, record["configs"])
+    catalog = (
+        index.catalog(found, received.event.canonical) if found is not None else index.load(root, record["configs"])
+    )
+    journal = Journal(record["host"], tells=False)
+    if is_new:
+        if not caller.is_another:  # the daemon imports nothing anew
+            _ensure_services_run()
+        # not just when the hooks were loaded: another agent, with settings of its own, may have done that
+        unwired = _keep_in_step(record, catalog)
+    verdict = _decide(received, catalog, deadline, journal, caller)
+    if received.event.canonical in presence.EVENTS and presence.is_any():
+        verdict = _approved(received, verdict, agent, record, deadline, journal, caller)
+    if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
+        from . import approvals
+
+        approvals.is_over(received.event, record["host"])
+    if presence.is_joined():
+        from ..hub_client.uploader_start import ensure_uploader_running
+
+        ensure_uploader_running()
+    if received.event.canonical == "pre-session":
+        verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
+        _export_variables(agent, received.event.session_id, record, caller)
+    else:
+        verdict = verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
+    answered = agent.write_verdict(received, verdict)
+    if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
+        _note(record["host"], received, verdict, answered, unwired)
+    return answered
+
+
+def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
+    """The answer to a tool call that hooks cannot be told of; nothing is decided at any other event."""
+    from ..agents.wire import Received
+    from ..model import Action, Event, Verdict
+
+    agent = AGENTS[record["host"]]
+    event = Event(agent.events.get(native, "agent-event"))
+    action = Action.DENY if event.canonical in ("pre-tool-call", "permission-request") else Action.NONE
+    verdict = Verdict(event.canonical, action, why)
+    if verdict.denied:
+        Journal(record["host"], tells=False).add(event, verdict, 0.0)
+    return agent.write_verdict(Received(event, native, {}), verdict)
+
+
+def _ready(received: Received, caller: Caller) -> Received:
+    """The event in a session, in a directory that exists: an agent may have removed the one it stands in."""
+    event = received.event
+    work_dir = event.work_dir
+    while not os.path.isdir(work_dir):
+        work_dir = os.path.dirname(work_dir)
+    if not caller.is_another:
+        try:
+            os.chdir(work_dir)  # hooks start quicker where we are
+        except OSError:  # it may not be entered; whether a hook can start there is the hook's trouble
+            pass
+    if event.session_id and work_dir == event.work_dir:
+        return received
+    return received._replace(event=event.replace(session_id=event.session_id or fresh_id(), work_dir=work_dir))
+
+
+def _mark_agent(caller: Caller) -> None:
+    """What runs below this agent may not widen what may run."""
+    from ..basics import agent_marks, processes
+
+    agent = callers.agent_above(caller.pid)
+    try:
+        if agent is not None:
+            agent_marks.mark(agent)
+        elif not os.path.isdir("/proc/self"):  # then the names of programs are not told either: mark who may be it
+            for process in list(processes.ancestors(caller.pid))[1:4]:
+                agent_marks.mark(process)
+    except OSError:  # no place to write: the verdict does not depend on it
+        pass
+
+
+def _ensure_services_run() -> None:
+    """Have the daemon and the hub started that are enabled and do not run."""
+    if any(os.path.exists(f"{places.state()}/{name}") for name in ("daemon.json", "hub-in-background.json")):
+        from . import daemon
+
+        daemon.ensure_running()
+
+
+def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
+    """Have the agent's settings lead to us at every event that hooks are for; return those that do not yet."""
+    from ..install import event_wiring
+
+    hooks = catalog.in_force()  # what is trusted later is wired then
+    return event_wiring.keep_in_step(
+        record, AGENTS[record["host"]].events, hooks, closed=event_wiring.must_close(hooks)
+    )
+
+
+def _export_variables(agent: Agent, session_id: str, record: dict[str, Any], caller: Caller) -> None:
+    """Let the agent's own tools have the variables that pre-session hooks set, where it has a way to."""
+    if agent.env_file is None:
+        return
+    session = Session(session_id)
+    session.open()
+    try:
+        agent_home = record.get("agent_home", os.path.dirname(record["settings"]))
+        agent.export_variables(session.variables(), agent_home, caller.environ())
+    except OSError:  # the verdict does not depend on it
+        pass
+
+
+def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
+    """What a person should hear when a session begins: guards that are not in force."""
+    from ..install import launcher
+
+    projects = [hook for hook in catalog.hooks if hook.layer == "project"]
+    untrusted = [standing for hook in projects if not (standing := catalog.trust.standing(hook)).runs]
+    hints = [standing.hint for standing in untrusted if standing.hint]
+    news = [untrusted_line(len(untrusted), hints)] if untrusted else []
+    news += _broken(catalog)
+    news += [f"tenterhook: {each}" for each in catalog.disabled()]
+    if instead := launcher.fallback():
+        news.append(f"tenterhook: it is not where it was installed; that of {instead} answers: tenterhook doctor --fix")
+    if unwired:
+        news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
+    return news
+
+
+def _broken(catalog: Catalog) -> list[str]:
+    """Hooks that cannot be used; those that refuse their event because of that, each with the way out."""
+    errors = [problem for problem in catalog.problems if problem.severity == ERROR]
+    others = [problem for problem in errors if not problem.code.startswith("fail-closed-")]
+    said = [f"{len(others)} of your hooks cannot be used: tenterhook check, tenterhook doctor"] if others else []
+    said += [f"{hook.name} {hook.missing}" for hook in catalog.hooks if hook.missing]
+    said += [f"{each.file}: {each.message}: {each.remedy}" for each in errors if each.code == "fail-closed-unknown"]
+    return [f"tenterhook: {each}" for each in said]
+
+
+def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
+    """What to say of a project's hooks that were trusted and did not run, for they were changed since."""
+    kept = [run.hook for run in verdict.runs if not run.started and run.hook.layer == "project"]
+    standings = [(hook.name, catalog.trust.standing(hook)) for hook in kept]
+    return [
+        f"tenterhook: the project's hook {name} did not run: {standing.why}; {standing.remedy}"
+        for name, standing in standings
+        if standing.state == "changed"
+    ]
+
+
+def _decide(received: Received, catalog: Catalog, deadline: float, journal: Journal, caller: Caller) -> Verdict:
+    event = received.event
+    if event.canonical not in STOPS:
+        engine = Engine(catalog.hooks, catalog=catalog, tell_untrusted=False, journal=journal)
+        return engine.decide(event, deadline=deadline, caller=caller, cancel=caller.cancel)
+    from ..engine import stop_limit
+
+    session = Session(event.session_id)
+    limit = stop_limit.load(session, event)
+    asked = limit.hooks_to_ask(catalog.hooks)
+    engine = Engine(asked, catalog=catalog, tell_untrusted=False, journal=journal)
+    sent = limit.with_flag(event, asked)
+    verdict = engine.decide(sent, deadline=deadline, caller=caller, cancel=caller.cancel)
+    limit, messages = limit.after(catalog.hooks, verdict)
+    stop_limit.save(session, event, limit)
+    return verdict._replace(messages=(*verdict.messages, *messages))
+
+
+def _approved(
+    received: Received,
+    verdict: Verdict,
+    agent: Agent,
+    record: dict[str, Any],
+    deadline: float,
+    journal: Journal,
+    caller: Caller,
+) -> Verdict:
+    """The verdict with what rules, and people at the hub, have to say."""
+    from . import approvals
+
+    return approvals.settled(
+        received.event,
+        verdict,
+        agent,
+        has_question="permission-request" in record["events"].values(),
+        deadline=deadline,
+        journal=journal,
+        caller=caller,
+    )
+
+
+def _note(host: str, received: Received, verdict: Verdict, answered: HookOutput, unwired: list[str]) -> None:
+    """Write down what the agent could not be told, and which hooks failed or did not run; `doctor` shows it."""
+    from ..basics import light_json
+
+    line = light_json.dumps(
+        {
+            "schema": 1,
+            "time": time.time(),
+            "host": host,
+            "event": received.native,
+            "session_id": received.event.session_id,
+            "decision": str(verdict.decision),
+            "lost": list(answered.lost),
+            "failed": [{"hook": run.hook.name, "why": run.why} for run in verdict.runs if run.failed],
+            "not_run": [{"hook": run.hook.name, "why": run.why} for run in verdict.runs if not run.started],
+            "unwired": unwired,
+        }
+    )
+    try:
+        places.append_line(os.path.join(places.state(), "dispatch.jsonl"), line)
+    except OSError:  # the verdict stands, only the note is missing
+        pass

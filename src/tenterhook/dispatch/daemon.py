@@ -1,0 +1,108 @@
+"""The daemon: a process with everything loaded that answers the events of this account's agents.
+
+It listens on no network. `daemon start` and `install --daemon` enable it, `daemon stop` ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ..basics import places, processes
+from ..basics.locks import Lock
+from ..basics.services import Service
+from ..errors import HookError
+from ..hub import background
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HUB = background.SERVICE
+SERVICE = Service("daemon", "tenterhook.dispatch.daemon:main", "daemon.json")
+ADVICE = "hooks answer about three times as fast with it: tenterhook daemon start"
+
+
+def could_help() -> bool:
+    """Whether hooks would answer sooner with the daemon: it does not run, is not enabled, and can run here."""
+    return sys.platform == "linux" and SERVICE.process_id() is None and not is_enabled()
+
+
+def is_enabled() -> bool:
+    """Whether the daemon is started when an agent begins a session and it does not run."""
+    return SERVICE.config() is not None or _is_combined()
+
+
+def ensure_running() -> None:
+    """Start the daemon and the hub without waiting, where they are enabled and do not run, or were upgraded since."""
+    if _is_combined():
+        with contextlib.suppress(OSError):  # no process to be had: the next session tries again
+            processes.start_detached("tenterhook.dispatch.daemon:migrate", places.FIXED)
+    else:
+        SERVICE.ensure_running()
+        HUB.ensure_running()
+
+
+def main(fixed: dict[str, str]) -> None:
+    """Be the daemon, unless another process is."""
+    places.FIXED.update(fixed)
+    SERVICE.become(lambda _, say: serve(say))
+
+
+def run(say: Callable[[dict[str, Any]], None]) -> None:
+    """Be the daemon for a terminal or a service manager, until a signal comes."""
+    with SERVICE.claimed() as is_ours:
+        if not is_ours:
+            raise HookError("the daemon runs already", "stop it first: tenterhook daemon stop")
+        serve(say)
+
+
+def serve(say: Callable[[dict[str, Any]], None]) -> None:
+    """Answer events until a signal comes; `say` is called once it does."""
+    from . import daemon_server
+
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    server = daemon_server.Server()
+    try:
+        server.start()
+        say({"pid": os.getpid(), "socket": server.path})
+        ended.wait()
+    except OSError as error:
+        raise HookError(f"events cannot be answered: {error}", f"look at {places.state()}") from None
+    finally:
+        server.stop()
+
+
+def migrate(fixed: dict[str, str] | None = None, leave: Service | None = None) -> bool:
+    """Replace a hub of an earlier version, which answered events too or did nothing else, by a daemon and a hub.
+
+    Both are started, as far as they are enabled, but for `leave`; return whether one has been stopped.
+    """
+    places.FIXED.update(fixed or {})
+    if not _is_combined():
+        return False
+    with Lock(f"{HUB.file}.lock"):
+        combined = HUB.config()
+        if combined is None or not _is_combined():  # another process has done it
+            return False
+        was_running = HUB.stop()
+        SERVICE.write({name: combined[name] for name in ("schema", "python", "path", "environment")})
+        if combined["listen"] is None:
+            HUB.disable()
+        else:
+            HUB.write({**combined, "schema": 2})
+    for service in (SERVICE, HUB):
+        if service is not leave:
+            service.ensure_running()
+    return was_running
+
+
+def _is_combined() -> bool:
+    """Whether what an earlier version wrote is there: one process that answers events, with or without pages."""
+    config = HUB.config()
+    return config is not None and config["schema"] == 1

@@ -1,0 +1,149 @@
+"""The canary: the real agent, headless, against a scripted model, tries something harmless that is forbidden.
+
+It runs in a home of its own that holds a copy of the person's settings, with the line as installed. The guard is a hook
+of a throw-away project, trusted for as long as it lasts. Of an installation for one project alone, that project has a
+copy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..agents.headless import drop, edited_json
+from ..basics import places
+from ..catalog import index
+from ..catalog.trust import Trust
+from ..errors import HookError
+from ..journal.records import CANARY
+from .live import trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..agents.protocol import Agent
+
+_HOOK = f"""---
+name: {CANARY}
+description: Forbids one harmless command, to see whether guards hold.
+trigger: pre-tool-call
+matcher:
+  tool: Shell
+  pattern: {{token}}
+---
+"""
+_SCRIPT = """#!/bin/sh
+echo "Tenterhook's canary {token} is forbidden" >&2
+exit 2
+"""
+
+
+_ABOUT_HOOKS = {"version", "hooks", "hooksConfig", "disableAllHooks"}
+
+
+class Tried(NamedTuple):
+    """One mode of an agent: did the block hold? None if it could not be tried."""
+
+    mode: str
+    held: bool | None
+    what: str
+    seconds: float = 0.0
+
+
+def tried(agent: Agent, root: str | None, *, timeout: float) -> Iterator[Tried]:
+    """Try every mode that the agent has. `root` is that of an installation for one project alone."""
+    program = agent.executable()
+    if program is None:
+        yield Tried("all", None, f"{' or '.join(agent.executables)} is not on the PATH")
+        return
+    for mode in agent.modes:
+        with tempfile.TemporaryDirectory(prefix="tenterhook-canary-") as scratch:
+            yield _try(agent, root, Path(program), mode, Path(scratch), timeout)
+    for mode, why in agent.missing_modes.items():
+        yield Tried(mode, None, why)
+
+
+def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path, timeout: float) -> Tried:
+    home, project = scratch / "home", scratch.resolve() / "project"
+    token = f"canary-{uuid.uuid4().hex[:12]}"
+    _copy_settings(agent, home)
+    hook = _make_project(project, token)
+    agent.copy_trust(home, root, project)
+    trust = Trust(os.path.realpath(project))
+    trust.grant(str(hook))
+    side = project / token
+    try:
+        if root is not None:
+            _copy_project(agent, root, project)
+        came = trial.run(
+            agent,
+            program,
+            home=home,
+            project=project,
+            script=agent.script(mode, agent.shell_call(f"touch {side}")),
+            mode=mode,
+            timeout=timeout,
+        )
+    except HookError as error:
+        return Tried(mode, None, error.message)
+    finally:
+        trust.revoke(str(hook))
+        index.forget(trust.root)
+        _forget_state()
+    if side.exists():
+        return Tried(mode, False, "the forbidden command ran", came.seconds)
+    if any(f"{token} is forbidden" in result for result in came.tool_results):
+        return Tried(mode, True, f"`touch {token}` was refused by a hook, and the model was told why", came.seconds)
+    if any("Tenterhook could not answer" in result or "Tenterhook is gone" in result for result in came.tool_results):
+        return Tried(mode, True, "blocked because Tenterhook could not answer, as was chosen", came.seconds)
+    if came.tool_results:
+        said = came.tool_results[0].strip().splitlines() or [""]
+        return Tried(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", came.seconds)
+    said = (came.stderr.strip() or came.stdout.strip()).splitlines()
+    said = [line.strip() for line in said if "rror" in line] or said[-1:]
+    ended = f"it ended with status {came.exit_code}" + (f": {said[0][:160]}" if said else "")
+    why = "it took too long" if came.timed_out else ended
+    return Tried(mode, None, f"the agent made no tool call: {why}", came.seconds)
+
+
+def _forget_state() -> None:
+    """Remove the folders that hooks get for files of their own."""
+    folder = os.path.join(places.state(), "hooks")
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        if name.startswith(CANARY):
+            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+
+
+def _make_project(project: Path, token: str) -> Path:
+    hook = project / ".agents" / "hooks" / CANARY
+    (hook / "scripts").mkdir(parents=True)
+    (hook / "HOOK.md").write_text(_HOOK.format(token=token))
+    script = hook / "scripts" / "run.sh"
+    script.write_text(_SCRIPT.format(token=token))
+    script.chmod(0o755)
+    return hook
+
+
+def _copy_settings(agent: Agent, home: Path) -> None:
+    """The person's settings as they are, without sessions, logins and histories."""
+    real = Path(agent.home())
+    copy = home / agent.directory
+    names = {agent.file, Path(agent.headless_settings).name}
+    for name in names:
+        if (real / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(real / name, copy / name)
+
+
+def _copy_project(agent: Agent, root: str, project: Path) -> None:
+    """What a project's settings say about hooks; the rest of them must not reach a trial."""
+    settings, copy = agent.settings(root), Path(agent.settings(str(project)))
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.isfile(settings):
+        shutil.copyfile(settings, copy)
+    with edited_json(copy) as found:
+        drop(found, *(found.keys() - _ABOUT_HOOKS))

@@ -1,0 +1,1 @@
+"""An event to a verdict: which hooks match, what running them did, what each one decided, and what follows."""

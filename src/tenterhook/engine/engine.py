@@ -1,0 +1,330 @@
+"""decide(): an event to a verdict. It never waits for people, and one hook's trouble is never another's."""
+
+from __future__ import annotations
+
+import os
+import time
+from _thread import allocate_lock
+
+from ..basics.callers import THIS
+from ..errors import HookError
+from ..events import spec_of
+from ..model import Event, Hook, Run, Verdict
+from . import matching, verdicts
+from .evaluation import Evaluation
+from .sessions import Session, fresh_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from ..basics.callers import Caller
+    from ..catalog.catalog import Catalog
+    from ..catalog.live_catalog import Followed
+    from ..errors import Problem
+    from ..journal.journal import Journal
+    from .runner import Cancel
+
+_REMEMBERED_SESSIONS = 64
+
+
+class Engine:
+    """A set of hooks that events can be put to. Safe to use from several threads at once."""
+
+    def __init__(
+        self,
+        hooks: Iterable[Hook] = (),
+        *,
+        catalog: Catalog | None = None,
+        debug: Callable[[str], None] | None = None,
+        tell_untrusted: bool = True,
+        journal: Journal | None = None,
+        followed: Followed | None = None,
+    ) -> None:
+        """`journal` writes down each verdict before it is given; nothing about it changes one.
+
+        `followed` are hooks that change while it lives, each change in force at the next event.
+        """
+        self.journal = journal
+        self._followed = followed
+        self.catalog = catalog if followed is None else followed.latest
+        self._tells_untrusted = tell_untrusted
+        self.session_id = fresh_id()  # of events that name none
+        self._debug = debug
+        self._own = tuple(hooks)  # those that nothing changes
+        self._adding = allocate_lock()
+        self._arranged = self._arrange(None if followed is None else followed.latest)
+        self._sessions: dict[str, Session] = {}
+        self._told: set[str] = set()
+
+    @classmethod
+    def load(
+        cls,
+        project: str | os.PathLike[str] = ".",
+        configs: Iterable[str | os.PathLike[str]] | str | os.PathLike[str] = (),
+        trust_project: bool = False,
+        *,
+        debug: Callable[[str], None] | None = None,
+        journal: bool = True,
+    ) -> Engine:
+        """Every hook in force for a directory: managed, the person's, the project's, and those of named TOML files.
+
+        A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
+        `problems`, not raised. What is edited, added, removed or trusted later is in force at the next event.
+        """
+        from ..catalog import project_root, trust
+        from ..catalog.live_catalog import Followed
+
+        if isinstance(configs, (str, os.PathLike)):
+            configs = [configs]
+        if not os.path.isdir(project):
+            raise HookError(f"no such directory: {os.fspath(project)}", "name the directory the agent works in")
+        root = project_root.project_root(os.fspath(project))
+        named = [os.path.abspath(config) for config in configs]
+        followed = Followed(root, named, trust.as_asked(root, trust_project))
+        written = None
+        if journal:
+            from ..journal.journal import Journal
+
+            written = Journal("library")
+        return cls(followed=followed, debug=debug, journal=written)
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """In the order in which they would run now."""
+        return self._now().hooks
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return self.catalog.problems if self.catalog else ()
+
+    def decide(
+        self,
+        event: Event,
+        *,
+        caller: Caller = THIS,
+        cancel: Cancel | None = None,
+        loop: AbstractEventLoop | None = None,
+        deadline: float | None = None,
+        settle: Callable[[Verdict], Verdict] | None = None,
+    ) -> Verdict:
+        """Run the hooks an event reaches and say what to do. Blocks for as long as they take.
+
+        `caller` is who it is decided for; `cancel` ends it from elsewhere. `loop` is a running one, in another thread,
+        for coroutine functions. At the `deadline`, a time of `time.monotonic`, what still runs has timed out and what
+        has not begun has failed. `settle` has the last word before the verdict is written down and given.
+        """
+        begun = time.monotonic()
+        plan = matching.plan(self._now(), event)
+        if not plan.stages and not plan.background:
+            nothing = verdicts.merge(event, (), None, self.problems)
+            return settle(nothing) if settle is not None else nothing
+        evaluation = self._evaluation(event, caller, cancel, loop, deadline)
+        for stage in plan.stages:
+            evaluation.run(stage)
+        evaluation.run_again(plan)
+        evaluation.start_background(plan.background)
+        if self._tells_untrusted:
+            self._tell_untrusted(evaluation.runs)
+        verdict = evaluation.verdict(self.problems)
+        if settle is not None:
+            verdict = settle(verdict)
+        if self.journal is not None:
+            self.journal.add(evaluation.arrived, verdict, (time.monotonic() - begun) * 1000)
+        return verdict
+
+    def asking(self, hooks: Iterable[Hook]) -> Engine:
+        """This engine with these of its hooks."""
+        return Engine(
+            hooks,
+            catalog=self.catalog,
+            debug=self._saying(),
+            journal=self.journal,
+            tell_untrusted=self._tells_untrusted,
+        )
+
+    async def adecide(self, event: Event, *, settle: Callable[[Verdict], Verdict] | None = None) -> Verdict:
+        """The same without blocking the event loop. Cancelled, it ends the hooks' process groups before it raises."""
+        import asyncio
+        import threading
+
+        from .runner import Cancel
+
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Verdict] = loop.create_future()
+        cancel = Cancel()
+
+        def work() -> None:
+            try:
+                verdict = self.decide(event, cancel=cancel, loop=loop, settle=settle)
+            except BaseException as error:  # noqa: BLE001  # carried over to the awaiting task
+                loop.call_soon_threadsafe(done.set_exception, error)
+            else:
+                loop.call_soon_threadsafe(done.set_result, verdict)
+
+        threading.Thread(target=work, name="tenterhook", daemon=True).start()
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError:
+            cancel.set()
+            await _settled(done)
+            done.exception()  # seen: nobody will ask for it
+            raise
+        finally:
+            if done.done():
+                cancel.close()
+
+    def on(
+        self,
+        event: str,
+        *,
+        tool: str | None = None,
+        pattern: str | None = None,
+        timeout: float = 30.0,
+        priority: int = 100,
+        async_: bool = False,
+        name: str | None = None,
+    ) -> Callable[[Callable[[Event], Any]], Callable[[Event], Any]]:
+        """Make a function a hook: `@engine.on("pre-tool-call", tool="Shell")`.
+
+        It is given the Event and may return None, a dict as a script would print it, or a Decision.
+        """
+        from ..formats.expressions import PYTHON, search
+
+        spec = spec_of(event)
+        if not 0 < timeout <= 600 or not 0 <= priority <= 1000:
+            raise HookError(f"timeout {timeout} or priority {priority} is out of range", "up to 600 s; 0 to 1000")
+        for expression in (tool, pattern):
+            if expression is not None:
+                search(PYTHON, expression)
+
+        def add(function: Callable[[Event], Any]) -> Callable[[Event], Any]:
+            shown = getattr(function, "__qualname__", repr(function))
+            hook = Hook(
+                name=name or str(getattr(function, "__name__", "function")),
+                event=spec.name,
+                declared=event,
+                format="function",
+                source=f"{getattr(function, '__module__', '')}:{shown}",
+                function=function,
+                tool=tool or None,
+                pattern=pattern or None,
+                timeout=timeout,
+                async_=async_,
+                priority=priority,
+                description=(getattr(function, "__doc__", None) or "").strip(),
+            )
+            with self._adding:
+                self._own = (*self._own, hook)
+            return function
+
+        return add
+
+    def say_debug(self, line: str) -> None:
+        """Add a line to what is said about each hook, if anybody listens."""
+        say = self._saying()
+        if say is not None:
+            say(f"[HOOK DEBUG] {line}")
+
+    def session_variables(self, session_id: str) -> dict[str, str]:
+        """What the session's pre-session hooks have set, for the environment of the agent's tools."""
+        session = self._session(session_id)
+        session.open()
+        return dict(session.variables())
+
+    def _now(self) -> matching.Arranged:
+        """The hooks as they are now."""
+        latest = None if self._followed is None else self._followed.current()
+        known, own, arranged = self._arranged
+        if latest is not known or own is not self._own:
+            self._arranged = _, _, arranged = self._arrange(latest)
+            self.catalog = latest or self.catalog
+        return arranged
+
+    def _arrange(self, found: Catalog | None) -> tuple[Catalog | None, tuple[Hook, ...], matching.Arranged]:
+        """Hooks in their order, with what they are from: as one value, since other threads may be at it."""
+        own = self._own
+        return found, own, matching.Arranged((*(found.hooks if found else ()), *own))
+
+    def _saying(self) -> Callable[[str], None] | None:
+        """Who hears what each hook is given: whoever asked for it, or stderr if `hooks.toml` does."""
+        is_asked = self._followed is not None and self.catalog is not None and self.catalog.debug
+        return self._debug or (_say_on_stderr if is_asked else None)
+
+    def _evaluation(
+        self,
+        event: Event,
+        caller: Caller,
+        cancel: Cancel | None,
+        loop: AbstractEventLoop | None,
+        deadline: float | None,
+    ) -> Evaluation:
+        if not event.session_id:
+            event = event.replace(session_id=self.session_id)
+        session = self._session(event.session_id)
+        trouble = session.open()
+        debug = self._saying()
+        if trouble and debug:
+            debug(f"[HOOK DEBUG] {trouble}")
+        trust = self.catalog.trust if self.catalog else None
+        meanwhile = self.journal.make_ready if self.journal is not None else None
+        return Evaluation(
+            event,
+            session,
+            trust,
+            caller=caller,
+            cancel=cancel,
+            loop=loop,
+            deadline=deadline,
+            debug=debug,
+            meanwhile=meanwhile,
+        )
+
+    def _session(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            if len(self._sessions) >= _REMEMBERED_SESSIONS:
+                self._sessions.pop(next(iter(list(self._sessions))), None)
+            session = self._sessions[session_id] = Session(session_id)
+        return session
+
+    def _tell_untrusted(self, runs: Iterable[Run]) -> None:
+        """A guard that is not in force says so, once for each."""
+        new = [run for run in runs if run.why == "untrusted" and run.hook.source not in self._told]
+        if new:
+            import logging
+
+            self._told |= {run.hook.source for run in new}
+            logging.getLogger("tenterhook").warning("%s", untrusted_line(len(new), untrusted_hints(new)))
+
+
+def _say_on_stderr(line: str) -> None:
+    import sys
+
+    from ..basics.display_text import visible
+
+    print(visible(line), file=sys.stderr)
+
+
+def untrusted_line(count: int, hints: Iterable[str] = ()) -> str:
+    hooks = "1 project hook was" if count == 1 else f"{count} project hooks were"
+    line = f"tenterhook: {hooks} not run: not trusted. Look at them and trust them with: tenterhook trust"
+    return "; ".join((line, *dict.fromkeys(hints)))
+
+
+def untrusted_hints(runs: Iterable[Run]) -> list[str]:
+    """What else there is to say of hooks that were not run, beside why each was not."""
+    return [hint for run in runs for hint in run.notes[1:]]
+
+
+async def _settled(done: Any) -> None:
+    """Wait until a future is done, however often the waiting itself is cancelled."""
+    import asyncio
+
+    while not done.done():
+        try:
+            await asyncio.wait([done])
+        except asyncio.CancelledError:
+            continue

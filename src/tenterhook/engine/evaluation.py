@@ -1,0 +1,344 @@
+"""The evaluation of one event, stage by stage: which hooks are reached, what ran, the input as modified so far."""
+
+from __future__ import annotations
+
+import time
+
+from ..basics import jsonable, processes
+from ..basics.callers import THIS
+from ..events import AGENTS
+from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
+from . import commands, decision_checks, matching, recursion, runner, start_check, verdicts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ..basics.callers import Caller
+    from ..catalog.trust import Trust
+    from ..errors import Problem
+    from . import background
+    from .sessions import Before, Session
+
+
+class Evaluation:
+    """The state of one `decide`: it begins with an event and ends as a verdict."""
+
+    def __init__(
+        self,
+        event: Event,
+        session: Session,
+        trust: Trust | None,
+        *,
+        caller: Caller = THIS,
+        cancel: runner.Cancel | None = None,
+        loop: AbstractEventLoop | None = None,
+        deadline: float | None = None,
+        debug: Callable[[str], None] | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        """`meanwhile` is called while the first hooks run: for what is needed after them."""
+        self.arrived = event
+        self.event = event  # as modified so far
+        self.session = session
+        self.trust = trust
+        self.caller = caller
+        self.cancel = cancel
+        self.loop = loop
+        self.deadline = deadline
+        self.debug = debug
+        self._meanwhile = meanwhile
+        self.runs: list[Run] = []
+        self.blocked = False
+        self._sight = matching.Sight(event)
+        self._starter = processes.this()
+        self._environment: commands.Environment | None = None
+        self._may_circle: bool | None = None
+
+    def run(self, stage: matching.Stage) -> None:
+        """Run what the event reaches of a stage, on the input as modified so far."""
+        reached = stage.reached or self._sight.reached(self._standing(stage.hooks))
+        self._take_over_input(self._run(reached))
+
+    def run_again(self, plan: matching.Plan) -> None:
+        """If the input was modified: every deciding hook that has not seen the final one runs on it, once more."""
+        final = self.event.tool_input
+        if self.blocked or self.event is self.arrived:
+            return
+        self.runs = [decision_checks.without_stale_consent(run, final) for run in self.runs]
+        for stage in plan.stages:
+            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if decision_checks.decides(hook))
+            unseen = [each for each in reached if not decision_checks.has_seen(each.hook, final, self.runs)]
+            self._run(unseen, again=True)
+
+    def start_background(self, hooks: Sequence[Hook]) -> None:
+        """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
+        if not hooks:
+            return
+        from . import background
+
+        sight = matching.Sight(self.arrived, self._sight.limit)
+        reached = [each.hook for each in sight.reached(self._standing(hooks))]
+        payloads = commands.Payloads(self.arrived)
+        jobs: list[tuple[Run, background.Job]] = []
+        for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
+            if hook is None:
+                continue
+            self._say(f"[ASYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
+            run = Run(hook, background=True, saw=self.arrived.tool_input)
+            if hook.function is not None:
+                from . import function_hooks
+
+                function_hooks.start(hook, self.arrived)
+                self.runs.append(run)
+                continue
+            prepared = self._prepare(hook, payloads)
+            run = run._replace(notes=prepared.notes)
+            if prepared.command is None:
+                self.runs.append(_not_started(run, prepared.why))
+                continue
+            job = background.job(hook, prepared.command, self.arrived.session_id, self._env().base)
+            jobs.append((run, job))
+            self._say(f"[ASYNC] Hook '{hook.name}' fired (running in background)")
+        if jobs:
+            why = background.start([job for _, job in jobs], self._env().base)
+            self.runs += [run if why is None else _not_started(run, why) for run, _ in jobs]
+
+    def _note_refusal(self, hook: Hook) -> bool:
+        run = self._refused(hook)
+        if run is not None:
+            self.runs.append(run)
+        return run is not None
+
+    def verdict(self, problems: Iterable[Problem]) -> Verdict:
+        if self.event.canonical == "pre-session":
+            self._note_left_out()
+        modified = None if jsonable.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
+        return verdicts.merge(self.arrived, self.runs, modified, problems)
+
+    def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
+        """Run hooks; return what has said something."""
+        runs: list[Run] = []
+        ready: list[matching.Reached] = []
+        for each in reached:
+            run = self._refused(each.hook)
+            if run is None and self.blocked:
+                run = Run(each.hook, started=False, why="stopped by an earlier block")
+            if run is None:
+                ready.append(each)
+            else:
+                runs.append(self._judge(run, each.surely, again) if run.failed else run)
+        for each, ended in zip(ready, self._execute([each.hook for each in ready]), strict=True):
+            if ended is not None:
+                runs.append(self._judge(ended, each.surely, again))
+        self.runs += runs
+        said = [run for run in runs if run.decision is not SILENT]
+        self.blocked = self.blocked or any(
+            run.decision.action is Action.DENY and run.decision.ignored is None for run in said
+        )
+        return said
+
+    def _judge(self, run: Run, surely: bool, again: bool) -> Run:
+        if run.hook.format in AGENTS:
+            from ..formats import agent_answers
+
+            run = agent_answers.read(run)
+        judged = decision_checks.judge(run, self.event, surely=surely, earlier=self.runs if again else None)
+        if self.debug is not None:
+            self._say_completed(judged)
+        return judged
+
+    def _refused(self, hook: Hook) -> Run | None:
+        """A run that does not take place, and why."""
+        if hook.missing is not None:
+            return Run(hook, failure=Failure.CANNOT_START, why=hook.missing)
+        if hook.layer == "project":
+            standing = self.trust.standing(hook) if self.trust else None
+            if standing is None or not standing.runs:
+                said = (standing.why, standing.hint) if standing else ()
+                return Run(hook, started=False, why="untrusted", notes=tuple(note for note in said if note))
+        if hook.function is None and self._may_be_a_circle():
+            if recursion.is_too_deep(self.caller.pid):
+                return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
+            if recursion.closes(hook, self._env().chain):
+                return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
+        return None
+
+    def _may_be_a_circle(self) -> bool:
+        """Whether a hook may have called us: found out once, for it concerns all of them."""
+        if self._may_circle is None:
+            self._may_circle = bool(self._env().chain) or recursion.is_too_deep(self.caller.pid)
+        return self._may_circle
+
+    def _execute(self, hooks: Sequence[Hook]) -> list[Run | None]:
+        """Run hooks side by side; None for an equal command that ran as another."""
+        if not hooks:
+            return []
+        left = self._time_left()
+        if left <= 0:
+            return [Run(hook, failure=Failure.TIMED_OUT, why="no time was left for it") for hook in hooks]
+        if hooks[0].function is not None:
+            from . import function_hooks
+
+            timed = [hook if hook.timeout <= left else hook._replace(timeout=left) for hook in hooks]
+            return [function_hooks.call(hook, self.event, self.cancel, self.loop) for hook in timed]
+        before = self.session.before(self.event.work_dir) if self.event.canonical == "pre-session" else None
+        payloads = commands.Payloads(self.event)
+        runs: list[Run | None] = [None] * len(hooks)
+        begun: list[tuple[int, Hook, runner.Command, tuple[str, ...]]] = []
+
+        def prepared() -> Iterator[runner.Command]:
+            for number, hook in enumerate(_joined(hooks)):
+                if hook is None:
+                    continue
+                if self.debug is not None:
+                    self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
+                command, why, notes = self._prepare(hook, payloads)
+                if command is None:
+                    runs[number] = Run(hook, Failure.CANNOT_START, why, notes=notes, saw=self.event.tool_input)
+                    continue
+                if self.debug is not None:
+                    self._say(f"Input: {command.payload.decode('utf-8', 'replace')}")
+                begun.append((number, hook, command, notes))
+                yield command if command.timeout <= left else command._replace(timeout=left)
+            if self._meanwhile is not None:
+                meanwhile, self._meanwhile = self._meanwhile, None
+                meanwhile()
+
+        def take(place: int, ended: runner.Ended) -> bool:
+            number, hook, command, notes = begun[place]
+            run = runs[number] = self._ran(hook, command, notes, ended, since)
+            return is_permission and self._denies(run)  # any denial wins, at once
+
+        is_permission = self.event.canonical == "permission-request"
+        since = time.time()
+        for place, ended in enumerate(runner.run_stage(prepared(), self.cancel, take)):
+            if runs[begun[place][0]] is None:  # ended, since others had decided
+                take(place, ended)
+        if before is not None:
+            self._collect(before, runs)
+        return runs
+
+    def _ran(
+        self, hook: Hook, command: runner.Command, notes: tuple[str, ...], ended: runner.Ended, since: float
+    ) -> Run:
+        """`since` is a time of `time.time` at which it had not begun."""
+        failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
+        if code == 2 and failure is None and (refused := start_check.refused_by_shell(command, since)):
+            failure, why = Failure.CANNOT_START, refused
+        elif code == 1 and decision_checks.meant_to_block(hook, stderr):
+            notes = (*notes, "it exited with 1: only exit 2 blocks")
+        if dropped_stdout:
+            notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
+        if dropped_stderr:
+            notes = (*notes, f"{dropped_stderr} bytes of stderr were dropped")
+        if hook.layer == "project" and self.trust is not None:
+            notes = (*notes, *self.trust.changed_by_run(hook, since))
+        return Run(
+            *(hook, failure, why, True, False, code, duration * 1000),  # started, and not in the background
+            stdout.decode("utf-8", "replace") if stdout else "",
+            stderr.decode("utf-8", "replace") if stderr else "",
+            *(notes, None, self.event.tool_input),  # no answer but what it printed
+        )
+
+    def _denies(self, run: Run) -> bool:
+        if run.hook.format in AGENTS:
+            from ..formats import agent_answers
+
+            run = agent_answers.read(run)
+        decision = decision_checks.judge(run, self.event).decision
+        return decision.action is Action.DENY and decision.ignored is None
+
+    def _time_left(self) -> float:
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
+
+    def _prepare(self, hook: Hook, payloads: commands.Payloads) -> commands.Prepared:
+        try:
+            return commands.prepare(hook, payloads, self._env(), self._starter)
+        except Exception as error:  # noqa: BLE001  # one hook's trouble is never another's
+            return commands.Prepared(None, f"cannot start: {type(error).__name__}: {error}")
+
+    def _collect(self, before: Before, runs: list[Run | None]) -> None:
+        """Take over variables that pre-session hooks have set; what was refused is noted with the stage's last run."""
+        began = [run for run in runs if run is not None and run.failure is not Failure.CANNOT_START]
+        notes = self.session.collect(before, {run.hook.source for run in began})
+        self._environment = None
+        if notes:
+            number, last = [(number, run) for number, run in enumerate(runs) if run is not None][-1]
+            runs[number] = last._replace(notes=(*last.notes, *notes))
+
+    def _note_left_out(self) -> None:
+        """Say, with the last hook that ran, what of the project's env file does not count."""
+        ran = [number for number, run in enumerate(self.runs) if run.started and not run.background]
+        note = self.session.left_out(self.event.work_dir) if ran else None
+        if note is not None:
+            last = self.runs[ran[-1]]
+            self.runs[ran[-1]] = last._replace(notes=(*last.notes, note))
+
+    def _take_over_input(self, runs: Sequence[Run]) -> None:
+        if self.blocked:
+            return
+        for run in runs:
+            if run.decision.modified_input is not None and run.decision.ignored is None:
+                self.event = self.event.replace(tool_input=run.decision.modified_input)
+        if self.event is not self._sight.event:
+            self._sight = self._sight.with_input(self.event)
+
+    def _standing(self, hooks: Sequence[Hook]) -> list[Hook]:
+        """Hooks that no other replaces: a replacement counts only while it is trusted, for exactly its bytes."""
+        return [
+            hook for hook in hooks if not (hook.replaced_by and self.trust and self.trust.replaces(hook.replaced_by))
+        ]
+
+    def _env(self) -> commands.Environment:
+        if self._environment is None:
+            self._environment = commands.Environment(self.event, self.session, self.trust, self.caller)
+        return self._environment
+
+    def _say_completed(self, run: Run) -> None:
+        self._say(
+            f"[SYNC] Completed hook '{run.hook.name}' in {run.duration_ms:.0f}ms: "
+            f"success={not run.failed}, decision={run.decision.action}"
+        )
+        reason = run.decision.reason or run.why
+        if reason:
+            from ..basics.display_text import with_stderr
+
+            self._say(f"Reason: {with_stderr(reason, run.stderr) if run.failed else reason}")
+        if run.decision.log:
+            self._say(f"Log: {run.decision.log}")
+
+    def _say(self, line: str) -> None:
+        if self.debug is not None:
+            try:
+                self.debug(f"[HOOK DEBUG] {line}")
+            except Exception:  # noqa: BLE001  # whoever listens must not cost anyone a verdict
+                self.debug = None
+
+
+def _not_started(run: Run, why: str | None) -> Run:
+    return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
+
+
+def _joined(hooks: Sequence[Hook]) -> Sequence[Hook | None]:
+    """Equal commands of the array format as one, with the longest timeout; None where another stands for a hook."""
+    if len({hook.command for hook in hooks}) == len(hooks):
+        return hooks
+    joined: list[Hook | None] = []
+    first: dict[tuple[str, str], int] = {}
+    for hook in hooks:
+        key = (hook.format, hook.command or "")
+        number = first.get(key) if hook.in_parallel else None
+        if number is None:
+            if hook.in_parallel:
+                first[key] = len(joined)
+            joined.append(hook)
+            continue
+        other = joined[number]
+        assert other is not None
+        joined[number] = other._replace(
+            timeout=max(other.timeout, hook.timeout), fail_closed=other.fail_closed or hook.fail_closed
+        )
+        joined.append(None)
+    return joined

@@ -1,0 +1,221 @@
+"""Which hooks an event reaches, and in which stages.
+
+A hook that is not reached must cost next to nothing, and no expression may freeze an agent: what could run away is
+matched in a process that can be killed (`bounded_search`). Cut off, a hook counts as reached, so that a guard runs.
+"""
+
+from __future__ import annotations
+
+from ..basics import literal_search
+from ..basics.named_tuples import NamedTuple
+from ..basics.texts import input_texts, prompt_text, text
+from ..events import tool_names
+from ..model import Event, Hook
+from . import bounded_search
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+_REMEMBERED_TOOLS = 1024
+
+
+class Reached(NamedTuple):
+    """A hook that the event reaches; not `surely` if its expression had to be cut off."""
+
+    hook: Hook
+    surely: bool
+
+
+class Stage(NamedTuple):
+    """Hooks that run at the same time on the same input: one, or several of the array format."""
+
+    hooks: tuple[Hook, ...]
+    reached: Sequence[Reached] = ()  # all of them, if the event and its tool are all there is to know
+
+
+class Plan(NamedTuple):
+    """The hooks an event and its tool may reach, before a look at the input."""
+
+    stages: tuple[Stage, ...] = ()
+    background: tuple[Hook, ...] = ()
+
+
+class Arranged:
+    """Hooks in their order, by event; what each tool name reaches is remembered."""
+
+    def __init__(self, hooks: Iterable[Hook]) -> None:
+        self.hooks = tuple(sorted(hooks, key=lambda hook: -hook.priority))  # stable: then order of definition
+        self._by_event: dict[str, list[Hook]] = {}
+        for hook in self.hooks:
+            self._by_event.setdefault(hook.event, []).append(hook)
+        self._plans: dict[tuple[str, str | None], Plan] = {}
+
+    def of(self, event: Event) -> Sequence[Hook]:
+        return self._by_event.get(event.canonical, ())
+
+
+def plan(arranged: Arranged, event: Event) -> Plan:
+    """Stages in order, and what starts in the background once the verdict is known."""
+    hooks = arranged.of(event)
+    if not hooks:
+        return Plan()
+    tool = event.tool_name if event.spec.has_tool else None
+    if tool is not None and len(tool) > 200:  # nobody's tool: do not remember it
+        return _plan(hooks, event)
+    remembered = arranged._plans.get((event.canonical, tool))
+    if remembered is None:
+        remembered = _plan(hooks, event)
+        if len(arranged._plans) < _REMEMBERED_TOOLS:
+            arranged._plans[event.canonical, tool] = remembered
+    return remembered
+
+
+def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
+    stages: list[list[Hook]] = []
+    background: list[Hook] = []
+    previous = ""
+    for hook in hooks:
+        if hook.never_matches or not _tool_may_match(hook, event):
+            continue
+        if hook.in_background:
+            background.append(hook)
+            continue
+        if hook.in_parallel and previous == hook.format:
+            stages[-1].append(hook)
+        else:
+            stages.append([hook])
+        previous = hook.format if hook.in_parallel else ""
+    return Plan(tuple(_stage(stage, event) for stage in stages), tuple(background))
+
+
+def _stage(hooks: Sequence[Hook], event: Event) -> Stage:
+    sight = Sight(event)
+    if any(hook.replaced_by or any(sight.questions(hook)) for hook in hooks):
+        return Stage(tuple(hooks))
+    return Stage(tuple(hooks), tuple(Reached(hook, surely=True) for hook in hooks))
+
+
+def _tool_may_match(hook: Hook, event: Event) -> bool:
+    """False only if the tool's name rules the hook out for certain."""
+    if not event.spec.has_tool:
+        return hook.has_one_matcher or not (hook.tool or hook.pattern)
+    if hook.tool is None:
+        return True
+    if event.tool_name is None:
+        return False
+    names = tool_names(event.tool_name)
+    if not _quick(hook.dialect, hook.tool, names):
+        return True  # `Sight` will look, with a limit
+    found = _search(hook.dialect, hook.tool)
+    return any(found(name) for name in names)
+
+
+def _quick(dialect: str, expression: str, texts: Sequence[str]) -> bool:
+    """Whether an expression can be searched right here without a fear that it never ends."""
+    if literal_search.words(expression) is not None:
+        return True
+    from ..formats import expressions
+
+    if expressions.on_the_spot(expression, max(map(len, texts), default=0)):
+        return True
+    return dialect == expressions.PYTHON and expressions.on_the_spot_in(expression, texts)
+
+
+def _is_linear(expression: str) -> bool:
+    if literal_search.words(expression) is not None:
+        return True
+    from ..formats import expressions
+
+    return expressions.is_linear(expression)
+
+
+def _search(dialect: str, expression: str) -> Callable[[str], object]:
+    found = literal_search.search(dialect, expression)
+    if found is not None:
+        return found
+    from ..formats import expressions
+
+    return expressions.search(dialect, expression)
+
+
+class Sight:
+    """What matchers see of one event: each distinct expression is searched once."""
+
+    def __init__(self, event: Event, limit: bounded_search.Limit | None = None) -> None:
+        self.event = event
+        self.limit = limit or bounded_search.Limit()
+        self._texts: dict[str, tuple[str, ...]] = {}
+        self._found: dict[tuple[str, str, str], bool | None] = {}
+
+    def with_input(self, event: Event) -> Sight:
+        """The same sight on a modified input; time already spent stays spent."""
+        return Sight(event, self.limit)
+
+    def reached(self, hooks: Iterable[Hook]) -> Sequence[Reached]:
+        """Those of a plan's hooks whose matchers find what they look for, in order."""
+        hooks = list(hooks)
+        self._search(hooks)
+        verdicts = [(hook, self._matches(hook)) for hook in hooks]
+        return [Reached(hook, verdict is True) for hook, verdict in verdicts if verdict is not False]
+
+    def _matches(self, hook: Hook) -> bool | None:
+        """None where an expression was cut off and no other rules the hook out."""
+        answers = [self._found[question] for question in self.questions(hook)]
+        if False in answers:
+            return False
+        return None if None in answers else True
+
+    def _search(self, hooks: Sequence[Hook]) -> None:
+        """Answer what these hooks ask; what could run away is asked all at once, in one helper."""
+        delayed: list[tuple[str, str, str]] = []
+        for hook in hooks:
+            for question in self.questions(hook):
+                if question in self._found:
+                    continue
+                what, dialect, expression = question
+                texts = self.texts(what)
+                if _quick(dialect, expression, texts) and (self.limit.left() > 0 or _is_linear(expression)):
+                    with self.limit:
+                        found = _search(dialect, expression)
+                        self._found[question] = any(found(text) for text in texts)
+                else:
+                    self._found[question] = None
+                    delayed.append(question)
+        if delayed:
+            asked = [(dialect, expression, self.texts(what)) for what, dialect, expression in delayed]
+            self._found.update(zip(delayed, bounded_search.search(asked, self.limit), strict=True))
+
+    def questions(self, hook: Hook) -> Iterator[tuple[str, str, str]]:
+        """What a hook asks of an event: which expression of which dialect, of which of its texts."""
+        if hook.tool is not None and not _quick(hook.dialect, hook.tool, self.texts("tool")):
+            yield "tool", hook.dialect, hook.tool
+        if hook.pattern is not None:
+            yield "input", hook.dialect, hook.pattern
+        if hook.target is not None:
+            yield "target", hook.dialect, hook.target
+
+    def texts(self, what: str) -> tuple[str, ...]:
+        """The strings an expression is searched in: those of the tool's name, its input, or the event's target."""
+        if what not in self._texts:
+            self._texts[what] = tuple(_texts(self.event, what))
+        return self._texts[what]
+
+
+def _texts(event: Event, what: str) -> Iterable[str]:
+    if what == "tool":
+        return tool_names(event.tool_name) if event.tool_name is not None else ()
+    if what == "input":
+        return input_texts(event.tool_input)
+    target = target_text(event)
+    return () if target is None else (target,)
+
+
+def target_text(event: Event) -> str | None:
+    """What an array matcher is searched in; None if the event does not say."""
+    if event.spec.target is None:
+        return ""
+    value = event.fields.get(event.spec.target)
+    if value is None:
+        return None
+    return prompt_text(value) if event.spec.target == "prompt" else text(value)

@@ -1,0 +1,252 @@
+"""Regular expressions in the two dialects hooks are written in, and how long one may take.
+
+Folder and table hooks speak Python's `re`, array hooks JavaScript (through `regress`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..basics import jsonable
+from ..basics.named_tuples import NamedTuple, remembered
+from ..errors import HookError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Search = Callable[[str], object]
+
+PYTHON = "python"
+JAVASCRIPT = "javascript"
+
+# About 20 ms of `re`: what may be matched on the spot, in steps of a backtracking engine.
+_STEPS_ON_THE_SPOT = 1_000_000
+
+
+class BadExpression(HookError):
+    """Not an expression of this dialect."""
+
+
+@remembered(maxsize=4096)
+def search(dialect: str, expression: str) -> Search:
+    """A function that finds the expression in a text; raises `BadExpression`."""
+    if dialect == PYTHON:
+        return _compiled(expression).search
+    if _PLAIN(expression):  # means the same in every dialect: spare the import
+        return re.compile(expression).search
+    import regress
+
+    for flags in ("u", "") if _NEEDS_UNICODE(expression) else ("",):
+        try:
+            find = regress.Regex(expression, flags).find
+        except regress.RegressError as error:
+            refusal = error
+        else:
+            # regress takes no lone surrogates
+            return lambda text: find(text if text.isascii() else jsonable.printable(text))
+    raise BadExpression(f"not a JavaScript regular expression: {refusal}")
+
+
+def _compiled(expression: str) -> re.Pattern[str]:
+    import warnings
+
+    try:
+        with warnings.catch_warnings():  # of what a later Python may read otherwise: an agent shows what is on stderr
+            warnings.simplefilter("ignore")
+            return re.compile(expression)
+    except (re.error, ValueError, OverflowError, RecursionError) as error:  # ValueError: thousands of digits
+        raise BadExpression(f"not a Python regular expression: {error}") from None
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]*(?:\|[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]+)*\Z").match
+
+
+_ATOM = (
+    r"(?:[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]|\\[.\\/$^()\[\]{}|*+?dDwWsS-]|\."
+    r"|\[\^?(?:[A-Za-z0-9_./ ,](?!-)|a-z|A-Z|0-9)+\])(?:[*+?]\??)?|\\b|[\^$|]"
+)
+# Groups one deep, plain classes, single repetitions: what this finds whole is an expression, in either dialect.
+_SURELY = rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*"
+
+
+def check(dialect: str, expression: str) -> None:
+    """Raise `BadExpression` if it is none. Compiles it only where a look does not tell: most are never searched."""
+    if len(expression) > _LOOKED_AT or not _surely()(expression):
+        search(dialect, expression)
+
+
+@remembered(maxsize=1)
+def _surely() -> Callable[[str], re.Match[str] | None]:
+    return re.compile(_SURELY).fullmatch
+
+
+_LOOKED_AT = 200
+_NEEDS_UNICODE = re.compile(r"\\[pP]\{|\\u\{").search
+
+
+class Shape(NamedTuple):
+    """What a look at an expression tells about its cost, branch by branch."""
+
+    branches: tuple[Branch, ...]
+    nested: bool  # a repetition of something that repeats or branches
+
+
+class Branch(NamedTuple):
+    """One alternative: how many ways it can take at one place, but for what its repeated atoms find there."""
+
+    ways: float
+    repeated: tuple[str, ...]  # each atom that may repeat without a limit worth the name
+
+
+@remembered(maxsize=4096)
+def shape(expression: str) -> Shape:
+    """How an expression could grow with its text. Errs on the side of caution, for either dialect."""
+    if re.search(r"\(\?(?:#|\(|[a-zA-Z]*x)", expression):  # comments, conditions, free layout: not read here
+        return Shape((Branch(1, ()),), True)
+    branches: list[Branch] = []
+    ways = 1.0
+    repeated: list[str] = []
+    nested = False
+    groups: list[bool] = []  # for each open group: does it repeat or branch inside?
+    atom, complex_atom = "", False
+    for kind, text in _tokens(expression):
+        if kind == "(":
+            groups.append(False)
+        elif kind == ")":
+            complex_atom = groups.pop() if groups else True
+            atom = ""
+            if complex_atom and groups:
+                groups[-1] = True
+        elif kind == "|":
+            if not groups:
+                branches.append(Branch(ways, tuple(repeated)))
+                ways, repeated = 1.0, []
+            else:
+                groups[-1] = True
+                ways *= 2
+        elif kind == "repeat":
+            nested = nested or complex_atom
+            if groups:
+                groups[-1] = True
+            most = int(text) if text else _UNBOUNDED
+            if most > _FEW:
+                repeated.append(atom)
+            else:
+                ways *= most + 1
+            complex_atom = False
+        else:
+            atom, complex_atom = text, False
+            if kind == "back":
+                repeated.append("")
+    return Shape((*branches, Branch(ways, tuple(repeated))), nested)
+
+
+_FEW = 20
+_UNBOUNDED = 10**9
+
+
+def _tokens(expression: str) -> Iterator[tuple[str, str]]:
+    """Parentheses, branches, repetitions with their highest count, back-references, and single atoms."""
+    position, end = 0, len(expression)
+    while position < end:
+        char = expression[position]
+        found = _CLASS.match(expression, position) if char == "[" else _COUNT.match(expression, position)
+        if char == "\\":
+            escape = _ESCAPE.match(expression, position)
+            text = escape[0] if escape else "\\"
+            yield ("back" if text[1:2] in tuple("123456789k") else "atom"), text
+        elif char == "[":
+            text = found[0] if found else expression[position:]
+            yield "atom", text
+        elif char in "()|":
+            opening = _GROUP.match(expression, position)
+            text = opening[0] if opening else char
+            yield char, text
+        elif found:
+            text = found[0]
+            yield "repeat", {"*": "", "+": "", "?": "1"}.get(char, found[2] if found[1] else found[3] or "")
+            if expression[position + len(text) : position + len(text) + 1] in ("?", "+"):
+                text += "?"  # lazy or possessive: no more ways than greedy
+        else:
+            text = char
+            yield "atom", char
+        position += max(1, len(text))
+
+
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_GROUP = re.compile(r"\((?:\?(?:P?<[A-Za-z_]\w*>|P=\w+|<[=!]|[=!:>]|[a-zA-Z-]+:?))?")
+_COUNT = re.compile(r"[*+?]|\{\d*(,)(\d*)\}|\{(\d+)\}")
+_ESCAPE = re.compile(r"\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|x..|u....|k<\w*>|.)", re.DOTALL)
+
+
+def can_run_away(expression: str) -> bool:
+    """Whether a short text could already keep the expression busy for ever."""
+    return shape(expression).nested
+
+
+def is_linear(expression: str) -> bool:
+    """Whether it takes one look at each place of a text, and no more."""
+    branches, nested = shape(expression)
+    return not nested and len(branches) <= _FEW and all(branch == Branch(1, ()) for branch in branches)
+
+
+def on_the_spot(expression: str, length: int) -> bool:
+    """Whether matching a text of this length is quick for certain, whatever the text."""
+    branches, nested = shape(expression)
+    if nested:
+        return length == 0
+    if is_linear(expression):
+        return True
+    if length > 100_000:
+        return False
+    steps = sum(branch.ways * float(length + 1) ** (len(branch.repeated) + 1) for branch in branches)
+    return steps <= _STEPS_ON_THE_SPOT
+
+
+def on_the_spot_in(expression: str, texts: Sequence[str]) -> bool:
+    """The same for given texts: a repetition takes no more ways than its atom's longest run there."""
+    branches, nested = shape(expression)
+    if nested:
+        return False
+    length = max(map(len, texts), default=0)
+    steps = 0.0
+    for branch in branches:
+        ways = branch.ways * (length + 1)
+        for atom in branch.repeated:
+            ways *= 1 + max((_longest_run(atom, text) for text in texts), default=0)
+        steps += ways
+    return steps <= _STEPS_ON_THE_SPOT
+
+
+def _longest_run(atom: str, text: str) -> int:
+    try:
+        run = _compiled(f"(?:{atom})+" if atom else "(?s:.)+")
+    except BadExpression:
+        return len(text)
+    return max((found.end() - found.start() for found in run.finditer(text)), default=0)
+
+
+_PYTHON_ONLY = (
+    (r"(?<!\\)(?:\\\\)*\\A", r"\A", "the letter A"),
+    (r"(?<!\\)(?:\\\\)*\\Z", r"\Z", "the letter Z"),
+    (r"\(\?P<", "(?P<name>…)", "no expression"),
+    (r"\(\?[aiLmsux]+\)", "(?i) and the like", "no expression"),
+)
+_JAVASCRIPT_ONLY = (
+    (r"(?<!\\)(?:\\\\)*\\[pP]\{", r"\p{…}", "no expression"),
+    (r"\(\?<[A-Za-z_]", "(?<name>…)", "no expression"),
+    (r"\[\^?\]", "[] and [^]", "the start of a longer class"),
+    (r"(?<!\\)(?:\\\\)*\\u\{", r"\u{…}", "no expression"),
+    (r"(?<!\\)(?:\\\\)*\\c[A-Za-z]", r"\cX", "no expression"),
+)
+
+
+def dialect_differences(dialect: str, expression: str) -> list[tuple[str, str]]:
+    """Constructs that mean something else in the other dialect, each with what the other makes of it."""
+    own, foreign = (_PYTHON_ONLY, _JAVASCRIPT_ONLY) if dialect == PYTHON else (_JAVASCRIPT_ONLY, _PYTHON_ONLY)
+    found = [
+        (shown, f"{other} in the other dialect") for pattern, shown, other in own if re.search(pattern, expression)
+    ]
+    found += [(shown, "meant for the other dialect") for pattern, shown, _ in foreign if re.search(pattern, expression)]
+    return found

@@ -1,0 +1,56 @@
+"""The JSON that a hook printed, told from text."""
+
+from __future__ import annotations
+
+from ..basics import light_json
+from ..basics.named_tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Parsed(NamedTuple):
+    """What a hook printed: the JSON value in it, what is odd about it, why it is not valid. All None: plain text."""
+
+    answer: Any = None
+    note: str | None = None
+    error: str | None = None
+
+
+def parse(stdout: str) -> Parsed:
+    """The JSON in what a hook printed, if it is meant as such: text that begins with `[` is text unless it parses."""
+    stdout = stdout.removeprefix("\ufeff").strip()
+    if stdout[:1] in ("{", "["):
+        try:
+            return Parsed(light_json.loads(stdout))
+        except (ValueError, RecursionError):
+            pass
+    before, newline, last = stdout.rpartition("\n")
+    if not (newline and last.lstrip().startswith("{")):
+        # an object printed over several lines after the stray text
+        before, newline, last = stdout.partition("\n{")
+        last = "{" + last
+    if newline:
+        try:
+            answer = light_json.loads(last)
+        except (ValueError, RecursionError):
+            answer = None
+        if isinstance(answer, dict):
+            note = f"stdout held {len(before.strip())} characters of text before the JSON object"
+            return Parsed(answer, note)
+    if stdout.startswith("{"):
+        return Parsed(error=f"unreadable answer: stdout is not valid JSON ({_place_of_error(stdout)})")
+    return Parsed()
+
+
+def _place_of_error(text: str) -> str:
+    import json  # not before: it is the slow way, for what goes wrong
+
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"line {error.lineno}, column {error.colno}"
+    except (ValueError, RecursionError):  # a number that is too long, or too many brackets
+        pass
+    return "too large or nested too deeply"

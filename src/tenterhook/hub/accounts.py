@@ -1,0 +1,330 @@
+"""People, their passwords, tokens and sign-ins. Of every secret only a hash is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import threading
+import time
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import HookError
+from . import change_feed
+from .database import PEOPLE_TURN
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+    from .database import Connection, Database, Row
+
+APPROVER, ADMIN = "approver", "admin"
+ROLES = (APPROVER, ADMIN)
+AGENT, PERSON = "agent", "person"
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$"
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 1000
+SIGN_IN_LASTS = 30 * 86400.0
+LINK_LASTS = 600.0
+_FREE_TRIES = 5
+_LONGEST_PAUSE = 300.0
+_ATTEMPTS_KEPT = 86400.0
+_LONGEST_QUEUE = 2.0  # seconds that a sign-in waits for others, and keeps a thread from agents
+_SEEN_EVERY = 60.0  # seconds between two notes that a token was used
+_HASHING = threading.BoundedSemaphore(2)  # each takes 64 MB, whoever may be knocking
+
+
+class SignIn(NamedTuple):
+    """A person who has signed in, with what the page must send back with each change."""
+
+    cookie: str
+    csrf: str
+    person: str
+    role: str
+
+
+class SlowDown(HookError):
+    """Too many wrong tries; `seconds` to wait before the next is looked at."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("too many tries", f"wait {seconds:.0f} s")
+        self.seconds = seconds
+
+
+def digest(secret: str) -> str:
+    """What is kept of a secret that nobody could guess."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher()
+
+
+@cache
+def _nobodys_hash() -> str:
+    return _hasher().hash(secrets.token_hex())
+
+
+def hashed(password: str) -> str:
+    """A password as it is kept."""
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise HookError(
+            f"the password has {len(password)} characters", f"use {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} of them"
+        )
+    with _HASHING:
+        return _hasher().hash(_bytes(password))
+
+
+def _bytes(password: str) -> bytes:
+    return password[:LONGEST_PASSWORD].encode("utf-8", "surrogatepass")
+
+
+def _is_right(password: str, kept: str | None) -> bool:
+    """Whether a password is the one that is kept; takes as long if there is none."""
+    from argon2.exceptions import VerificationError
+
+    nobodys = _nobodys_hash()
+    if not _HASHING.acquire(timeout=_LONGEST_QUEUE):
+        raise SlowDown(_LONGEST_QUEUE)
+    try:
+        return _hasher().verify(kept or nobodys, _bytes(password)) and kept is not None
+    except VerificationError:
+        return False
+    finally:
+        _HASHING.release()
+
+
+def listed(connection: Connection) -> list[Row]:
+    return connection.all(
+        "select name, role, created, password_hash is not null as has_password from people"
+        " where disabled = 0 order by name"
+    )
+
+
+def found(connection: Connection, name: str) -> Row | None:
+    return connection.one("select * from people where name = ? and disabled = 0", name)
+
+
+def add(connection: Connection, name: str, role: str, password_hash: str | None) -> None:
+    """Add a person, or one who was here before."""
+    if not re.match(NAME, name) or role not in ROLES:
+        raise HookError(f"{name!r} cannot be a person's name", "use letters, digits and . _ @ + -, at most 64")
+    connection.take_turns(PEOPLE_TURN)
+    if found(connection, name):
+        raise HookError(f"there is a person {name} already", "choose another name")
+    connection.run(
+        "insert into people (name, password_hash, role, created, disabled) values (?, ?, ?, ?, 0)"
+        " on conflict (name) do update set password_hash = excluded.password_hash, role = excluded.role, disabled = 0",
+        *(name, password_hash, role, time.time()),
+    )
+    change_feed.add(connection, change_feed.PEOPLE, name, "added")
+
+
+def add_unless_there(connection: Connection, name: str, role: str) -> None:
+    """Add a person without a password; several hubs may do so at the same time."""
+    added = connection.run(
+        "insert into people (name, role, created, disabled) values (?, ?, ?, 0) on conflict (name)"
+        " do update set role = excluded.role, disabled = 0 where people.disabled = 1",
+        *(name, role, time.time()),
+    )
+    if added:
+        change_feed.add(connection, change_feed.PEOPLE, name, "added")
+
+
+def remove(connection: Connection, name: str) -> None:
+    """Send a person away: no sign-in and no token of theirs counts any more. What they answered stays theirs."""
+    connection.take_turns(PEOPLE_TURN)
+    person = _existing(connection, name)
+    admins = [each for each in listed(connection) if each["role"] == ADMIN]
+    if person["role"] == ADMIN and len(admins) == 1:
+        raise HookError(f"{name} is the only admin", "make somebody else admin first")
+    connection.run("update people set disabled = 1, password_hash = null where name = ?", name)
+    connection.run("update tokens set revoked = ? where person = ? and revoked is null", time.time(), name)
+    _sign_out_everywhere(connection, name)
+    change_feed.add(connection, change_feed.PEOPLE, name, "removed")
+
+
+def set_password(connection: Connection, name: str, password_hash: str) -> None:
+    """Give a person a new password; who is signed in by the old one no longer is."""
+    _existing(connection, name)
+    connection.run("update people set password_hash = ? where name = ?", password_hash, name)
+    _sign_out_everywhere(connection, name)
+    change_feed.add(connection, change_feed.PEOPLE, name, "password")
+
+
+def _sign_out_everywhere(connection: Connection, name: str) -> None:
+    connection.run("delete from sign_ins where person = ?", name)
+    connection.run("delete from links where person = ?", name)
+
+
+def _existing(connection: Connection, name: str) -> Row:
+    person = found(connection, name)
+    if person is None:
+        raise HookError(f"there is no person {name}", "tenterhook hub person list shows them")
+    return person
+
+
+def tokens(connection: Connection) -> list[Row]:
+    return connection.all(
+        "select id, name, kind, person, created, last_used from tokens where revoked is null order by id"
+    )
+
+
+def new_token(connection: Connection, name: str, kind: str, person: str | None = None) -> tuple[int, str]:
+    """A token's number, and the token itself, which is never shown again."""
+    connection.take_turns(PEOPLE_TURN)
+    if kind == PERSON:
+        _existing(connection, person or "")
+    if name in _token_names(connection, kind, person):
+        raise HookError(
+            f"there is a token {name} already",
+            "choose another name, or revoke that one first",
+        )
+    secret = f"th_{kind}_{secrets.token_urlsafe(32)}"
+    row = connection.one(
+        "insert into tokens (name, kind, person, hash, created) values (?, ?, ?, ?, ?) returning id",
+        *(name, kind, person if kind == PERSON else None, digest(secret), time.time()),
+    )
+    assert row is not None
+    change_feed.add(connection, change_feed.PEOPLE, name, "token added")
+    return row["id"], secret
+
+
+def free_name(connection: Connection, name: str, kind: str, person: str | None = None) -> str:
+    """A name for a token that is made in this transaction: this one, or with a number where there is one already."""
+    connection.take_turns(PEOPLE_TURN)
+    taken = _token_names(connection, kind, person)
+    return next(each for each in (name, *(f"{name} ({n})" for n in range(2, len(taken) + 3))) if each not in taken)
+
+
+def _token_names(connection: Connection, kind: str, person: str | None) -> set[str]:
+    """How the tokens are called that count, for agents or of one person."""
+    whose = person if kind == PERSON else None
+    return {each["name"] for each in tokens(connection) if (each["kind"], each["person"]) == (kind, whose)}
+
+
+def revoke(connection: Connection, number: int) -> bool:
+    """Make a token worthless; whether there was such a one."""
+    row = connection.one(
+        "update tokens set revoked = ? where id = ? and revoked is null returning name", time.time(), number
+    )
+    if row is not None:
+        change_feed.add(connection, change_feed.PEOPLE, row["name"], "token revoked")
+    return row is not None
+
+
+def by_token(connection: Connection, secret: str) -> Row | None:
+    """Whose token this is: id, name, kind, and for a person's their name and role."""
+    row = connection.one(
+        "select tokens.id, tokens.name, kind, person, role, last_used, disabled from tokens"
+        " left join people on people.name = tokens.person where hash = ? and revoked is null",
+        digest(secret),
+    )
+    return None if row is None or row["disabled"] else row
+
+
+def note_use(database: Database, token: Row) -> None:
+    """Remember when a token was last used, roughly."""
+    now = time.time()
+    if now - (token["last_used"] or 0.0) > _SEEN_EVERY:
+        database.write(
+            lambda connection: connection.run("update tokens set last_used = ? where id = ?", now, token["id"]),
+            lasting=False,
+        )
+
+
+def by_cookie(connection: Connection, cookie: str) -> SignIn | None:
+    row = connection.one(
+        "select person, role, csrf from sign_ins join people on people.name = sign_ins.person"
+        " where hash = ? and expires > ? and disabled = 0",
+        *(digest(cookie), time.time()),
+    )
+    return None if row is None else SignIn(cookie, row["csrf"], row["person"], row["role"])
+
+
+def sign_in(database: Database, name: str, password: str, address: str) -> SignIn | None:
+    """Sign a person in by their password. A try is counted before it is looked at, so that many at once are too."""
+    keys = (f"name {digest(name)}", f"address {digest(address)}")  # a name may be of any length
+    database.read(lambda connection: _check(connection, keys))  # whoever knocks on does not keep writers busy
+    database.write(lambda connection: _count(connection, keys))
+    person = database.read(lambda connection: found(connection, name))
+    if not _is_right(password, person["password_hash"] if person else None):
+        return None
+
+    def welcome(connection: Connection) -> SignIn | None:
+        if found(connection, name) is None:
+            return None
+        for key in keys:
+            connection.run("delete from attempts where who = ?", key)
+        return _signed_in(connection, name)
+
+    return database.write(welcome)
+
+
+def _check(connection: Connection, keys: tuple[str, ...]) -> None:
+    """Refuse a try that comes too soon after too many wrong ones."""
+    now = time.time()
+    for key in keys:
+        kept = connection.one("select next from attempts where who = ?", key)
+        if kept is not None and kept["next"] > now:
+            raise SlowDown(kept["next"] - now)
+
+
+def _count(connection: Connection, keys: tuple[str, ...]) -> None:
+    """Count a try, unless there were too many lately: then nothing is counted, and it is said how long to wait."""
+    now = time.time()
+    connection.run("delete from attempts where next < ?", now - _ATTEMPTS_KEPT)
+    for key in sorted(keys):
+        row = connection.one(
+            "insert into attempts (who, failures, next) values (?, 1, ?)"
+            " on conflict (who) do update set failures = attempts.failures + 1 where attempts.next <= excluded.next"
+            " returning failures",
+            *(key, now),
+        )
+        if row is None:
+            _check(connection, keys)
+            raise SlowDown(1.0)
+        over = row["failures"] - _FREE_TRIES
+        if over >= 0:
+            pause = min(2.0 ** min(over, 10), _LONGEST_PAUSE)
+            connection.run("update attempts set next = ? where who = ?", now + pause, key)
+
+
+def _signed_in(connection: Connection, name: str) -> SignIn:
+    now = time.time()
+    cookie, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
+    connection.run("delete from sign_ins where expires < ?", now)
+    connection.run(
+        "insert into sign_ins (hash, person, created, expires, csrf) values (?, ?, ?, ?, ?)",
+        *(digest(cookie), name, now, now + SIGN_IN_LASTS, csrf),
+    )
+    return SignIn(cookie, csrf, name, _existing(connection, name)["role"])
+
+
+def sign_out(connection: Connection, cookie: str) -> None:
+    connection.run("delete from sign_ins where hash = ?", digest(cookie))
+
+
+def new_link(connection: Connection, name: str) -> str:
+    """A secret that signs a person in once."""
+    now = time.time()
+    secret = secrets.token_urlsafe(32)
+    connection.run("delete from links where expires < ?", now)
+    connection.run(
+        "insert into links (hash, person, created, expires) values (?, ?, ?, ?)",
+        *(digest(secret), name, now, now + LINK_LASTS),
+    )
+    return secret
+
+
+def enter(connection: Connection, secret: str) -> SignIn | None:
+    """Sign somebody in by a one-time link, which is worthless from then on."""
+    now = time.time()
+    row = connection.one(
+        "update links set used = ? where hash = ? and used is null and expires > ? returning person",
+        *(now, digest(secret), now),
+    )
+    return None if row is None or found(connection, row["person"]) is None else _signed_in(connection, row["person"])

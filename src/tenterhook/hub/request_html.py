@@ -1,0 +1,128 @@
+"""Texts, requests and times as HTML: hidden characters are written out, dangers marked, changes coloured."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup, escape
+
+from ..approvals.presenter import DANGEROUS, DIFF, NOTABLE
+from ..basics.display_text import is_hidden
+
+if TYPE_CHECKING:
+    from ..approvals.presenter import Presentation
+
+_NOT_PRINTABLE, _PERHAPS_HIDDEN = re.compile(r"[^ -~]"), re.compile(r"[^ -~\n\t]")
+
+
+def plain(text: str, kept: str = "") -> str:
+    """The text with every hidden character written out, as in ⟨U+202E⟩."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_written_out(char) if is_hidden(char) and char not in kept else char for char in text)
+
+
+def one_line(text: object) -> Markup:
+    """A name or a path; a line break in it is as visible as anything else that is hidden."""
+    return _marked(str(text), "")
+
+
+def lines(text: object) -> Markup:
+    """A text of several lines."""
+    return _marked(str(text), "\n\t")
+
+
+def _marked(text: str, kept: str) -> Markup:
+    if not (_PERHAPS_HIDDEN if kept else _NOT_PRINTABLE).search(text):
+        return escape(text)
+    parts = groupby(text, lambda char: is_hidden(char) and char not in kept)
+    return Markup("").join(
+        Markup("").join(map(_mark, chars)) if hidden else escape("".join(chars)) for hidden, chars in parts
+    )
+
+
+def _mark(char: str) -> Markup:
+    name = unicodedata.name(char, "no printable character").lower()
+    return Markup('<span class="mark" title="{}">{}</span>').format(name, _written_out(char))
+
+
+def _written_out(char: str) -> str:
+    return f"⟨U+{ord(char):04X}⟩"
+
+
+class Excerpt(NamedTuple):
+    """The beginning of a text, and how many lines it has in all if that is not the whole."""
+
+    text: str
+    all_lines: int | None = None
+
+
+def excerpt(text: str, most_lines: int | None, most_characters: int = 4000) -> Excerpt:
+    """As much of a text as a card has room for; everything if there is no limit."""
+    if most_lines is None:
+        return Excerpt(text)
+    every = text.split("\n")
+    cut = "\n".join(every[:most_lines])[:most_characters]
+    return Excerpt(text) if cut == text else Excerpt(cut, len(every))
+
+
+def request(presented: Presentation) -> Markup:
+    """Return the text of a request as HTML, with marked parts of a command and coloured lines of a difference."""
+    if presented.kind == DIFF:
+        return diff(presented.text)
+    return Markup("").join(_part(text, mark) for text, mark in presented.parts())
+
+
+def _part(text: str, mark: int) -> Markup:
+    kind = {DANGEROUS: "danger", NOTABLE: "notable"}.get(mark)
+    return Markup('<mark class="{}">{}</mark>').format(kind, lines(text)) if kind else lines(text)
+
+
+_DIFF_KINDS = (("@@", "where"), ("+++", "file"), ("---", "file"), ("+", "added"), ("-", "removed"))
+
+
+def diff(text: str) -> Markup:
+    """A unified difference, each line by what it does; the sign stays, for those who see no colour."""
+    return Markup("").join(
+        Markup('<span class="{}">{}\n</span>').format(_diff_kind(line, number), _marked(line, "\t"))
+        for number, line in enumerate(text.split("\n"))
+    )
+
+
+def _diff_kind(line: str, number: int) -> str:
+    """A file's name stands in the first two lines alone: `--- x` below may be a removed `-- x`."""
+    kinds = _DIFF_KINDS if number < 2 else [row for row in _DIFF_KINDS if row[1] != "file"]
+    return next((kind for start, kind in kinds if line.startswith(start)), "same")
+
+
+def duration(milliseconds: float) -> str:
+    """How long something took: 0.4 ms, 12 ms, 3.4 s, 2 min 5 s."""
+    if milliseconds < 10:
+        return f"{milliseconds:.1f} ms"
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    return f"{milliseconds / 1000:.1f} s" if milliseconds < 60_000 else span(milliseconds / 1000)
+
+
+def span(seconds: float) -> str:
+    """Return a time in its two largest units: 12 s, 4 min 12 s, 3 h 5 min, 2 d 4 h."""
+    whole = max(int(seconds), 0)
+    for unit, size, smaller, parts in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
+        if whole >= size:
+            rest = whole % size // parts
+            return f"{whole // size} {unit} {rest} {smaller}" if rest else f"{whole // size} {unit}"
+    return f"{whole} s"
+
+
+def moment(seconds: float) -> str:
+    """A point in time, as machines read it; the page's script says it in the reader's own way."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def clock(seconds: float) -> str:
+    """A point in time for those whose browser runs no script."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%d %b %H:%M UTC")

@@ -1,0 +1,117 @@
+"""The interpreters of hooks as `install` records them: files, and those behind the shims of version managers.
+
+pyenv, rbenv, nodenv, asdf, mise and others put a program of their own in the place of `python3` or `node`. A file of a
+cloned project (`.python-version`, `.tool-versions`) can make it fail, and a guard with it. So hooks find the
+interpreter that the shim starts outside of any project before they find the shim.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from ..basics import env_policy, places
+from ..formats import entry_points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..model import Hook
+
+# How each tells where it is.
+_ASKED = {
+    "python3": ("-I", "-c", "import sys; print(sys.executable)"),
+    "python": ("-I", "-c", "import sys; print(sys.executable)"),
+    "node": ("-p", "process.execPath"),
+    "ruby": ("-e", "require 'rbconfig'; puts RbConfig.ruby"),
+    "perl": ("-e", "print $^X"),
+    "php": ("-r", "echo PHP_BINARY;"),
+    "bun": ("-e", "console.log(process.execPath)"),
+    "deno": ("eval", "console.log(Deno.execPath())"),
+}
+_PATIENCE = 10  # seconds
+_COMMON = ("python3", "python", "node", "bash", "sh", "zsh", "perl", "ruby", "php", "deno", "bun")
+
+
+@functools.cache
+def path_for_hooks(path: str) -> str:
+    """A `PATH` that has, before a directory of shims, the directories of the interpreters behind them."""
+    path = os.fsdecode(env_policy.absolute_only(os.fsencode(path)))
+    for name, arguments in _ASKED.items():
+        shim = _found_shim(name, path)
+        behind = _behind(shim, arguments) if shim is not None else None
+        if shim is not None and behind is not None:
+            entries = path.split(":")
+            entries.insert(entries.index(os.path.dirname(shim)), os.path.dirname(behind))
+            path = ":".join(dict.fromkeys(entries))
+    return path
+
+
+def files(path: str, more: Iterable[str] = ()) -> dict[str, str]:
+    """The common interpreters, and `more`, by name: as found on a `PATH` of hooks, behind a shim if it is one.
+
+    One that is a shim, and does not tell what it starts, is left out.
+    """
+    found = {}
+    for name in dict.fromkeys((*_COMMON, *more)):
+        file = entry_points.on_path(name, path)
+        arguments = _ASKED.get(name) or _ASKED.get(name.rstrip("0123456789."))
+        if file is not None and arguments is not None and _may_be_shim(file, name):
+            file = _behind(file, arguments)
+        if file is not None:
+            found[name] = file
+    return found
+
+
+def named_by(hooks: Iterable[Hook]) -> set[str]:
+    """The interpreters that the scripts of hooks name without a path."""
+    found = set()
+    for hook in hooks:
+        script = entry_points.entry_point(hook.folder)[0] if hook.folder is not None else None
+        try:
+            with open(script or os.devnull, "rb") as file:
+                found.update(entry_points.named_interpreter(file.readline(256))[:1])
+        except OSError:
+            continue
+    return found
+
+
+def _found_shim(name: str, path: str) -> str | None:
+    """The program that is found first on a `PATH`, if it seems to be a shim."""
+    found = entry_points.on_path(name, path)
+    return found if found is not None and _may_be_shim(found, name) else None
+
+
+def _may_be_shim(program: str, name: str) -> bool:
+    """Whether it is a script, or a link to a program of another kind, or where shims are kept."""
+    real = os.path.realpath(program)
+    kind = name.rstrip("0123456789.")
+    if os.path.basename(os.path.dirname(program)) == "shims" or not os.path.basename(real).startswith(kind):
+        return True
+    try:
+        with open(real, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def _behind(shim: str, arguments: tuple[str, ...]) -> str | None:
+    """The interpreter that a shim starts in the home directory, where no project is."""
+    try:
+        asked = subprocess.run(
+            [shim, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=places.home(),
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    told = os.fsdecode(asked.stdout).strip()
+    # it is found by its name, so it must have that name where it is
+    behind = os.path.join(os.path.dirname(told), os.path.basename(shim))
+    is_one = asked.returncode == 0 and os.path.isabs(told) and entry_points.can_run(behind)
+    return behind if is_one and os.path.dirname(behind) != os.path.dirname(shim) else None

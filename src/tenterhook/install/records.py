@@ -1,0 +1,121 @@
+"""What `install` wrote down: where things are, what was chosen, and how to take it back.
+
+`dispatch` believes this and nothing else, so that no environment and no repository can lead it elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..basics import env_policy, install_record, places, processes
+from . import interpreters, launcher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..agents.protocol import Agent
+
+
+def directory() -> str:
+    return os.path.join(places.state(), "installed")
+
+
+def file(agent: Agent, root: str | None) -> str:
+    """The record of one agent: the person's, or that of a project."""
+    return os.path.join(directory(), installation(agent, root) + ".json")
+
+
+def installation(agent: Agent, root: str | None) -> str:
+    """What the launcher is told: the agent, and the project if it is installed in that alone."""
+    return agent.name if root is None else f"{agent.name}@{places.file_name(root)}"
+
+
+def read(path: str) -> dict[str, Any] | None:
+    """Return a record, or None where `dispatch` could not use it."""
+    try:
+        return install_record.read(path)
+    except install_record.RecordError:
+        return None
+
+
+def all_records() -> list[dict[str, Any]]:
+    """Every installation of this person, in order of their names."""
+    try:
+        names = sorted(os.listdir(directory()))
+    except OSError:
+        return []
+    found = [read(os.path.join(directory(), name)) for name in names if name.endswith(".json")]
+    return [record for record in found if record is not None]
+
+
+# What a person's own command wrote down; an agent's process, whose environment is another's, does not change it.
+_PERSONAL = (
+    *("python", "bridge", "others", "path", "home", "config", "state", "cache"),
+    *("agent_home", "environment", "steering", "interpreters"),
+)
+
+
+def made(
+    agent: Agent,
+    root: str | None,
+    events: Mapping[str, str],
+    before: Mapping[str, Any],
+    *,
+    closed: bool,
+    everywhere: bool,
+    configs: Sequence[str],
+    by_person: bool,
+    named: Iterable[str] = (),
+) -> dict[str, Any]:
+    """A new record; which files were changed is added when they are. `named`: interpreters that hooks name."""
+    kept = {} if by_person else {name: before[name] for name in _PERSONAL if name in before}
+    steering = kept.get("steering") or _steering()
+    known = before.get("interpreters", {})
+    return {
+        "schema": 1,
+        "version": __version__,
+        "launcher": launcher.VERSION,
+        "host": agent.name,
+        "root": root,
+        "settings": agent.settings(root),
+        "python": sys.executable,
+        "bridge": launcher.BRIDGE,
+        "others": launcher.others([before["python"]] if "python" in before else []),
+        "path": processes.module_path(),
+        "home": places.home(),
+        "config": places.config_home(),
+        "state": places.state(),
+        "cache": places.cache(),
+        "agent_home": agent.home(),
+        "environment": _environment(agent),
+        "steering": steering,
+        "interpreters": interpreters.files(steering["PATH"], (*known, *named)) if by_person else {},
+        "configs": list(configs),
+        "closed": closed,
+        "everywhere": everywhere,
+        "timeouts": {event: agent.seconds(event) for event in events},
+        "events": dict(events),
+        "files": [],
+        **kept,
+    }
+
+
+def _steering() -> dict[str, str]:
+    """The person's variables that hooks get in place of the agent's."""
+    path = interpreters.path_for_hooks(os.environ.get("PATH", os.defpath))
+    return {**dict(env_policy.of_person(os.environb)), "PATH": path}
+
+
+def _environment(agent: Agent) -> dict[str, str]:
+    """The variable that moved the agent's settings, if one did: who changes them later must find them again."""
+    value = os.environ.get(agent.variable) if agent.variable else None
+    return {agent.variable: value} if agent.variable and value else {}
+
+
+def write(path: str, record: Mapping[str, Any]) -> None:
+    places.make_private(os.path.dirname(path))
+    places.replace_file(path, json.dumps(record, indent=1).encode() + b"\n")

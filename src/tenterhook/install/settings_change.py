@@ -1,0 +1,313 @@
+"""A change to an agent's settings: planned, shown, made, and taken back without a trace."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..agents import AGENTS
+from ..basics import places
+from ..basics.locks import Lock
+from ..errors import HookError
+from . import entries, event_wiring, interpreters, launcher, lines, records, text_edits, trust_tables
+from .diff import diff
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..agents.protocol import Agent, TrustTable
+    from ..model import Hook
+
+
+_ABSENT = "(absent)"  # in `created`: there was no file, not even an empty one
+
+
+class FileChange(NamedTuple):
+    """One file, as it is and as it will be; None: there is no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    created: frozenset[str] = frozenset()
+    directories: tuple[str, ...] = ()  # that were made for it, the deepest first
+
+    @property
+    def changes(self) -> bool:
+        return self.before != self.after
+
+    def shown(self) -> str:
+        return diff(self.before or b"", self.after or b"", f"{self.path} (now)", f"{self.path} (then)")
+
+
+class Plan(NamedTuple):
+    """Everything that an installation, or its end, changes."""
+
+    agent: Agent
+    root: str | None
+    record: dict[str, Any]
+    files: tuple[FileChange, ...]
+    by_person: bool = True
+
+    @property
+    def changes(self) -> bool:
+        known = records.read(records.file(self.agent, self.root))
+        return any(file.changes for file in self.files) or known != self.record
+
+
+def plan(
+    agent: Agent,
+    root: str | None,
+    hooks: Iterable[Hook],
+    *,
+    closed: bool | None = None,
+    configs: Sequence[str] = (),
+    forget_configs: bool = False,
+    also: Iterable[str] = (),
+    must_close: bool = False,
+    by_person: bool = True,
+) -> Plan:
+    """What installing now would change. Events that were wired for other projects stay wired; `also` are more.
+
+    `closed`: as it was chosen before, unless it is chosen now; a guard that is to block when it fails, and is in force,
+    decides it (`must_close`). Which Tenterhook is started, and where things are, only a person's command decides.
+    """
+    hooks = list(hooks)
+    before = records.read(records.file(agent, root)) or {}
+    events = {**event_wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
+    events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
+    events = {native: ours for native, ours in agent.events.items() if native in events}
+    # What version 0.1 closed stays closed everywhere: it may have been a person's choice.
+    everywhere = bool(before.get("everywhere", before.get("closed"))) if closed is None else closed
+    closed = must_close or (bool(before.get("closed")) if closed is None else closed)
+    known = () if forget_configs else before.get("configs", ())
+    configs = list({places.file_identity(config): config for config in (*known, *configs)}.values())
+    chosen: dict[str, Any] = {"closed": closed, "everywhere": everywhere, "configs": configs, "by_person": by_person}
+    record = records.made(agent, root, events, before, named=interpreters.named_by(hooks), **chosen)
+    name = records.installation(agent, root)
+    wanted = {native: entries.line(agent, native, name, closed=closed, everywhere=everywhere) for native in events}
+    path = agent.settings(root)
+    text = _read(path)
+    edited = _refusing(path, lambda: entries.added(agent, text or b"", wanted, _created(before, path)))
+    files = [FileChange(path, text, edited.text, edited.created)]
+    if agent.trust_table is not None:
+        hashes = trust_tables.wanted(agent, path, edited.text)
+        record["trusted"] = list(hashes)
+        files.append(_trust(agent, agent.trust_table, hashes, before))
+    record["files"] = [_note(change, before) for change in files]
+    return Plan(agent, root, record, tuple(files), by_person)
+
+
+def plan_removal(agent: Agent, root: str | None) -> Plan:
+    """What taking it back would change, whatever has become of the files since."""
+    record = records.read(records.file(agent, root)) or {}
+    path = record.get("settings") or agent.settings(root)  # the agent's folder may be named elsewhere by now
+    text = _read(path)
+    files = []
+    if text is not None:
+        created = _created(record, path)
+        after: bytes | None = _refusing(path, lambda: entries.removed(agent, text, created))
+        if _ABSENT in created and not after:
+            after = None
+        files.append(FileChange(path, text, after, directories=_directories(record, path)))
+    if (trust := agent.trust_table) is not None:
+        noted = [file["path"] for file in record.get("files", ()) if file["path"].endswith(f"/{trust.file}")]
+        config = noted[0] if noted else os.path.join(agent.home(), trust.file)
+        config_text = _read(config)
+        if config_text is not None:
+            keys = dict.fromkeys([*record.get("trusted", ()), *trust_tables.wanted(agent, path, text or b"")])
+            left: bytes | None = _refusing(config, lambda: trust_tables.without(trust, config_text, keys))
+            if not left and any(_ABSENT in _created(each, config) for each in [record, *records.all_records()]):
+                left = None
+            files.append(FileChange(config, config_text, left, directories=_directories(record, config)))
+    return Plan(agent, root, {}, tuple(files))
+
+
+def _trust(agent: Agent, trust: TrustTable, hashes: dict[str, str], before: dict[str, Any]) -> FileChange:
+    """Return the change that makes the agent trust our entries."""
+    config = os.path.join(agent.home(), trust.file)
+    config_text = _read(config)
+    old = before.get("trusted", ())
+    trusted = _refusing(config, lambda: trust_tables.with_hashes(trust, config_text or b"", hashes, old))
+    others = [_created(record, config) for record in records.all_records() if record["host"] == agent.name]
+    return FileChange(config, config_text, trusted, frozenset().union(_created(before, config), *others))
+
+
+def apply(change: Plan, *, removal: bool = False) -> None:
+    """Write every file, and the record; nothing is written if one of the files has changed since it was planned."""
+    path = records.file(change.agent, change.root)
+    places.make_private(records.directory())
+    with Lock(os.path.join(records.directory(), "lock")):
+        check(change)
+        known = records.all_records()
+        ours = {file["path"] for record in known for file in record["files"]}
+        if not removal:
+            # First: an entry without a launcher, and a launcher without a record, do not answer.
+            now = [change.record, *(each for each in known if _name(each) != _name(change.record))]
+            others = [python for each in now for python in (each["python"], *each.get("others", ()))]
+            python, bridge, steering = (change.record[each] for each in ("python", "bridge", "steering"))
+            launcher.renew(python, bridge, others, steering, by_person=change.by_person)
+            records.write(path, change.record)
+        for file in change.files:
+            if file.changes:
+                if file.path not in ours:  # the backup is the file before us, not before our last change
+                    _keep_backup(file)
+                _write(file)
+        if removal:
+            _remove(path)
+            if not records.all_records():
+                launcher.remove()
+
+
+def _name(record: dict[str, Any]) -> tuple[str, str | None]:
+    """What tells one installation from another."""
+    return record["host"], record["root"]
+
+
+def check(change: Plan) -> None:
+    """Refuse what cannot be written, before anything is."""
+    for file in change.files:
+        if file.changes:
+            _check_writable(file)
+
+
+def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
+    """Wire events that have come to have hooks since `record` was written, and renew what an older version wrote.
+
+    What is in the way is written down.
+    """
+    try:
+        agent = AGENTS[record["host"]]
+        wanted = plan(agent, record["root"], (), must_close=closed, also=absent, by_person=False)
+        if wanted.changes:
+            apply(wanted)
+    except (HookError, OSError) as error:  # doctor shows it
+        places.append_line(lines.log(), f"{int(time.time())} {record['host']} wiring {error}")
+
+
+def edit_file(path: str, edit: Callable[[bytes], bytes]) -> bool:
+    """Change one file of a person's as an edit says, links and mode kept; False if it is so already.
+
+    A file in which nothing is left is removed, unless it is a link. Raises `HookError` if it cannot be edited; then
+    nothing was changed.
+    """
+    before = _read(path)
+    after: bytes = _refusing(path, lambda: edit(before or b""))
+    is_empty = not after.strip() and not os.path.islink(path)  # the target of a link is somebody's own file
+    change = FileChange(path, before, None if is_empty else after)
+    if not change.changes:
+        return False
+    _check_writable(change)
+    _keep_backup(change)
+    _write(change)
+    return True
+
+
+def _note(change: FileChange, before: dict[str, Any]) -> dict[str, Any]:
+    made = dict.fromkeys([*_directories(before, change.path), *_missing_directories(change.path)])
+    created = change.created | _created(before, change.path) | ({_ABSENT} if change.before is None else set())
+    return {"path": change.path, "created": sorted(created), "directories": list(made)}
+
+
+def _missing_directories(path: str) -> list[str]:
+    """The directories that must be made before a file can be, the deepest first."""
+    missing = []
+    directory = os.path.dirname(os.path.realpath(path))
+    while not os.path.isdir(directory):
+        missing.append(directory)
+        directory = os.path.dirname(directory)
+    return missing
+
+
+def _directories(record: dict[str, Any], path: str) -> tuple[str, ...]:
+    files = [file for file in record.get("files", ()) if file.get("path") == path]
+    return tuple(name for file in files for name in file.get("directories", ()))
+
+
+def _created(record: dict[str, Any], path: str) -> frozenset[str]:
+    return frozenset(
+        name for file in record.get("files", ()) if file.get("path") == path for name in file.get("created", ())
+    )
+
+
+def _refusing(path: str, edit: Any) -> Any:
+    """Do an edit; a refusal says which file it is about."""
+    try:
+        return edit()
+    except text_edits.Refused as error:
+        raise HookError(f"{path}: {error.message}; nothing was changed", error.remedy) from None
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise HookError(f"{path} is no file; nothing was changed", "make it a readable file")
+            return file.read()
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise HookError(f"{path} is a link that leads nowhere", "fix or remove it") from None
+        return None
+    except OSError as error:
+        raise HookError(f"cannot read {path}: {error.strerror}", "make it a readable file") from None
+
+
+def _check_writable(change: FileChange) -> None:
+    if _read(change.path) != change.before:
+        raise HookError(f"{change.path} was changed meanwhile; nothing was written", "try again")
+    target = os.path.realpath(change.path)
+    if change.before is not None and not os.stat(target).st_mode & stat.S_IWUSR:
+        raise HookError(f"{change.path} is read-only; nothing was changed", f"chmod u+w {change.path}")
+    directory = os.path.dirname(target)
+    while not os.path.isdir(directory):
+        directory = os.path.dirname(directory)
+    if not os.access(directory, os.W_OK):
+        raise HookError(f"cannot write to {directory}; nothing was changed", "make it writable")
+
+
+def _keep_backup(change: FileChange) -> None:
+    """The file as it was, where a person finds it again."""
+    if change.before is not None:
+        backups = os.path.join(records.directory(), "backups")
+        places.make_private(backups)
+        places.replace_file(backup_of(change.path), change.before)
+
+
+def backup_of(path: str) -> str:
+    """Where a file's last content before our change is kept."""
+    return os.path.join(records.directory(), "backups", places.file_name(path))
+
+
+def _write(change: FileChange) -> None:
+    """Replace the file behind a link, not the link; keep its mode. What became unnecessary is removed."""
+    target = os.path.realpath(change.path)
+    if change.after is None:
+        os.unlink(target)
+        for directory in change.directories:
+            try:
+                os.rmdir(directory)
+            except OSError:  # somebody else's things are in it by now
+                break
+        return
+    mode = stat.S_IMODE(os.stat(target).st_mode) if change.before is not None else 0o600
+    places.make_private(os.path.dirname(target))
+    temporary = f"{target}.{os.getpid()}.tenterhook"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with open(descriptor, "wb") as file:
+            file.write(change.after)
+            file.flush()
+            os.fsync(file.fileno())  # the person's own file: not empty after a power cut
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:  # nothing half-written stays, whatever happened
+        _remove(temporary)
+        raise
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

@@ -1,0 +1,163 @@
+"""Which files of hooks are in force where: agents' own, those that `install --config` named, those named just now.
+
+Hook folders are in force everywhere. Every command asks here, so that all of them show the same hooks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..agents import AGENTS
+from ..basics.places import file_identity
+from ..catalog import loading, project_root
+from ..catalog.trust import Trust
+from ..errors import Problem
+from . import event_wiring, records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..agents.protocol import Agent
+    from ..catalog.catalog import Catalog
+    from ..model import Hook
+
+BUNDLED = "agent"  # our own agent, by the name it has in `trigger --agent`
+TRIGGER = "trigger"
+
+
+class Source(NamedTuple):
+    """A file of hooks. `places` are where it is in force: our own agent, `trigger`, agents; empty: this command."""
+
+    file: str
+    places: tuple[str, ...] = ()
+    settings_of: str | None = None  # the agent whose own settings it is; it runs these hooks without us
+
+    def __str__(self) -> str:
+        titles = [title(place) for place in self.places]
+        listed = " and ".join(filter(None, (", ".join(titles[:-1]), *titles[-1:])))
+        text = f"in force in {listed}" if titles else "named with --config"
+        return f"{text}; {title(self.settings_of)}'s own settings" if self.settings_of else text
+
+    def as_json(self) -> dict[str, object]:
+        """The file as data."""
+        return {"file": self.file, "in_force_in": list(self.places), "settings_of": self.settings_of}
+
+
+def title(place: str) -> str:
+    """What people call a place where hooks are in force."""
+    if place in AGENTS:
+        return AGENTS[place].title
+    return "the bundled agent" if place == BUNDLED else place
+
+
+class InForce(NamedTuple):
+    """Every hook that is in force somewhere, and where."""
+
+    catalog: Catalog
+    sources: tuple[Source, ...]
+    refused: tuple[str, ...] = ()  # files named on the command line that cannot be used
+
+    def source_of(self, hook: Hook) -> Source | None:
+        """The file a hook is from; None for a folder's."""
+        return next((source for source in self.sources if source.file == hook.source), None)
+
+    def places(self, hook: Hook) -> tuple[str, ...]:
+        """Where a hook that may run is in force."""
+        source = self.source_of(hook)
+        return source.places if source is not None else (BUNDLED, TRIGGER, *_guarded(self.catalog.root))
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the hooks, and hooks that an agent's settings do not lead to."""
+        return [*self.catalog.problems, *event_wiring.problems(self.catalog.expected(), self.catalog.root)]
+
+
+def here(named: Sequence[str] = (), *, trust_project: bool = False) -> InForce:
+    """Everything that is in force somewhere, for the project of the current directory."""
+    root = project_root.project_root(os.getcwd())
+    own, problems = _agents_own(root)
+    trust = Trust(root, everything=trust_project)
+    return _loaded(root, _merged((*own, *_installed(root)), named), named, problems, trust)
+
+
+def for_agent(agent: str, root: str, named: Sequence[str] = (), trust: Trust | None = None) -> InForce:
+    """What is in force in one agent: ours, for which `trigger` stands by default, or another."""
+    files, problems = files_of(agent, root, named)
+    return _loaded(root, files, named, problems, trust)
+
+
+def files_of(agent: str, root: str, named: Sequence[str] = ()) -> tuple[tuple[Source, ...], list[Problem]]:
+    """The files of hooks that are in force in one agent, and what is wrong with any that are not."""
+    if agent == BUNDLED:
+        own, problems = _agents_own(root)
+        return _merged(own, named), problems
+    return _merged([source for source in _installed(root) if agent in source.places], named), []
+
+
+def runs_itself(agent: Agent, file: str, root: str | None) -> bool:
+    """Whether an agent runs the hooks of a file without us."""
+    own = [os.path.join(agent.home(), name) for name in (agent.file, *agent.also_read)]
+    if root and agent.project_file:
+        own.append(agent.settings(root))
+    return file_identity(file) in map(file_identity, own)
+
+
+def _agents_own(root: str) -> tuple[list[Source], list[Problem]]:
+    """Return the settings of agents that are sources of hooks (PROTOCOL 2), as far as they exist.
+
+    One that the environment moved into a repository is not used.
+    """
+    found, problems = [], []
+    for agent in sorted(AGENTS.values(), key=lambda agent: agent.name):
+        file = agent.settings()
+        if not agent.is_hook_source or not os.path.isfile(file):
+            continue
+        if os.environ.get(agent.variable or "") and project_root.repository_can_reach(file, root):
+            message = f"{agent.variable} names a folder that a repository can change; its hooks are not used"
+            remedy = f"unset {agent.variable}, or name the file with --config"
+            problems.append(Problem("moved-into-repository", file, None, None, message, remedy))
+            continue
+        found.append(Source(file, (BUNDLED, TRIGGER), agent.name))
+    return found, problems
+
+
+def _installed(root: str) -> Iterator[Source]:
+    """The files that `install --config` named, for everywhere or for this project."""
+    for record in records.all_records():
+        if record["host"] in AGENTS and record["root"] in (None, root):
+            yield from (Source(config, (record["host"],)) for config in record["configs"])
+
+
+def _guarded(root: str) -> Iterator[str]:
+    """The agents whose settings lead to us in this project."""
+    hosts = [record["host"] for record in records.all_records() if record["root"] in (None, root)]
+    return (name for name in AGENTS if name in hosts)
+
+
+def _merged(found: Iterable[Source], named: Iterable[str]) -> tuple[Source, ...]:
+    """Each file once, whatever it is called, with all places where it is in force."""
+    merged: dict[object, Source] = {}
+    for source in (*found, *(Source(os.path.abspath(file)) for file in named)):
+        key = file_identity(source.file)
+        known = merged.setdefault(key, source)
+        merged[key] = known._replace(places=tuple(dict.fromkeys((*known.places, *source.places))))
+    return tuple(merged.values())
+
+
+def _loaded(
+    root: str,
+    files: Sequence[Source],
+    named: Sequence[str],
+    problems: Sequence[Problem],
+    trust: Trust | None = None,
+) -> InForce:
+    not_asked_for = unnamed(files, named)
+    catalog = loading.load(root, [source.file for source in files], trust=trust).without_empty(not_asked_for)
+    refused = tuple(file for file in catalog.refused_configs if file not in not_asked_for)
+    return InForce(catalog._replace(problems=(*catalog.problems, *problems)), tuple(files), refused)
+
+
+def unnamed(files: Iterable[Source], named: Iterable[str]) -> frozenset[str]:
+    """The files that nobody named on the command line."""
+    asked = set(map(file_identity, named))
+    return frozenset(source.file for source in files if file_identity(source.file) not in asked)

@@ -1,1 +1,0 @@
-"""What runs a hook: processes, interpreters that wait for them, functions."""

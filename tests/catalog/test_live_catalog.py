@@ -1,0 +1,368 @@
+"""An engine that lives on: whatever changes is in force at its next event, and only what has changed is read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from catalog.test_index import CHANGES, config, indexed, root, trusted
+from dispatch.test_daemon_server import ask
+from dispatch.test_dispatch import SERVE, install, payload
+from support import array_hook, folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks, write_config
+from tenterhook import Engine, Event
+from tenterhook.catalog import index, loading
+from tenterhook.catalog.live_catalog import Followed
+from tenterhook.catalog.trust import Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["config", "root"]  # fixtures
+
+
+def as_loaded_anew(root: str, configs: Sequence[str] = ()) -> tuple[Any, ...]:
+    found = loading.load(root, configs)
+    return found.hooks, sorted(found.problems), found.left_out, found.debug, found.refused_configs
+
+
+def as_followed(followed: Followed) -> tuple[Any, ...]:
+    found = followed.current()
+    return found.hooks, sorted(found.problems), found.left_out, found.debug, found.refused_configs
+
+
+def settled(followed: Followed) -> None:
+    """Wait until no file is so young that it has to be read again."""
+    until(lambda: followed.current() is followed.current())
+
+
+# ---- every change
+
+
+@pytest.mark.parametrize("known", ["before its first event", "after an event", "after a while"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_in_force_at_the_next_event(root: str, home: Path, config: Path, change: str, known: str) -> None:
+    configs = [str(config)]
+    followed = Followed(root, configs, Trust(root))
+    if known != "before its first event":
+        assert as_followed(followed) == as_loaded_anew(root, configs)
+    if known == "after a while":
+        settled(followed)
+    CHANGES[change](home, Path(root))
+    assert as_followed(followed) == as_loaded_anew(root, configs)
+    assert as_followed(followed) == as_loaded_anew(root, configs)
+
+
+def test_an_engine_runs_what_is_there_now(home: Path, project: Path) -> None:
+    engine = Engine.load(journal=False)
+    said: list[str | None] = []
+
+    def decide() -> None:
+        for _ in range(3):
+            verdict = engine.decide(shell_call())
+        said.append(verdict.reason)
+
+    decide()
+    guard = folder_hook(user_hooks(home), "guard", "echo first >&2; exit 2")
+    decide()
+    (guard / "scripts" / "run.sh").write_text("#!/bin/sh\necho second >&2; exit 2\n")
+    decide()
+    text = (guard / "HOOK.md").read_text()
+    (guard / "HOOK.md").write_text(text.replace("pre-tool-call", "post-tool-call"))
+    decide()
+    (guard / "HOOK.md").write_text(text)
+    decide()
+    guard.rename(user_hooks(home) / "renamed")
+    decide()
+    (user_hooks(home) / "hooks.toml").write_text('[[hooks.disable]]\nname = "guard"\n')
+    decide()
+    (user_hooks(home) / "hooks.toml").unlink()
+    decide()
+    (user_hooks(home) / "renamed" / "HOOK.md").unlink()
+    decide()
+    folder_hook(home / ".config" / "kimi" / "hooks", "other", "echo other >&2; exit 2")
+    decide()
+    assert said == [None, "first", "second", None, "second", "second", None, "second", None, "other"]
+
+
+def disabled_for(home: Path, seconds: float, name: str = "guard") -> float:
+    """Disable a hook for a while; until when."""
+    moment = datetime.fromtimestamp(time.time() + seconds, UTC)
+    text = f'[[hooks.disable]]\nname = "{name}"\nuntil = {moment.isoformat()}\n'
+    (user_hooks(home) / "hooks.toml").write_text(text)
+    return moment.timestamp()
+
+
+@pytest.mark.parametrize("known", ["just loaded", "after a while", "from the index"])
+def test_a_hook_that_is_disabled_for_a_while_comes_back_by_itself(home: Path, project: Path, known: str) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    back = disabled_for(home, 4)
+    if known == "from the index":  # what was loaded twice is kept, once its files are not young any more
+        time.sleep(0.2)
+        for _ in range(3):
+            Followed(str(project), (), Trust(str(project)))
+    engine = Engine.load(journal=False)
+    followed = engine._followed
+    assert followed is not None
+    if known == "after a while":
+        settled(followed)
+    before = followed.current()
+    decided = engine.decide(shell_call())
+    assert time.time() > back or not decided.denied
+    until(lambda: time.time() > back)
+    assert engine.decide(shell_call()).denied
+    assert before.hooks == ()
+    assert [(each.hook.name, each.until) for each in before.left_out] == [("guard", before.until)]
+    assert as_followed(followed) == as_loaded_anew(str(project))
+
+
+@pytest.mark.parametrize("way", ["alone", "hub"])
+def test_in_an_agent_too_it_comes_back_by_itself(home: Path, project: Path, way: str) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    install("claude-code")
+    said = payload("claude-code", project)
+    with contextlib.ExitStack() as stack:
+        if way == "hub":
+            hub = stack.enter_context(
+                subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True)
+            )
+            stack.callback(hub.kill)
+            assert hub.stdout is not None
+            assert hub.stdout.readline() == "on\n"
+        back = disabled_for(home, 6)
+        seen = []
+        for _ in range(3):  # the second leaves an index that settles it, the third asks that
+            seen.append((ask("claude-code", said).stdout, time.time() < back))
+            time.sleep(0.3)
+        assert any(in_time for _, in_time in seen)
+        assert all(stdout == b"" for stdout, in_time in seen if in_time)
+        until(lambda: time.time() > back)
+        assert b"deny" in ask("claude-code", said).stdout
+
+
+def test_an_index_holds_until_a_disabled_hook_comes_back(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "exit 2")
+    back = disabled_for(home, 3)
+    found = indexed(str(project), [])
+    assert found["until"] == pytest.approx(back)
+    assert index.reaches_nothing(found, "pre-tool-call", "Shell", {"command": "ls"})
+    until(lambda: time.time() > back)
+    assert index.glance(str(project), []) is None
+    found = indexed(str(project), [])
+    assert found["until"] is None
+    assert not index.reaches_nothing(found, "pre-tool-call", "Shell", {"command": "ls"})
+
+
+def test_trust_counts_as_soon_as_it_is_given_or_taken_back(home: Path, project: Path) -> None:
+    engine = Engine.load(journal=False)
+    assert not engine.decide(shell_call()).denied
+    folder_hook(project_hooks(project), "theirs", "exit 2")
+    (project_hooks(project) / "hooks.toml").write_text("[hooks.defaults]\npriority = 7\n")
+    assert not engine.decide(shell_call()).denied
+    trusted()
+    assert engine.decide(shell_call()).denied
+    assert [hook.priority for hook in engine.hooks] == [7]
+    assert tenterhook("untrust", "theirs", "--yes").returncode == 0
+    assert not engine.decide(shell_call()).denied
+
+
+def test_functions_stay_and_are_asked_in_their_place(home: Path, project: Path) -> None:
+    engine = Engine.load(journal=False)
+    heard: list[str] = []
+    engine.on("pre-tool-call", name="mine")(lambda _: heard.append("mine"))
+    for name in ("a", "b"):
+        folder_hook(user_hooks(home), name, "true")
+        assert [run.hook.name for run in engine.decide(shell_call()).runs][-2:] == [name, "mine"]
+    assert [hook.name for hook in engine.hooks] == ["a", "b", "mine"]
+
+
+def test_debug_may_be_switched_on(home: Path, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder_hook(user_hooks(home), "guard", "true")
+    engine = Engine.load(journal=False)
+    engine.decide(shell_call())
+    assert capsys.readouterr().err == ""
+    (user_hooks(home) / "hooks.toml").write_text("[hooks]\ndebug = true\n")
+    engine.decide(shell_call())
+    assert "guard" in capsys.readouterr().err
+
+
+def test_many_threads_see_a_change_at_once(home: Path, project: Path) -> None:
+    engine = Engine.load(journal=False)
+    guard = folder_hook(user_hooks(home), "guard", "exit 2")
+    wrong: list[bool] = []
+
+    def decide(expected: bool) -> None:
+        wrong.extend(True for _ in range(5) if engine.decide(shell_call()).denied is not expected)
+
+    for expected in (True, False, True):
+        (guard / "scripts" / "run.sh").write_text(f"#!/bin/sh\nexit {2 if expected else 0}\n")
+        threads = [threading.Thread(target=decide, args=(expected,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong
+
+
+# ---- what it costs
+
+READS = """
+import json, sys
+opened, on = [], []
+def heard(name, given):
+    if on and name == "open" and isinstance(given[0], str) and given[0].endswith(("HOOK.md", ".toml", "index")):
+        opened.append(given[0])
+sys.addaudithook(heard)
+from tenterhook import Engine, Event
+from pathlib import Path
+engine = Engine.load(journal=False)
+event = Event("pre-tool-call", tool_name="Shell", tool_input={"command": "ls"})
+hooks = Path.home() / ".config/agents/hooks"
+on.append(True)
+def opens():
+    engine.decide(event)
+    read = [Path(file).parent.name + "/" + Path(file).name for file in opened]
+    opened.clear()
+    return read
+engine.decide(event); engine.decide(event)
+told = {"nothing": opens()}
+file = hooks / "hook-500" / "HOOK.md"
+file.write_text(file.read_text().replace("Nothing", "Shell"))
+told["edited"] = opens()
+(hooks / "hook-1").rename(hooks / "new-1")
+told["renamed"] = opens()
+(hooks / "hook-2" / "HOOK.md").unlink()
+told["removed"] = opens()
+(hooks / "hook-3" / "scripts" / "run.sh").chmod(0o644)
+told["script changed"] = opens()
+print(json.dumps(told))
+"""
+
+
+def many_hooks(home: Path, count: int = 1000) -> None:
+    for number in range(count):
+        folder_hook(user_hooks(home), f"hook-{number}", "exit 2", matcher={"tool": "Nothing"})
+    newest = user_hooks(home) / f"hook-{count - 1}" / "scripts" / "run.sh"
+    until(lambda: _age(newest) > 0.1)  # within a tick of the clock a second change would look like the first
+
+
+def _age(file: Path) -> float:
+    return time.time() - file.stat().st_ctime
+
+
+def test_of_a_thousand_hooks_the_one_is_read_that_has_changed(home: Path, project: Path) -> None:
+    many_hooks(home)
+    for kept in ("loaded for the first time", "loaded again", "as another process left it"):
+        if kept == "as another process left it":
+            Engine.load(journal=False)
+        ended = subprocess.run([sys.executable, "-c", READS], capture_output=True, text=True, check=True)
+        told = json.loads(ended.stdout)
+        assert told["nothing"] == [], kept
+        assert set(told["edited"]) == {"hook-500/HOOK.md"}, kept
+        assert set(told["renamed"]) <= {"new-1/HOOK.md", "hook-500/HOOK.md"}, kept
+        assert "new-1/HOOK.md" in told["renamed"], kept
+        assert set(told["removed"]) <= {"new-1/HOOK.md", "hook-500/HOOK.md"}, kept
+        assert set(told["script changed"]) <= {"new-1/HOOK.md", "hook-500/HOOK.md", "hook-3/HOOK.md"}, kept
+        _as_before(home)
+
+
+def _as_before(home: Path) -> None:
+    hooks = user_hooks(home)
+    (hooks / "new-1").rename(hooks / "hook-1")
+    text = (hooks / "hook-4" / "HOOK.md").read_text()
+    (hooks / "hook-2" / "HOOK.md").write_text(text.replace("hook-4", "hook-2"))
+    (hooks / "hook-500" / "HOOK.md").write_text(text.replace("hook-4", "hook-500"))
+    (hooks / "hook-3" / "scripts" / "run.sh").chmod(0o755)
+    until(lambda: _age(hooks / "hook-3" / "scripts" / "run.sh") > 0.1)
+
+
+SERVE_AND_TELL = """
+import os, sys
+def heard(name, given):
+    if name == "open" and isinstance(given[0], str) and given[0].endswith("HOOK.md"):
+        os.write(told, os.fsencode(given[0]) + b"\\n")
+told = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+sys.addaudithook(heard)
+"""
+
+
+def test_a_hub_reads_the_one_of_a_thousand_that_has_changed(home: Path, project: Path, tmp_path: Path) -> None:
+    many_hooks(home)
+    install("claude-code")
+    read = tmp_path / "read"
+    ask("claude-code", payload("claude-code", project))  # alone: it leaves an index
+    ask("claude-code", payload("claude-code", project))
+    command = [sys.executable, "-c", SERVE_AND_TELL + SERVE, str(read)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as hub:
+        try:
+            assert hub.stdout is not None
+            assert hub.stdout.readline() == "on\n"
+            seen = []
+            for number in range(500, 508):  # on a busy machine the line does not wait for the hub
+                file = user_hooks(home) / f"hook-{number}" / "HOOK.md"
+                file.write_text(file.read_text().replace("Nothing", "Bash"))
+                assert b"deny" in ask("claude-code", payload("claude-code", project)).stdout
+                seen.append(set(read.read_text().splitlines()) if read.exists() else set())
+                assert seen[-1] <= {str(file)}
+                file.write_text(file.read_text().replace("Bash", "Nothing"))
+                assert ask("claude-code", payload("claude-code", project)).stdout == b""
+                until(lambda: _age(file) > 0.1)  # noqa: B023  # it is asked at once
+                ask("claude-code", payload("claude-code", project))
+                read.write_text("")
+                if sum(map(len, seen)) == 2:
+                    break
+            assert sum(map(len, seen)) == 2
+        finally:
+            hub.kill()
+
+
+def test_nothing_is_read_while_nothing_happens(home: Path, project: Path) -> None:
+    folder_hook(user_hooks(home), "guard", "true")
+    followed = Followed(str(project), [], Trust(str(project)))
+    settled(followed)
+    known = followed.current()
+    (project / "code.py").write_text("x")
+    (home / "notes").mkdir()
+    assert followed.current() is known
+
+
+def test_a_change_is_in_force_in_a_forked_process_and_in_its_parent(home: Path, project: Path) -> None:
+    script = """
+    import os, sys
+    from pathlib import Path
+    from tenterhook import Engine, Event
+    engine = Engine.load(journal=False)
+    event = Event("pre-tool-call", tool_name="Shell", tool_input={})
+    for _ in range(4):
+        engine.decide(event)
+    hooks = Path.home() / ".config/agents/hooks"
+    (hooks / "away").rename(hooks / "guard")
+    (hooks / "guard" / "NOT.md").rename(hooks / "guard" / "HOOK.md")
+    child = os.fork()
+    if not child:
+        os._exit(0 if engine.decide(event).denied else 1)
+    _, status = os.waitpid(child, 0)
+    print(status, engine.decide(event).denied)
+    """
+    guard = folder_hook(user_hooks(home), "away", "exit 2")
+    (guard / "HOOK.md").rename(guard / "NOT.md")
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("0 True\n", "")
+
+
+def test_a_named_file_is_read_again_only_when_it_has_changed(home: Path, project: Path) -> None:
+    named = write_config(home / "more.toml", array_hook("exit 0"))
+    engine = Engine.load(configs=[named], journal=False)
+    folder_hook(user_hooks(home), "guard", "true")
+    assert [hook.format for hook in engine.hooks] == ["folder", "array"]
+    named.write_text(array_hook("echo now >&2; exit 2"))
+    assert engine.decide(Event("PreToolUse", tool_name="Bash", tool_input={})).reason == "now"

@@ -1,0 +1,650 @@
+"""A person's settings come through install and uninstall byte for byte, or install refuses and touches nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import folder_hook, on_a_terminal, tenterhook, user_hooks
+from tenterhook.basics import agent_marks, processes
+from tenterhook.install import temporary
+
+SETTINGS = {
+    "claude-code": ".claude/settings.json",
+    "kimi-code": ".kimi-code/config.toml",
+    "kimi-cli": ".kimi/config.toml",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "qwen": ".qwen/settings.json",
+    "copilot": ".copilot/hooks/tenterhook.json",
+    "droid": ".factory/settings.json",
+}
+HAND_MADE = {agent: sorted((Path(__file__).parent / "settings" / agent).iterdir()) for agent in SETTINGS}
+BRIDGE = b"tenterhook/launcher.sh"
+SOMETHING = {"json": b'{\n  "theme": "dark"\n}\n', "toml": b'theme = "dark"\n'}
+
+# What is ours alone, outside of anybody's settings.
+OWN = (".local/state/tenterhook", ".cache/tenterhook")
+
+
+@pytest.fixture(autouse=True)
+def hooks(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A guard and a gate; agents only where the test puts them."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    folder_hook(user_hooks(home), "guard", "echo 'not here' >&2; exit 2", matcher={"pattern": "rm -rf /"})
+    folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
+    return user_hooks(home)
+
+
+def kept(home: Path) -> dict[str, tuple[str, int, bytes]]:
+    """Everything below a test's folder, links not followed, without what is ours alone: kind, mode, content."""
+    found = {}
+    top = home.parent
+    for directory, folders, files in os.walk(top):
+        for name in [*folders, *files]:
+            path = Path(directory, name)
+            if str(path.relative_to(home) if path.is_relative_to(home) else "").startswith(OWN):
+                continue
+            state = path.lstat()
+            if path.is_symlink():
+                found[str(path.relative_to(top))] = ("link", 0, os.fsencode(os.readlink(path)))
+            elif path.is_dir():
+                found[str(path.relative_to(top))] = ("folder", stat.S_IMODE(state.st_mode), b"")
+            else:
+                found[str(path.relative_to(top))] = ("file", stat.S_IMODE(state.st_mode), path.read_bytes())
+    for parent in ("home/.local/state", "home/.local", "home/.cache"):  # the way to what is ours
+        found.pop(parent, None)
+    return found
+
+
+def changed(before: dict[str, tuple[str, int, bytes]], after: dict[str, tuple[str, int, bytes]]) -> set[str]:
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+def put(home: Path, agent: str, content: bytes) -> Path:
+    path = home / SETTINGS[agent]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def records(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / ".local/state/tenterhook/installed").glob("*.json"))
+
+
+def install(*arguments: str) -> str:
+    ended = tenterhook("install", *arguments)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def uninstall(*arguments: str) -> str:
+    ended = tenterhook("uninstall", *arguments, "--yes")
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def refused(*arguments: str) -> str:
+    """What a command said that refused its work."""
+    ended = tenterhook(*arguments)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("tenterhook: ")
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.count("\n  ") == 1, "a remedy on a line of its own"
+    return ended.stderr
+
+
+@pytest.mark.parametrize("number", range(max(map(len, HAND_MADE.values()))))
+def test_hand_made_settings_survive_byte_for_byte(home: Path, number: int) -> None:
+    files = {agent: files[number] for agent, files in HAND_MADE.items() if number < len(files)}
+    for agent, file in files.items():
+        path = put(home, agent, file.read_bytes())
+        path.chmod(0o640)
+        path.with_name("another.json").write_bytes(b"{ left alone")
+    before = kept(home)
+
+    said = install(*files)
+    installed = kept(home)
+    assert changed(before, installed) == {
+        *(f"home/{SETTINGS[agent]}" for agent in files),
+        *(["home/.codex/config.toml"] if "codex" in files else []),
+    }
+    for agent in files:
+        path = home / SETTINGS[agent]
+        assert path.read_bytes().count(BRIDGE) == 3, agent  # the guard, the gate and the session's start
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        assert f"+++ {path} (then)" in said
+
+    assert install(*files).count("nothing changed") == len(files)
+    assert kept(home) == installed
+
+    uninstall(*files)
+    after = kept(home)
+    wrong = changed(before, after)
+    assert {path: after.get(path) for path in wrong} == {path: before.get(path) for path in wrong}
+    assert records(home) == []
+
+
+def test_every_agent_has_at_least_six_hand_made_files() -> None:
+    assert {agent: len(files) >= 6 for agent, files in HAND_MADE.items()} == dict.fromkeys(SETTINGS, True)
+
+
+def nothing_there(home: Path, agent: str) -> None:
+    pass
+
+
+def an_empty_folder(home: Path, agent: str) -> None:
+    (home / SETTINGS[agent]).parent.mkdir(parents=True)
+
+
+def an_empty_file(home: Path, agent: str) -> None:
+    put(home, agent, b"")
+
+
+def a_private_file(home: Path, agent: str) -> None:
+    put(home, agent, SOMETHING[SETTINGS[agent][-4:]]).chmod(0o600)
+
+
+def a_linked_file(home: Path, agent: str) -> None:
+    """As people keep their settings in a repository of their own."""
+    path = put(home, agent, SOMETHING[SETTINGS[agent][-4:]])
+    store = home / "dotfiles" / agent
+    store.mkdir(parents=True)
+    path.rename(store / path.name)
+    path.symlink_to(os.path.relpath(store / path.name, path.parent))
+
+
+def a_linked_empty_file(home: Path, agent: str) -> None:
+    a_linked_file(home, agent)
+    (home / SETTINGS[agent]).write_bytes(b"")
+
+
+def a_linked_folder(home: Path, agent: str) -> None:
+    put(home, agent, b"\n")
+    folder = home / SETTINGS[agent].partition("/")[0]
+    (home / "dotfiles").mkdir(exist_ok=True)
+    folder.rename(home / "dotfiles" / folder.name)
+    folder.symlink_to(home / "dotfiles" / folder.name)
+
+
+def a_linked_folder_without_the_file(home: Path, agent: str) -> None:
+    a_linked_folder(home, agent)
+    (home / SETTINGS[agent]).unlink()
+
+
+@pytest.mark.parametrize(
+    "circumstance",
+    [
+        nothing_there,
+        an_empty_folder,
+        an_empty_file,
+        a_private_file,
+        a_linked_file,
+        a_linked_empty_file,
+        a_linked_folder,
+        a_linked_folder_without_the_file,
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_files_folders_modes_and_links_are_as_they_were(home: Path, circumstance: object) -> None:
+    assert callable(circumstance)
+    for agent in SETTINGS:
+        circumstance(home, agent)
+    before = kept(home)
+    install(*SETTINGS)
+    installed = kept(home)
+    assert {agent: (home / path).read_bytes().count(BRIDGE) for agent, path in SETTINGS.items()} == dict.fromkeys(
+        SETTINGS, 3
+    )
+    assert {path: before[path][:2] for path in before if path in installed} == {
+        path: installed[path][:2] for path in before
+    }
+    uninstall(*SETTINGS)
+    assert changed(before, kept(home)) == set()
+
+
+def test_a_folder_that_somebody_moved_into_stays(home: Path) -> None:
+    install(*SETTINGS)
+    neighbours = [(home / path).with_name("history.jsonl") for path in SETTINGS.values()]
+    for neighbour in neighbours:
+        neighbour.write_text("{}\n")
+    uninstall(*SETTINGS)
+    assert [neighbour.read_text() for neighbour in neighbours] == ["{}\n"] * len(SETTINGS)
+    assert [agent for agent, path in SETTINGS.items() if (home / path).exists()] == []
+
+
+BROKEN = {
+    "json": {
+        "a_comma_too_few": (b'{\n  "model": "x"\n  "hooks": {}\n}\n', "line 3"),
+        "cut_off": (b'{\n  "hooks": {\n', "line "),
+        "a_list": (b"[]\n", "line 1"),
+        "hooks_of_a_wrong_type": (b'{\n  "a": 1,\n  "hooks": []\n}\n', "line 3"),
+        "an_event_of_a_wrong_type": (b'{\n  "hooks": {\n    "Stop": "make test"\n  }\n}\n', "line 3"),
+        "not_utf8": (b'{\n  "a": "\xff\xfe"\n}\n', "line 2"),
+        "utf16": ('{"a": 1}'.encode("utf-16"), "line 1"),
+        "twice_the_same_key": (b'{\n  "hooks": {},\n  "hooks": {}\n}\n', "line 3"),
+    },
+    "toml": {
+        "no_value": (b"a = 1\nmodel =\n", "line 2"),
+        "cut_off": (b'a = 1\nhooks = [{event = "Stop"', "line 2"),
+        "hooks_of_a_wrong_type": (b'a = 1\nhooks = "none"\n', "line 2"),
+        "hooks_as_a_table": (b'a = 1\n\n[hooks]\nevent = "Stop"\n', "line 3"),
+        "hooks_of_words": (b'hooks = ["make test"]\n', "line 1"),
+        "not_utf8": (b'a = 1\nb = "\xff"\n', "line 2"),
+        "twice_the_same_table": (b"[a]\n[b]\n[a]\n", "line 3"),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("agent", "case"),
+    [
+        (agent, case)
+        for agent, path in SETTINGS.items()
+        for case in BROKEN[path[-4:]]
+        if agent in ("claude-code", "kimi-code") or case in ("cut_off", "hooks_of_a_wrong_type", "not_utf8")
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_refused_with_its_line(home: Path, agent: str, case: str) -> None:
+    content, line = BROKEN[SETTINGS[agent][-4:]][case]
+    path = put(home, agent, content)
+    before = kept(home)
+    said = refused("install", agent)
+    assert f"{path}: {line}" in said
+    assert "nothing was changed" in said
+    assert kept(home) == before
+    assert records(home) == []
+
+
+def read_only(path: Path) -> None:
+    path.write_bytes(b"")
+    path.chmod(0o444)
+
+
+def a_directory(path: Path) -> None:
+    path.mkdir()
+
+
+def a_link_that_leads_nowhere(path: Path) -> None:
+    path.symlink_to("gone")
+
+
+def links_in_a_circle(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize(
+    ("agent", "obstacle"),
+    [
+        *((agent, obstacle) for agent in SETTINGS for obstacle in (read_only, a_directory)),
+        *(("claude-code", obstacle) for obstacle in (a_link_that_leads_nowhere, links_in_a_circle, a_pipe)),
+    ],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_what_is_no_writable_file_is_refused(home: Path, agent: str, obstacle: object) -> None:
+    assert callable(obstacle)
+    path = put(home, agent, b"")
+    path.unlink()
+    obstacle(path)
+    listing = sorted(os.walk(home / path.parent))
+    said = tenterhook("install", agent, timeout=10)
+    assert said.returncode == 1
+    assert str(path) in said.stderr
+    assert "\n  " in said.stderr  # how to fix it
+    assert sorted(os.walk(home / path.parent)) == listing
+    assert records(home) == []
+
+
+def test_a_file_where_the_folder_should_be_is_refused(home: Path) -> None:
+    for agent, path in SETTINGS.items():
+        (home / path).parent.parent.mkdir(exist_ok=True)
+        (home / path).parent.write_text("a file")
+        before = kept(home)
+        assert str((home / path).parent) in refused("install", agent)
+        assert kept(home) == before
+    assert records(home) == []
+
+
+@pytest.mark.parametrize("broken", [b"{", b""], ids=["broken", "read-only"])
+def test_one_refusal_leaves_the_agents_named_beside_it_alone(home: Path, broken: bytes) -> None:
+    put(home, "gemini", b"{}\n")
+    put(home, "qwen", broken).chmod(0o644 if broken else 0o444)
+    before = kept(home)
+    assert str(home / SETTINGS["qwen"]) in refused("install", "claude-code", "gemini", "qwen")
+    assert kept(home) == before
+    assert records(home) == []
+
+
+def test_a_file_that_broke_since_is_refused_by_uninstall_as_well(home: Path) -> None:
+    path = put(home, "claude-code", b"{}\n")
+    install("claude-code")
+    path.write_bytes(path.read_bytes()[:-4])
+    before = kept(home)
+    assert "line " in refused("uninstall", "claude-code", "--yes")
+    assert kept(home) == before
+    assert records(home) == ["claude-code.json"]  # to be tried again
+
+
+class TestDryRun:
+    """The change is shown and not made."""
+
+    def test_shows_the_diff_and_changes_nothing(self, home: Path) -> None:
+        paths = [put(home, agent, SOMETHING[path[-4:]]) for agent, path in SETTINGS.items()]
+        before = kept(home)
+        said = install(*SETTINGS, "--dry-run")
+        assert said.count("this would be changed") == len(SETTINGS)
+        for path in paths:
+            assert f"--- {path} (now)\n+++ {path} (then)" in said
+        assert kept(home) == before
+        assert records(home) == []
+        shown = [line[1:] for line in said.splitlines() if line.startswith("+") and BRIDGE.decode() in line]
+        assert len(shown) == 3 * len(SETTINGS)
+        install(*SETTINGS)
+        written = [line for path in paths for line in path.read_text().splitlines()]
+        assert [line for line in written if BRIDGE.decode() in line] == shown
+        assert install(*SETTINGS, "--dry-run").count("nothing would change") == len(SETTINGS)
+
+    def test_of_uninstall_needs_nobody_to_say_yes(self, home: Path) -> None:
+        path = put(home, "gemini", b"{}\n")
+        install("gemini")
+        before = kept(home)
+        ended = tenterhook("uninstall", "gemini", "--dry-run", stdin=subprocess.DEVNULL)
+        assert ended.returncode == 0
+        assert f"+++ {path} (then)" in ended.stdout
+        assert kept(home) == before
+        assert records(home) == ["gemini.json"]
+
+    def test_as_json_it_names_files_events_and_changes(self, home: Path) -> None:
+        put(home, "claude-code", b"{}\n")
+        found = json.loads(install("claude-code", "codex", "--dry-run", "--json"))
+        assert (found["schema"], found["dry_run"]) == (1, True)
+        claude, codex = found["installed"]
+        assert (claude["agent"], claude["settings"]) == ("claude-code", str(home / SETTINGS["claude-code"]))
+        assert claude["events"] == {
+            "SessionStart": "pre-session", "Stop": "pre-agent-turn-stop", "PreToolUse": "pre-tool-call",
+        }  # fmt: skip
+        assert claude["closed"] is False
+        assert [change.splitlines()[0] for change in claude["changes"]] == [
+            f"--- {home / SETTINGS['claude-code']} (now)"
+        ]
+        assert len(codex["changes"]) == 2
+        assert records(home) == []
+        done = json.loads(install("claude-code", "--json"))
+        assert (done["dry_run"], done["installed"]) == (False, [claude])
+        assert json.loads(install("claude-code", "--json"))["installed"][0]["changes"] == []
+
+
+class TestWhatHappenedInBetween:
+    """The file is the person's; it changes."""
+
+    def test_what_the_person_wrote_since_stays(self, home: Path) -> None:
+        paths = [put(home, agent, SOMETHING[path[-4:]]) for agent, path in SETTINGS.items()]
+        install(*SETTINGS)
+        own = b'\n[[hooks]]\nevent = "Stop"\ncommand = "mine"\n'
+        for path in paths:
+            path.write_bytes(path.read_bytes().replace(b"theme", b"colours") + (own if path.suffix == ".toml" else b""))
+        edited = [path.read_bytes() for path in paths]
+        assert install(*SETTINGS).count("nothing changed") == len(SETTINGS)
+        assert [path.read_bytes() for path in paths] == edited
+        uninstall(*SETTINGS)
+        for path in paths:
+            left = SOMETHING[path.name[-4:]].replace(b"theme", b"colours")
+            assert path.read_bytes() == left + (own if path.suffix == ".toml" else b"")
+
+    def test_an_entry_that_was_taken_out_or_bent_comes_back_once(self, home: Path) -> None:
+        paths = [put(home, agent, b"") for agent in SETTINGS]
+        install(*SETTINGS)
+        whole = [path.read_bytes() for path in paths]
+        for path in paths:
+            path.write_bytes(path.read_bytes().replace(b"600", b"7"))
+        assert "nothing changed" not in install(*SETTINGS)
+        assert [path.read_bytes() for path in paths] == whole
+        for path in paths:
+            path.write_bytes(b"")
+        assert "nothing changed" not in install(*SETTINGS)
+        assert [path.read_bytes() for path in paths] == whole
+
+    @pytest.mark.parametrize("agent", ["claude-code", "codex"])
+    def test_a_hook_that_joined_our_group_stays_and_ours_goes(self, home: Path, agent: str) -> None:
+        path = put(home, agent, b"{}\n")
+        install(agent)
+        settings = json.loads(path.read_text())
+        settings["hooks"]["SessionStart"][0]["hooks"].append({"type": "command", "command": "mine"})
+        path.write_text(json.dumps(settings, indent=2))
+        install(agent)
+        assert path.read_bytes().count(BRIDGE) == 3
+        uninstall(agent)
+        assert BRIDGE not in path.read_bytes()
+        assert json.loads(path.read_text()) == {
+            "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "mine"}]}]}
+        }
+
+    def test_an_agent_that_wrote_its_json_anew_without_comments(self, home: Path) -> None:
+        agent = "gemini"
+        path = put(home, agent, b'// mine\n{\n    "a": 1, // one\n    "hooks": {} /* none */\n}\n')
+        install(agent)
+        plain = path.read_text().replace("// mine\n", "").replace("// one", "").replace("/* none */", "")
+        path.write_text(json.dumps({**json.loads(plain), "b": 2}, separators=(",", ":")))
+        assert "nothing changed" in install(agent)
+        uninstall(agent)
+        assert path.read_text() == '{"a":1,"hooks":{},"b":2}'
+
+    @pytest.mark.parametrize("agent", ["kimi-code", "kimi-cli"])
+    def test_an_agent_that_wrote_its_toml_anew_without_comments(self, home: Path, agent: str) -> None:
+        path = put(home, agent, b'# mine\ntheme = "dark" # night\n')
+        install(agent)
+        path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("#")))
+        assert "nothing changed" in install(agent)
+        uninstall(agent)
+        assert path.read_text() == 'theme = "dark" # night\n'
+
+    def test_without_a_record_our_entries_go_all_the_same(self, home: Path) -> None:
+        paths = [put(home, agent, SOMETHING[path[-4:]]) for agent, path in SETTINGS.items()]
+        install(*SETTINGS)
+        shutil.rmtree(home / ".local")
+        assert "it is installed in no agent" in refused("uninstall", "--yes")
+        uninstall(*SETTINGS)
+        for path in paths:
+            assert BRIDGE not in path.read_bytes()
+            assert b"theme" in path.read_bytes()
+        assert b"trusted_hash" not in (home / ".codex/config.toml").read_bytes()
+
+    def test_an_agents_folder_that_is_named_elsewhere_now_is_found_again(
+        self, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for variable, agent in (("CLAUDE_CONFIG_DIR", "claude-code"), ("CODEX_HOME", "codex")):
+            before = kept(home)
+            monkeypatch.setenv(variable, str(home / "elsewhere"))
+            install(agent)
+            monkeypatch.delenv(variable)
+            uninstall(agent)
+            assert changed(before, kept(home)) == set()
+
+    def test_a_file_that_is_gone_needs_no_uninstall(self, home: Path) -> None:
+        install("gemini")
+        shutil.rmtree(home / ".gemini")
+        assert "nothing of ours" in uninstall("gemini")
+        assert not (home / ".gemini").exists()
+        assert records(home) == []
+
+    def test_the_file_as_it_was_before_the_first_install_is_kept(self, home: Path) -> None:
+        original = b'{\n  "model": "opus"\n}\n'
+        put(home, "claude-code", original)
+        install("claude-code")
+        folder_hook(user_hooks(home), "later", "exit 0", "pre-agent-turn")
+        said = install("claude-code")
+        backup = Path(said.partition("as it was: ")[2].partition("\n")[0].replace("~", str(home), 1))
+        backups = [path.read_bytes() for path in backup.parent.iterdir()]
+        assert original in backups
+
+
+class TestSeveralAgents:
+    """Each has its own entries."""
+
+    def test_a_second_agent_leaves_the_first_alone(self, home: Path) -> None:
+        for agent in SETTINGS:
+            before = kept(home)
+            install(agent)
+            top = SETTINGS[agent].partition("/")[0]
+            assert {path.split("/")[1] for path in changed(before, kept(home))} == {top}
+        before = kept(home)
+        uninstall("codex")
+        assert {path.split("/")[1] for path in changed(before, kept(home))} == {".codex"}
+        assert len(records(home)) == len(SETTINGS) - 1
+        uninstall()
+        assert records(home) == []
+        assert [agent for agent, path in SETTINGS.items() if (home / path).exists()] == []
+
+    def test_a_name_given_twice_is_one(self, home: Path) -> None:
+        found = json.loads(install("gemini", "gemini", "--json"))
+        assert [each["agent"] for each in found["installed"]] == ["gemini"]
+
+
+class TestProject:
+    """Settings of a project rather than of a person."""
+
+    FILES = {
+        "claude-code": ".claude/settings.local.json",
+        "codex": ".codex/hooks.json",
+        "gemini": ".gemini/settings.json",
+        "qwen": ".qwen/settings.json",
+        "copilot": ".github/hooks/tenterhook.json",
+        "droid": ".factory/settings.json",
+    }
+
+    @pytest.mark.parametrize("agent", FILES)
+    def test_is_installed_into_and_left_as_it_was(self, home: Path, project: Path, agent: str) -> None:
+        (project / ".git").mkdir()
+        inner = project / "src"
+        inner.mkdir()
+        before = kept(home)
+        ended = tenterhook("install", agent, "--project", cwd=inner)
+        assert ended.returncode == 0, ended.stderr
+        assert (project / self.FILES[agent]).read_bytes().count(BRIDGE) == 3
+        written = {path for path, found in kept(home).items() if found[0] == "file"} - before.keys()
+        trust = {"home/.codex/config.toml"} if agent == "codex" else set()
+        assert written == {f"project/{self.FILES[agent]}"} | trust
+        ended = tenterhook("uninstall", agent, "--project", "--yes", cwd=inner)
+        assert ended.returncode == 0, ended.stderr
+        assert changed(before, kept(home)) == set()
+
+    @pytest.mark.parametrize("agent", ["kimi-code", "kimi-cli"])
+    def test_is_refused_where_the_agent_has_no_such_settings(self, home: Path, agent: str) -> None:
+        before = kept(home)
+        said = refused("install", agent, "--project")
+        assert "has no settings of a project" in said
+        assert f"tenterhook install {agent}" in said
+        assert kept(home) == before
+
+    def test_is_apart_from_the_persons_own(self, home: Path, project: Path) -> None:
+        install("gemini")
+        own = (home / SETTINGS["gemini"]).read_bytes()
+        install("gemini", "--project")
+        assert len(records(home)) == 2
+        uninstall("gemini", "--project")
+        assert (home / SETTINGS["gemini"]).read_bytes() == own
+        assert records(home) == ["gemini.json"]
+
+
+class TestNames:
+    """Which agents."""
+
+    @pytest.mark.parametrize("command", ["install", "uninstall"])
+    def test_an_unknown_one_is_wrong_use_and_told_the_names(self, home: Path, command: str) -> None:
+        before = kept(home)
+        ended = tenterhook(command, "claude", "--dry-run")
+        assert (ended.returncode, ended.stdout) == (64, "")
+        assert all(agent in ended.stderr for agent in SETTINGS)
+        assert kept(home) == before
+
+    def test_none_and_no_terminal_names_the_command(self, home: Path) -> None:
+        (home / ".claude").mkdir()
+        (home / ".qwen").mkdir()
+        ended = tenterhook("install", stdin=subprocess.DEVNULL)
+        assert ended.returncode == 1
+        assert "tenterhook install claude-code qwen" in ended.stderr
+        assert "gemini" not in ended.stderr
+        assert not (home / SETTINGS["qwen"]).exists()
+
+    def test_none_and_nothing_found_names_them_all(self, home: Path) -> None:
+        said = refused("install")
+        assert "no agent was found" in said
+        assert all(agent in said for agent in SETTINGS)
+
+    def test_none_on_a_terminal_asks_for_each_that_was_found(self, home: Path) -> None:
+        for folder in (".claude", ".gemini", ".qwen"):
+            (home / folder).mkdir()
+        answers = {
+            b"install into Claude Code?": b"y\n",
+            b"install into Gemini CLI?": b"n\n",
+            b"install into Qwen Code?": b"\n",
+            b"keep one running?": b"n\n",
+        }
+        status, seen = on_a_terminal(["install"], answers)
+        assert status == 0
+        assert b"install into Codex" not in seen
+        assert records(home) == ["claude-code.json", "qwen.json"]
+
+
+class TestUninstallAsks:
+    """Nothing that runs in an agent takes the guard away."""
+
+    def test_it_needs_a_terminal_or_yes(self, home: Path) -> None:
+        install("gemini")
+        before = kept(home)
+        ended = tenterhook("uninstall", "gemini", stdin=subprocess.DEVNULL)
+        assert ended.returncode == 1
+        assert "--yes" in ended.stderr
+        assert kept(home) == before
+
+    def test_on_a_terminal_no_is_the_default(self, home: Path) -> None:
+        install("gemini")
+        before = kept(home)
+        question = b"take it out of Gemini CLI?"
+        for answer, expected in ((b"\n", 1), (b"n\n", 1)):
+            assert on_a_terminal(["uninstall", "gemini"], {question: answer})[0] == expected
+            assert kept(home) == before
+        assert on_a_terminal(["uninstall", "gemini"], {question: b"y\n"})[0] == 0
+        assert records(home) == []
+
+    def test_it_does_not_work_below_an_agent_that_is_guarded(self, home: Path) -> None:
+        install("gemini")
+        before = kept(home)
+        agent_marks.mark(processes.this())
+        said = refused("uninstall", "gemini", "--yes")
+        assert "an agent that Tenterhook guards" in said
+        assert "outside the agent" in said
+        assert kept(home) == before
+
+
+class TestPassingEnvironments:
+    """What will be gone tomorrow is said today."""
+
+    def test_it_says_that_this_will_not_last_and_what_would(self, home: Path, tmp_path: Path) -> None:
+        source = Path(temporary.__file__).parent.parent
+        site = tmp_path / "uv" / "archive-v0" / "x1y2" / "lib"
+        shutil.copytree(source, site / "tenterhook", ignore=shutil.ignore_patterns("__pycache__"))
+        ended = tenterhook("install", "gemini", env={**os.environ, "PYTHONPATH": str(site)})
+        assert ended.returncode == 0
+        assert "this will not last" in ended.stderr
+        assert str(site) in ended.stderr or sys.executable in ended.stderr
+        assert "an environment that stays" in ended.stderr
+        assert "this will not last" not in ended.stdout
+
+    def test_it_says_so_only_then(self, home: Path) -> None:
+        said = tenterhook("install", "gemini").stderr
+        assert ("this will not last" in said) == (temporary.temporary() is not None)
