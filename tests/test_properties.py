@@ -385,7 +385,7 @@ patterns = st.recursive(
 
 WORKER = """
 import json, sys
-from tenterhook.engine import expressions
+from tenterhook.formats import expressions
 for line in sys.stdin:
     dialect, expression, text = json.loads(line)
     expressions.search(dialect, expression)(text)

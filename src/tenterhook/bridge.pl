@@ -34,7 +34,7 @@ sub connected {
 # Its answer: an exit status and two outputs; nothing if it does not answer for us.
 sub ask_daemon {
     local $SIG{PIPE} = 'IGNORE';
-    my $version = join ' ', (stat "$package/dispatching/starting.py")[1, 7, 9];
+    my $version = join ' ', (stat "$package/dispatch/start.py")[1, 7, 9];
     my $said = join "\0", $version, @ARGV[4 .. $#ARGV], '', map {"$_=$ENV{$_}"} keys %ENV;
     put($daemon, length($said) . ' ' . length($sent) . "\n$said$sent") or return;
     sysread $daemon, my $heard, 65536 or return;

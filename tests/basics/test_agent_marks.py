@@ -226,13 +226,13 @@ def test_root_below_an_agent_of_another_account_is_refused(home: Path, line: str
 
 _BELOW_ANOTHER = """
 import os, shutil, subprocess, sys
-from tenterhook.basics import guarded, places, processes
-assert guarded.refusal() is None  # all that it takes is imported; the other account may not read it
+from tenterhook.basics import agent_marks, places, processes
+assert agent_marks.refusal() is None  # all that it takes is imported; the other account may not read it
 ready, go = os.pipe()
 if os.fork():
     os.close(ready)
     os.setuid(54321)
-    guarded.mark(processes.this())
+    agent_marks.mark(processes.this())
     os.write(go, b"x")
     os.wait()
     shutil.rmtree(places.marks())

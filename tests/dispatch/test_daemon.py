@@ -96,7 +96,7 @@ def daemons() -> list[int]:
             variables = Path(f"/proc/{name}/environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"dispatching.daemon" in words and b"HOME=" + os.environb[b"HOME"] in variables:
+        if b"dispatch.daemon" in words and b"HOME=" + os.environb[b"HOME"] in variables:
             found.append(int(name))
     return found
 
@@ -163,17 +163,17 @@ def test_after_an_upgrade_a_new_one_replaces_it(home: Path, tmp_path: Path) -> N
     variables = {**os.environ, "PYTHONPATH": str(package.parent)}
 
     def run(code: str) -> str:
-        code = f"from tenterhook.dispatch import daemon, starting; {code}"
+        code = f"from tenterhook.dispatch import daemon, start; {code}"
         done = subprocess.run([sys.executable, "-P", "-c", code], env=variables, capture_output=True, text=True)
         assert not done.stderr, done.stderr
         return done.stdout.strip()
 
-    assert Path(run("print(starting.__file__)")).is_relative_to(package)
+    assert Path(run("print(start.__file__)")).is_relative_to(package)
     run("daemon.SERVICE.enable({}); daemon.ensure_running()")
     first = until(SERVICE.process_id)
     run("daemon.ensure_running()")
     assert SERVICE.process_id() == first
-    os.utime(package / "dispatching" / "starting.py", (1, 1))
+    os.utime(package / "dispatch" / "start.py", (1, 1))
     run("daemon.ensure_running()")
     until(lambda: SERVICE.process_id() not in (None, first))
 

@@ -190,7 +190,7 @@ def test_a_daemon_of_another_version_or_another_home_does_not_answer(
 
     with serving() as server:
         assert answered_by(server)
-    other = "from tenterhook.dispatch import starting; starting.__file__ = '/bin/sh'"
+    other = "from tenterhook.dispatch import start; start.__file__ = '/bin/sh'"
     with subprocess.Popen([sys.executable, "-c", other + SERVE], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         server.stdout.readline()

@@ -221,12 +221,12 @@ FIRST_WRITES = textwrap.dedent(
     """
     import os, signal, sys, threading
     from journal import journals
-    from tenterhook.journal import writing
+    from tenterhook.journal import writer
 
     def write(number, begin, wrong):
         begin.wait()
         try:
-            writing.append(sys.argv[1], journals.record(number))
+            writer.append(sys.argv[1], journals.record(number))
         except BaseException as error:
             wrong.append(error)
 
@@ -305,14 +305,14 @@ HOLDER = textwrap.dedent(
     """
     import os, signal, sys
     from journal import journals
-    from tenterhook.journal import writing
+    from tenterhook.journal import writer
     place = sys.argv[1]
     lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     os.lockf(lock, os.F_LOCK, 0)
     print("holds", flush=True)
     os.kill(os.getpid(), signal.SIGSTOP)
     os.close(lock)
-    writing.append(place, journals.record(session_id="holder"))
+    writer.append(place, journals.record(session_id="holder"))
     """
 )
 

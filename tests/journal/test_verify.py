@@ -580,9 +580,9 @@ BUSY = textwrap.dedent(
     """
     import sys
     from journal import journals
-    from tenterhook.journal import writing
+    from tenterhook.journal import writer
     from pathlib import Path
-    writing._LARGEST_SEGMENT = 400_000
+    writer._LARGEST_SEGMENT = 400_000
     place, number = Path(sys.argv[1]), 0
     print("begun", flush=True)
     while True:

@@ -186,5 +186,5 @@ class Service:
 
 def _version() -> str:
     """What distinguishes one state of the program from another: an upgrade writes every file anew."""
-    found = os.stat(os.path.join(places.PACKAGE, "dispatching", "starting.py"))
+    found = os.stat(os.path.join(places.PACKAGE, "dispatch", "start.py"))
     return f"{found.st_ino} {found.st_size} {int(found.st_mtime)}"

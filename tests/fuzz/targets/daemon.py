@@ -136,7 +136,7 @@ def fuzz(data: st.DataObject, last: str) -> None:
     _is_answered()
     _until(lambda: _open_files() <= before, "descriptors are left open")
     _until(lambda: threading.active_count() <= 70, "there are ever more threads")
-    assert any(each.name == "tenterhook-signs-of-life" for each in threading.enumerate())
+    assert any(each.name == "tenterhook-heartbeats" for each in threading.enumerate())
 
 
 def _is_answered() -> None:
