@@ -24,7 +24,7 @@ def is_joined() -> bool:
 
 
 def asked_about(session_id: str) -> str:
-    """Where those wait who ask the hub about calls of a session; it is there only while somebody does."""
+    """Where those wait who ask the hub about calls of a session; it exists only while one waits."""
     return os.path.join(places.state(), "sessions", places.file_name(session_id), "asked")
 
 
@@ -39,5 +39,5 @@ def _mentions_rules(file: str) -> bool:
             return b"approvals" in stream.read()
     except FileNotFoundError:
         return False
-    except OSError:  # whoever reads it properly will say so
+    except OSError:  # reported where the file is read
         return True

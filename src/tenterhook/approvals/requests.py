@@ -67,7 +67,7 @@ class Call(NamedTuple):
 
     @property
     def display(self) -> dict[str, Any]:
-        """What somebody who decides must see: the real command, or the path and what would change in it."""
+        """What a person who decides must see: the real command, or the path and what would change in it."""
         given = self.tool_input
         if self.tool == "Shell":
             return {"kind": "command", "command": given_command(self), "cwd": self.directory}
@@ -88,7 +88,7 @@ class Call(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A call that somebody is asked about."""
+    """A call that a person is asked about."""
 
     id: str
     call: Call
@@ -154,7 +154,7 @@ class Answer(NamedTuple):
 
 
 class Surface(Protocol):
-    """Where a question is put to somebody.
+    """Where a question is put to a person.
 
     Cancelled, it withdraws what it shows; the cancellation carries the `Answer` that came from elsewhere. If it finds
     that it was answered here before that, it returns this answer all the same, and this is the one that counts.
@@ -169,7 +169,7 @@ def fresh_id() -> str:
 
 
 def content_hash(tool_name: str, tool_input: Any, work_dir: str) -> str:
-    """The hash of `Request.hash`, for whoever has the parts."""
+    """The hash of `Request.hash`, from its parts."""
     parts = [tool_name, jsonable.plain(tool_input), work_dir]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -229,7 +229,7 @@ def _pieces(given: Mapping[str, Any]) -> str | None:
 
 
 def _small_enough(display: dict[str, Any]) -> dict[str, Any]:
-    """A display without what would make a message too long: whoever is shown it has the input besides."""
+    """A display without what would make a message too long: the input is shown besides."""
     large = [key for key, value in display.items() if len(json.dumps(value)) > _LARGEST_SENT]
     if not large:
         return display

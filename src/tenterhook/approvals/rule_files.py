@@ -12,7 +12,7 @@ from . import presence, rules
 
 
 def managed() -> list[rules.Rule]:
-    """What whoever manages this machine has decided; believed only if nobody but root could have written it."""
+    """The rules of the administrator of this machine; used only if nobody but root could have written it."""
     file = presence.MANAGED
     found = settings(file)
     if found and not ownership.owned_by_root(file):

@@ -47,7 +47,7 @@ class Rule(NamedTuple):
 
     @property
     def said(self) -> str:
-        """How it is quoted to whoever met it."""
+        """How it is quoted in a reason."""
         named = ", ".join(
             f"{key} = {value!r}" for key in ("tool", "command", "pattern") if (value := getattr(self, key))
         )
