@@ -25,13 +25,13 @@ import pydantic_ai
 import tenterhook
 from tenterhook import Engine
 from tenterhook.approvals.requests import Answer, Request
-from tenterhook.basics.model_script import Script
+from tenterhook.basics.model_script import ModelScript
 from tenterhook.bundled_agent import session_files
 from tenterhook.bundled_agent.conversation import Conversation
 from tenterhook.bundled_agent.overview import overview
 from tenterhook.bundled_agent.screen import Screen
 from tenterhook.bundled_agent.scripted import PydanticScriptedModel
-from tenterhook.bundled_agent.settings import Settings
+from tenterhook.bundled_agent.settings import AgentSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,10 +152,10 @@ async def play(stage: Stage) -> Conversation:
     """The session, from its first event to its last."""
     pydantic_ai.BANNER_ENABLED = False  # this is Tenterhook's terminal
     screen = Screen(_out, _out, colour=sys.stdout.isatty())
-    model = PydanticScriptedModel(Script.load(str(stage.root / "session.yaml")))
+    model = PydanticScriptedModel(ModelScript.load(str(stage.root / "session.yaml")))
     people = [Person(screen)]
     conversation = Conversation(
-        Engine.load(stage.project), model, Settings(), screen, work_dir=str(stage.project), surfaces=people
+        Engine.load(stage.project), model, AgentSettings(), screen, work_dir=str(stage.project), surfaces=people
     )
     _heading("The session begins: it is logged, and your AGENTS.md goes with the instructions")
     await conversation.begin()

@@ -8,7 +8,7 @@ from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, query
 
 from tenterhook import Engine, Event
 from tenterhook.adapters.claude_agent import HooksCallbacks
-from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
 
 engine = Engine.load(".")  # your hooks and the project's
 
@@ -30,7 +30,9 @@ async def main() -> None:
 
 
 if "--offline" in sys.argv:
-    tries = [Turn(calls=(Call("Bash", {"command": f"echo deployed to {to}"}),)) for to in ("production", "staging")]
+    tries = [
+        Turn(calls=(ScriptedCall("Bash", {"command": f"echo deployed to {to}"}),)) for to in ("production", "staging")
+    ]
     model = ScriptedModel([*tries, Turn("It is on staging.")])
     os.environ |= {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none"}
     os.environ["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"

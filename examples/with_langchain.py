@@ -9,7 +9,7 @@ from langchain.messages import HumanMessage
 
 from tenterhook import Engine, Event
 from tenterhook.adapters.langchain import HooksMiddleware
-from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
 
 engine = Engine.load(".")  # your hooks and the project's
 
@@ -34,6 +34,6 @@ async def main() -> None:
 
 
 if "--offline" in sys.argv:
-    tries = [Turn(calls=(Call("deploy", {"to": to}),)) for to in ("production", "staging")]
+    tries = [Turn(calls=(ScriptedCall("deploy", {"to": to}),)) for to in ("production", "staging")]
     os.environ |= {"OPENAI_BASE_URL": ScriptedModel([*tries, Turn("It is on staging.")]).url, "OPENAI_API_KEY": "none"}
 asyncio.run(main())

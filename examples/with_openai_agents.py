@@ -8,7 +8,7 @@ from agents import Agent, function_tool, set_tracing_disabled
 
 from tenterhook import Engine, Event
 from tenterhook.adapters.openai_agents import HooksRunner
-from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
 
 engine = Engine.load(".")  # your hooks and the project's
 
@@ -32,7 +32,7 @@ async def main() -> None:
 
 
 if "--offline" in sys.argv:
-    tries = [Turn(calls=(Call("deploy", {"to": to}),)) for to in ("production", "staging")]
+    tries = [Turn(calls=(ScriptedCall("deploy", {"to": to}),)) for to in ("production", "staging")]
     os.environ |= {"OPENAI_BASE_URL": ScriptedModel([*tries, Turn("It is on staging.")]).url, "OPENAI_API_KEY": "none"}
     set_tracing_disabled(True)
 asyncio.run(main())

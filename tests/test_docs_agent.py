@@ -19,7 +19,7 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 
 from support import array_hook, folder_hook, tenterhook, user_hooks, write_config
 from tenterhook.approvals.requests import MODES
-from tenterhook.basics.model_script import ANSWER_KEYS, CALL_KEYS, Script
+from tenterhook.basics.model_script import ANSWER_KEYS, CALL_KEYS, ModelScript
 from tenterhook.bundled_agent import models, settings
 from tenterhook.bundled_agent.session_record import Record
 from tenterhook.bundled_agent.subagents import Tasks
@@ -60,7 +60,9 @@ def test_the_settings_load_and_name_every_key(home: Path) -> None:
     write_config(home / ".config" / "tenterhook" / "config.toml", block(AGENT, "toml"))
     loaded = settings.load()
     assert all(value is not None for value in loaded)
-    assert loaded == settings.Settings(model=loaded.model, base_url=loaded.base_url, rules=loaded.rules)  # the defaults
+    assert loaded == settings.AgentSettings(
+        model=loaded.model, base_url=loaded.base_url, rules=loaded.rules
+    )  # the defaults
     assert {rule.answer for rule in loaded.rules} == {"approve", "deny", "ask"}
     given = {key for rule in loaded.rules for key, value in rule._asdict().items() if value is not None}
     assert given == set(loaded.rules[0]._fields)
@@ -168,7 +170,7 @@ def test_the_script_plays_as_the_page_says(project: Path) -> None:
 
 def test_the_script_of_the_page_has_every_key(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text(block(AGENT, "yaml"))
-    assert not Script.load(str(tmp_path / "script.yaml")).is_used_up
+    assert not ModelScript.load(str(tmp_path / "script.yaml")).is_used_up
     found = yaml.safe_load(block(AGENT, "yaml"))
     lists = [found["answers"], found["summaries"], *found["tasks"].values()]
     answers = [answer for answers in lists for answer in answers]

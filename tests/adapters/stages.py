@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from tenterhook.doctor.live.model import MODEL, Call
+from tenterhook.doctor.live.model import MODEL, ScriptedCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,12 +29,12 @@ class Stage(NamedTuple):
     run: Callable[[Any, str, str], Any]  # hooks, the model's address, the prompt → the answer
     prefix: str = ""
 
-    def note(self, name: str) -> Call:
+    def note(self, name: str) -> ScriptedCall:
         """A call that leaves a file of this name in the project."""
-        return Call(f"{self.prefix}note", {"name": name})
+        return ScriptedCall(f"{self.prefix}note", {"name": name})
 
-    def broken(self) -> Call:
-        return Call(f"{self.prefix}broken", {"why": "why not"})
+    def broken(self) -> ScriptedCall:
+        return ScriptedCall(f"{self.prefix}broken", {"why": "why not"})
 
 
 def note(name: str) -> str:

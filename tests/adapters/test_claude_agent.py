@@ -21,7 +21,7 @@ from tenterhook import Answer, Engine, Request
 from tenterhook.adapters import claude_agent
 from tenterhook.adapters.claude_agent import HooksCallbacks
 from tenterhook.approvals.requests import LASTS
-from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,7 +191,7 @@ def test_the_most_steps_of_a_turn_are_the_programs_limit(own: int | None, most: 
 def test_each_turn_of_the_program_has_its_steps(project: Path) -> None:
     played = Played()
     ended: list[str] = []
-    note = Turn(calls=(Call("mcp__t__note", {"name": "made"}),))
+    note = Turn(calls=(ScriptedCall("mcp__t__note", {"name": "made"}),))
 
     async def run() -> None:
         hooks = HooksCallbacks(Engine(), max_steps=2, told=played.hear)
@@ -221,8 +221,8 @@ def test_a_subagent_has_events_of_its_own_and_is_sent_back(project: Path) -> Non
     engine.on("pre-subagent")(saying(additional_context="FOR-THE-HELPER"))
     about = {"description": "helps", "subagent_type": "general-purpose", "run_in_background": False}
     turns = [
-        Turn(calls=(Call("Agent", {**about, "prompt": "help me out"}),), unless="help me out"),
-        Turn(calls=(Call("mcp__t__note", {"name": "made"}),), when="FOR-THE-HELPER"),
+        Turn(calls=(ScriptedCall("Agent", {**about, "prompt": "help me out"}),), unless="help me out"),
+        Turn(calls=(ScriptedCall("mcp__t__note", {"name": "made"}),), when="FOR-THE-HELPER"),
         Turn(text="helped", when="FOR-THE-HELPER"),
         Turn(text="helped closely", when="Look closer."),
         Turn(text="done", when="helped closely"),
@@ -254,7 +254,7 @@ def test_claudes_own_question_goes_to_hooks_too(by_hook: bool, project: Path) ->
         return PermissionResultDeny(message="not by me")
 
     target = project / "written.txt"
-    turns = [Turn(calls=(Call("Write", {"file_path": str(target), "content": "x"}),)), Turn(text="done")]
+    turns = [Turn(calls=(ScriptedCall("Write", {"file_path": str(target), "content": "x"}),)), Turn(text="done")]
     played = play(engine, *turns, can_use_tool=can_use_tool, allowed_tools=[])
     assert "permission-request" in played.names
     assert target.exists() == by_hook

@@ -24,13 +24,13 @@ from adapters.test_frameworks import saying
 from tenterhook import Answer, Engine, Event, Request, Verdict
 from tenterhook.adapters import langchain
 from tenterhook.adapters.langchain import HooksMiddleware
-from tenterhook.doctor.live.model import MODEL, Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import MODEL, ScriptedCall, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-NOTE = Turn(calls=(Call("note", {"name": "made"}),))
+NOTE = Turn(calls=(ScriptedCall("note", {"name": "made"}),))
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 
 
@@ -75,7 +75,7 @@ def test_a_command_whose_message_is_an_error_is_a_failure(
         return Command(update={"messages": [ToolMessage("no such thing", tool_call_id=tool_call_id, status=status)]})
 
     heard = Heard()
-    with ScriptedModel([Turn(calls=(Call("moving", {"name": "x"}),)), Turn("done")]) as model:
+    with ScriptedModel([Turn(calls=(ScriptedCall("moving", {"name": "x"}),)), Turn("done")]) as model:
         agent(model, client, HooksMiddleware(Engine(), told=heard), tool=moving).invoke(asked("go"))
     ended = [each for each in heard.events if each.canonical.startswith("post-tool-call")]
     assert [each.canonical for each in ended] == [event]
@@ -89,7 +89,7 @@ def test_a_tool_that_raises_ends_the_run_and_hooks_hear_of_it(project: Path, cli
 
     heard = Heard()
     hooks = HooksMiddleware(Engine(), told=heard)
-    with ScriptedModel([Turn(calls=(Call("broken", {"name": "x"}),))]) as model:
+    with ScriptedModel([Turn(calls=(ScriptedCall("broken", {"name": "x"}),))]) as model:
         try:
             agent(model, client, hooks, tool=broken).invoke(asked("go"))
         except ValueError as error:
@@ -101,7 +101,7 @@ def test_a_tool_that_raises_ends_the_run_and_hooks_hear_of_it(project: Path, cli
 
 def test_a_call_of_a_tool_that_does_not_exist_is_a_failure(project: Path, client: httpx.Client) -> None:
     heard = Heard()
-    with ScriptedModel([Turn(calls=(Call("missing", {}),)), Turn(text="done")]) as model:
+    with ScriptedModel([Turn(calls=(ScriptedCall("missing", {}),)), Turn(text="done")]) as model:
         agent(model, client, HooksMiddleware(Engine(), told=heard)).invoke(asked("go"))
     assert "post-tool-call-failure" in heard.names
     assert "post-tool-call" not in heard.names
@@ -129,7 +129,7 @@ def test_a_pause_is_no_failure_and_the_call_is_asked_about_again(project: Path, 
         return f"{interrupt('sure?')} {name}"
 
     heard = Heard()
-    turns = [Turn(calls=(Call("confirmed", {"name": "x"}),)), Turn(text="done")]
+    turns = [Turn(calls=(ScriptedCall("confirmed", {"name": "x"}),)), Turn(text="done")]
     with ScriptedModel(turns) as model:
         hooks = HooksMiddleware(Engine(), told=heard)
         thread = agent(model, client, hooks, tool=confirmed, checkpointer=InMemorySaver())
@@ -193,7 +193,7 @@ def test_a_tool_may_run_a_loop_of_its_own(project: Path, client: httpx.Client) -
         """Wait."""
         return asyncio.run(later())
 
-    with ScriptedModel([Turn(calls=(Call("waits", {"name": "x"}),)), Turn(text="done")]) as model:
+    with ScriptedModel([Turn(calls=(ScriptedCall("waits", {"name": "x"}),)), Turn(text="done")]) as model:
         agent(model, client, HooksMiddleware(Engine()), tool=waits).invoke(asked("go"))
         assert results(model) == ["later"]
 
@@ -230,7 +230,7 @@ def test_a_plain_no_in_one_thread_withdraws_the_question_in_another(project: Pat
     engine = Engine()
     engine.on("pre-tool-call")(saying(decision="ask"))
     surface = Torn()
-    both = Turn(calls=(Call("note", {"name": "refused"}), Call("note", {"name": "waiting"})))
+    both = Turn(calls=(ScriptedCall("note", {"name": "refused"}), ScriptedCall("note", {"name": "waiting"})))
     with ScriptedModel([both, Turn(text="never said")]) as model:
         result = agent(model, client, HooksMiddleware(engine, surfaces=[surface])).invoke(asked("go"))
         model.settle()
@@ -251,7 +251,7 @@ def test_a_run_keeps_its_turn_however_many_others_have_begun(project: Path, clie
             hooks.before_agent({"messages": [HumanMessage(f"other {number}")]}, Runtime())
         return "begun"
 
-    turn = Turn(calls=(Call("others", {"name": "x"}),))
+    turn = Turn(calls=(ScriptedCall("others", {"name": "x"}),))
     with ScriptedModel([turn, turn, Turn(text="never said")]) as model:
         result = agent(model, client, hooks, tool=others).invoke(asked("the first"))
     assert result["messages"][-1].text == "Stopped after 2 steps"
@@ -265,7 +265,7 @@ def test_a_run_that_goes_on_in_another_process_begins_a_turn_of_its_own(project:
         return f"{interrupt('sure?')} {name}"
 
     kept = InMemorySaver()
-    turns = [Turn(calls=(Call("confirmed", {"name": "x"}),)), Turn(text="another"), Turn(text="done")]
+    turns = [Turn(calls=(ScriptedCall("confirmed", {"name": "x"}),)), Turn(text="another"), Turn(text="done")]
     with ScriptedModel(turns) as model:
         agent(model, client, HooksMiddleware(Engine()), tool=confirmed, checkpointer=kept).invoke(asked("go"), THREAD)
         hooks = HooksMiddleware(Engine())

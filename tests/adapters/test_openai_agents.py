@@ -25,7 +25,7 @@ from adapters.stages import note, openai_client
 from adapters.test_frameworks import Person, saying
 from tenterhook import Engine, Event, Verdict
 from tenterhook.adapters.openai_agents import HooksRunner
-from tenterhook.doctor.live.model import MODEL, Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import MODEL, ScriptedCall, ScriptedModel, Turn
 from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUIET = RunConfig(tracing_disabled=True)
-NOTE = Turn(calls=(Call("note", {"name": "made"}),))
+NOTE = Turn(calls=(ScriptedCall("note", {"name": "made"}),))
 
 
 def guarded() -> Engine:
@@ -63,7 +63,7 @@ def test_tools_of_an_agent_that_takes_over_are_guarded_too(plain: bool, project:
         second.handoffs = [first]  # in a circle
         return await HooksRunner(guarded()).run(first, "go", run_config=QUIET)
 
-    turns = [Turn(calls=(Call("transfer_to_second", {}),)), NOTE, Turn(text="done")]
+    turns = [Turn(calls=(ScriptedCall("transfer_to_second", {}),)), NOTE, Turn(text="done")]
     result, model = scripted(turns, work)
     assert not (project / "made").exists()
     assert "Not that." in model.tool_results()
@@ -98,7 +98,7 @@ def test_tools_of_an_mcp_server_are_guarded(project: Path) -> None:
             agent: Agent[Any] = Agent("noter", mcp_servers=[mcp], model=model)
             return await HooksRunner(guarded()).run(agent, "go", run_config=QUIET)
 
-    turns = [NOTE, Turn(calls=(Call("other", {"name": "thing"}),)), Turn(text="done")]
+    turns = [NOTE, Turn(calls=(ScriptedCall("other", {"name": "thing"}),)), Turn(text="done")]
     _, model = scripted(turns, work)
     assert not (project / "made").exists()
     refused, ran = model.tool_results()
@@ -229,7 +229,7 @@ def test_a_state_that_was_read_from_elsewhere_goes_on_with_hooks(way: str, proje
         read = await RunState.from_json(hooks.guard(agent), kept)
         return (await hooks.run(agent, read, run_config=QUIET)).final_output
 
-    handing_over = [] if way == "agent" else [Turn(calls=(Call("transfer_to_second", {}),))]
+    handing_over = [] if way == "agent" else [Turn(calls=(ScriptedCall("transfer_to_second", {}),))]
     answer, model = scripted([*handing_over, NOTE, Turn(text="done")], work)
     assert answer == "done"
     assert model.tool_results()[-1] == "Not that."
@@ -312,7 +312,12 @@ def test_calls_of_an_agent_that_is_a_tool_pass_the_hooks_if_it_is_guarded(is_gua
         tool = (hooks.guard(inner) if is_guarded else inner).as_tool("ask_inner", "Asks.")
         return await hooks.run(Agent("outer", tools=[tool], model=model), "go", run_config=QUIET)
 
-    turns = [Turn(calls=(Call("ask_inner", {"input": "note it"}),)), NOTE, Turn(text="noted"), Turn(text="done")]
+    turns = [
+        Turn(calls=(ScriptedCall("ask_inner", {"input": "note it"}),)),
+        NOTE,
+        Turn(text="noted"),
+        Turn(text="done"),
+    ]
     result, _ = scripted(turns, work)
     assert result.final_output == "done"
     assert (project / "made").exists() == (not is_guarded)

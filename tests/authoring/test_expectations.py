@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from authoring.trying import case, hook, tenterhook, tried
 from tenterhook.authoring import expectations, update_cases
 from tenterhook.authoring.cases import Case
-from tenterhook.authoring.expectations import Change
+from tenterhook.authoring.expectations import ExpectationChange
 from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
@@ -157,7 +157,9 @@ def test_a_file_that_cannot_be_edited_stays_as_it_is(tmp_path: Path, monkeypatch
     file.write_text("[expect]\ndecision = 'deny'\n")
     monkeypatch.setattr(update_cases, "_toml", lambda *_: "[expect]\ndecision = 'ask'\n")
     with pytest.raises(HookError, match="cannot be edited"):
-        update_cases.rewrite(str(file), [(one_case(None, {"decision": "deny"}), [Change(("decision",), "none")])])
+        update_cases.rewrite(
+            str(file), [(one_case(None, {"decision": "deny"}), [ExpectationChange(("decision",), "none")])]
+        )
     assert file.read_text() == "[expect]\ndecision = 'deny'\n"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tenterhook.basics.model_script import AGENT, SUMMARY, Call, Script, ScriptError, Turn
+from tenterhook.basics.model_script import AGENT, SUMMARY, ModelScript, ScriptedCall, ScriptError, Turn
 from tenterhook.doctor.live.model import ScriptedModel
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 TOOLS = [{"type": "function", "function": {"name": "Shell"}}]
 
 
-def load(tmp_path: Path, **found: Any) -> Script:
+def load(tmp_path: Path, **found: Any) -> ModelScript:
     file = tmp_path / "script.yaml"
     file.write_text(json.dumps(found))  # JSON is YAML
-    return Script.load(str(file))
+    return ModelScript.load(str(file))
 
 
 def ask(model: ScriptedModel, text: str) -> Any:
@@ -36,7 +36,7 @@ def ask(model: ScriptedModel, text: str) -> Any:
 def test_a_file_is_read_into_turns_by_speaker(tmp_path: Path) -> None:
     answer = {"calls": [{"tool": "Shell", "input": {"command": "ls"}, "id": "mine"}], "tokens": {"input": 7}}
     script = load(tmp_path, answers=[answer], tasks={"helper": [{"error": {"status": 503}}]}, summaries=[{"text": 5}])
-    called = Call("Shell", {"command": "ls"}, id="mine")
+    called = ScriptedCall("Shell", {"command": "ls"}, id="mine")
     assert script.take(AGENT, {}) == Turn(calls=(called,), tokens=7, output_tokens=0)
     assert script.take("helper", {}) == Turn("error", status=503, tokens=0, output_tokens=0, speaker="helper")
     assert script.take(SUMMARY, {}) == Turn("5", tokens=0, output_tokens=0, speaker=SUMMARY)
@@ -45,7 +45,7 @@ def test_a_file_is_read_into_turns_by_speaker(tmp_path: Path) -> None:
 
 
 def test_a_turn_that_expects_something_else_is_refused() -> None:
-    script = Script([Turn("a", expect="fou[n]d")])
+    script = ModelScript([Turn("a", expect="fou[n]d")])
     turn = script.take(AGENT, {})
     assert turn is not None
     script.check_expected(turn, "it was found")

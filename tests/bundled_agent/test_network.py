@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bundled_agent.playing import answer, block, when
-from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,8 +56,8 @@ class Agent:
         return {**json.loads(stdout), "shown": stderr}
 
 
-def shell(command: str) -> Call:
-    return Call("Shell", {"command": command})
+def shell(command: str) -> ScriptedCall:
+    return ScriptedCall("Shell", {"command": command})
 
 
 def roles(body: dict[str, Any]) -> list[str]:
@@ -87,9 +87,9 @@ def test_a_session_with_several_calls_one_of_which_a_hook_refuses(play: Play) ->
     failed = play.hook("folder post-tool-call-failure")
     (play.project / "a.txt").write_text("from a file\n")
     script = [
-        Turn(text="I will look.", calls=(shell("echo one"), Call("ReadFile", {"file_path": "a.txt"}))),
+        Turn(text="I will look.", calls=(shell("echo one"), ScriptedCall("ReadFile", {"file_path": "a.txt"}))),
         Turn(calls=(shell("rm -rf a.txt"),)),
-        Turn(text="Then so.", calls=(shell("mv a.txt trash"), Call("Glob", {"pattern": "*"}), shell("exit 3"))),
+        Turn(text="Then so.", calls=(shell("mv a.txt trash"), ScriptedCall("Glob", {"pattern": "*"}), shell("exit 3"))),
         DONE,
     ]
     with ScriptedModel(script) as server:
@@ -144,7 +144,7 @@ def test_hooks_change_what_the_server_is_sent_next(play: Play) -> None:
 
 
 def test_a_subagent_and_a_compaction(play: Play) -> None:
-    task = Call("Task", {"name": "reviewer", "description": "review", "prompt": "look closely"})
+    task = ScriptedCall("Task", {"name": "reviewer", "description": "review", "prompt": "look closely"})
     script = [
         Turn(calls=(task,)),
         Turn(calls=(shell("echo by the reviewer"),)),

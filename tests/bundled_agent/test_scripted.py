@@ -12,7 +12,7 @@ import pytest
 
 from bundled_agent.playing import shell, task, tool
 from support import tenterhook
-from tenterhook.basics.model_script import Script
+from tenterhook.basics.model_script import ModelScript
 from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def played(script: Path | str, *options: str) -> subprocess.CompletedProcess[str
 def test_a_script_that_is_wrong_is_refused_before_anything_is_played(project: Path, text: str, said: str) -> None:
     (project / "script.yaml").write_bytes(text.encode("latin-1"))
     with pytest.raises(HookError) as error:
-        Script.load("script.yaml")
+        ModelScript.load("script.yaml")
     assert said in error.value.message
     assert "script.yaml" in error.value.message
     assert error.value.remedy

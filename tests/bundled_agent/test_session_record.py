@@ -16,12 +16,12 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCall
 
 from bundled_agent.playing import answer, shell, task, tool
 from tenterhook import Engine
-from tenterhook.basics.model_script import AGENT, SUMMARY, Script, turn_of
+from tenterhook.basics.model_script import AGENT, SUMMARY, ModelScript, turn_of
 from tenterhook.bundled_agent import session_files, session_record
 from tenterhook.bundled_agent.conversation import Conversation
 from tenterhook.bundled_agent.screen import Screen
 from tenterhook.bundled_agent.scripted import PydanticScriptedModel
-from tenterhook.bundled_agent.settings import Settings
+from tenterhook.bundled_agent.settings import AgentSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -99,7 +99,7 @@ steps = st.one_of(
 )
 
 
-class Answers(Script):
+class Answers(ModelScript):
     """The answers of a scripted model, given while it plays, and the requests it got."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class Played:
         self.conversation = self._opened(None)
 
     def _opened(self, resume: str | None) -> Conversation:
-        screen, limits = Screen(lambda _: None, lambda _: None), Settings(mode="yolo", compact_above=10_000)
+        screen, limits = Screen(lambda _: None, lambda _: None), AgentSettings(mode="yolo", compact_above=10_000)
         model = PydanticScriptedModel(self.model)
         return Conversation(self.engine, model, limits, screen, work_dir=str(self.root), resume=resume)
 

@@ -26,7 +26,7 @@ def write(tmp_path: Path, head: str, name: str = "guard") -> str:
     return str(made)
 
 
-def codes(read: folder.Read) -> list[str]:
+def codes(read: folder.FolderDefinition) -> list[str]:
     return [problem.code for problem in read.problems]
 
 

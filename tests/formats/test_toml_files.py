@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read(tmp_path: Path, text: str, name: str = "config.toml") -> toml_files.Read:
+def read(tmp_path: Path, text: str, name: str = "config.toml") -> toml_files.TomlDefinitions:
     return toml_files.read(str(write_config(tmp_path / name, text)))
 
 

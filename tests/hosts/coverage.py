@@ -31,7 +31,7 @@ from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS, headless
 from tenterhook.agents.codex import Codex
 from tenterhook.agents.protocol import DONE, MODES, PLAIN, PROMPT, RESUMED, SUBAGENT, Agent
-from tenterhook.basics.model_script import Call, Turn, mentions
+from tenterhook.basics.model_script import ScriptedCall, Turn, mentions
 from tenterhook.doctor.live import trial
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Place(NamedTuple):
         """Whether a call, or a hook, has left a file of this name."""
         return self.file(name).exists()
 
-    def shell(self, name: str) -> Call:
+    def shell(self, name: str) -> ScriptedCall:
         """A shell call that leaves a file and prints what is nowhere in its own text."""
         # a command that ends at once may lose its output in Qwen Code
         return self.live.shell_call(f"touch {self.file(name)}; printf '%s-%s' {name} 42; sleep 0.2")
@@ -271,12 +271,12 @@ class Runs:
         once = f"mkdir {place.file('subagent-ended')} 2>/dev/null || exit 0; "
         place.hook("post-subagent", "block", once + refuses("block", "post-subagent"))
 
-    def failing(self, place: Place, name: str) -> Call:
+    def failing(self, place: Place, name: str) -> ScriptedCall:
         if self.name == "copilot":  # a command that fails is no failure of the tool to it
-            return Call("view", {"path": str(place.file(f"failing-{name}"))})
+            return ScriptedCall("view", {"path": str(place.file(f"failing-{name}"))})
         return self.live.shell_call(f"printf '%s-%s' failing-{name} 42; sleep 0.2; exit 3")
 
-    def script(self, mode: str, *answers: list[Call]) -> tuple[Turn, ...]:
+    def script(self, mode: str, *answers: list[ScriptedCall]) -> tuple[Turn, ...]:
         """Each list of calls in one answer of the model, made by whoever makes them in a mode."""
         turns = [Turn(calls=tuple(calls)) for calls in answers]
         if mode == SUBAGENT:
@@ -462,9 +462,9 @@ class _AskingCodex(Codex):
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         return [sys.executable, __file__, _APP_SERVER, str(executable), prompt]
 
-    def shell_call(self, command: str) -> Call:
+    def shell_call(self, command: str) -> ScriptedCall:
         wanted = {"sandbox_permissions": "require_escalated", "justification": "scripted"}
-        return Call(self.shell_tool, {"cmd": command, **wanted})
+        return ScriptedCall(self.shell_tool, {"cmd": command, **wanted})
 
 
 _APP_SERVER = "--decline-in-app-server"

@@ -12,7 +12,7 @@ from hosts import agents
 from support import folder_hook, tenterhook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import AUTO_APPROVE, Agent
-from tenterhook.basics.model_script import Call, Turn, mentions
+from tenterhook.basics.model_script import ScriptedCall, Turn, mentions
 from tenterhook.doctor.live import trial
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ class Guarded(NamedTuple):
         ended = tenterhook("doctor", self.live.name, *flags, cwd=self.project, env=environment, timeout=2 * HANG)
         return ended.returncode, ended.stdout + ended.stderr
 
-    def shell(self, command: str) -> Call:
+    def shell(self, command: str) -> ScriptedCall:
         return self.live.shell_call(command)
 
-    def touch(self, name: str) -> Call:
+    def touch(self, name: str) -> ScriptedCall:
         """A shell call that leaves a file of this name in the project."""
         return self.shell(f"touch {self.project / name}")
 
-    def write(self, name: str) -> Call:
+    def write(self, name: str) -> ScriptedCall:
         """A call of the agent's own tool for files, to the same end."""
         return self.live.write_call(str(self.project / name), "written by the agent")
 
@@ -84,7 +84,7 @@ class Guarded(NamedTuple):
         """Whether there is such a file."""
         return (self.project / name).exists()
 
-    def calls(self, *calls: Call, mode: str = AUTO_APPROVE, **options: Any) -> Trial:
+    def calls(self, *calls: ScriptedCall, mode: str = AUTO_APPROVE, **options: Any) -> Trial:
         """Let the model make these calls in one answer, then end."""
         return self.run(*self.live.script(mode, *calls), mode=mode, **options)
 

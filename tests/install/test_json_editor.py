@@ -281,7 +281,7 @@ def test_a_file_that_cannot_be_edited_is_refused_with_line_and_remedy(text: byte
         lambda: json_editor.with_entries(text, ENTRIES, is_ours),
         lambda: json_editor.without_entries(text, is_ours),
     ):
-        with pytest.raises(text_edits.Refused, match=says) as refused:
+        with pytest.raises(text_edits.EditRefused, match=says) as refused:
             call()
         assert refused.value.line == line
         assert f"line {line}: " in str(refused.value)

@@ -159,7 +159,7 @@ def test_any_file_can_be_edited_and_taken_back(
     try:
         first = check(before, entries)
         second = toml_editor.with_entries(first.text, others, is_ours, first.created)
-    except text_edits.Refused as error:
+    except text_edits.EditRefused as error:
         inline = re.search(rb"^(?:\xef\xbb\xbf)?hooks = \[", before, re.MULTILINE)
         assert inline, "a file without an inline array is never refused"
         assert "[[hooks]]" in error.remedy
@@ -172,7 +172,7 @@ def test_any_file_can_be_edited_and_taken_back(
 def test_an_inline_array_that_could_not_be_restored_is_refused(name: str) -> None:
     text = (Path(__file__).parent / "data" / f"{name}.toml").read_bytes()
     with pytest.raises(
-        text_edits.Refused, match="line 1: `hooks` is written in a way that cannot be edited and restored"
+        text_edits.EditRefused, match="line 1: `hooks` is written in a way that cannot be edited and restored"
     ):
         toml_editor.with_entries(text, ENTRIES, is_ours)
 
@@ -294,7 +294,7 @@ def test_a_file_that_cannot_be_edited_is_refused_with_line_and_remedy(text: byte
         lambda: toml_editor.with_entries(text, ENTRIES, is_ours),
         lambda: toml_editor.without_entries(text, is_ours),
     ):
-        with pytest.raises(text_edits.Refused, match=says) as refused:
+        with pytest.raises(text_edits.EditRefused, match=says) as refused:
             call()
         assert refused.value.line == line
         assert f"line {line}: " in str(refused.value)

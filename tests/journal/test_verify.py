@@ -69,7 +69,7 @@ def put(place: Path, spoilt: Mapping[str, bytes]) -> Path:
     return place
 
 
-def found_in(place: Path, spoilt: Mapping[str, bytes]) -> list[segments.Finding]:
+def found_in(place: Path, spoilt: Mapping[str, bytes]) -> list[segments.IntegrityFinding]:
     return segments.verify(str(put(place, spoilt))).findings
 
 
@@ -85,7 +85,7 @@ def after(written: Bytes, segment: str, number: int) -> set[tuple[str, int]]:
     return {(name, 1) for name in names[names.index(segment) + 1 :][:1]}
 
 
-def places(findings: list[segments.Finding]) -> list[tuple[str, int]]:
+def places(findings: list[segments.IntegrityFinding]) -> list[tuple[str, int]]:
     return [(each.segment, each.line) for each in findings]
 
 
@@ -129,7 +129,9 @@ def test_each_line_has_the_hash_of_the_one_before_and_closes_with_its_own(writte
 # ---- one byte
 
 
-def found_after_edit(place: Path, written: Bytes, segment: str, position: int, byte: int) -> list[segments.Finding]:
+def found_after_edit(
+    place: Path, written: Bytes, segment: str, position: int, byte: int
+) -> list[segments.IntegrityFinding]:
     """What is found once a byte of a journal at that place is another; it is put right again."""
     content = bytearray(written[segment])
     content[position] = byte

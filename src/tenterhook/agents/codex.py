@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..basics.model_script import Call
+    from ..basics.model_script import ScriptedCall
 
 _MACHINE = "/etc/codex"  # the administrator's settings, in three files
 _MODEL = "gpt-6-sol"  # it knows its models by name, and offers a tool for patches only to those
@@ -167,15 +167,15 @@ class Codex(protocol.Agent):
             flags += ["--dangerously-bypass-approvals-and-sandbox"]
         return [str(executable), "exec", *(["resume", "--last"] if resume else []), *flags, prompt]
 
-    def shell_call(self, command: str) -> Call:
+    def shell_call(self, command: str) -> ScriptedCall:
         return protocol.call(self.shell_tool, {"cmd": command})
 
-    def write_call(self, path: str, content: str) -> Call:
+    def write_call(self, path: str, content: str) -> ScriptedCall:
         added = "".join(f"+{line}\n" for line in content.splitlines())
         patch = f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n"
         return protocol.call("apply_patch", patch)._replace(custom=True)
 
-    def subagent_call(self) -> Call:
+    def subagent_call(self) -> ScriptedCall:
         given = {"task_name": "scripted", "message": protocol.TASK, "fork_turns": "none"}
         return protocol.call("spawn_agent", given)._replace(namespace="collaboration")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..basics.model_script import Call
+    from ..basics.model_script import ScriptedCall
 
 _FIELDS = {
     "toolName": "tool_name",
@@ -190,13 +190,13 @@ class Copilot(protocol.Agent):
         flags += ["--continue"] if resume else []
         return [str(executable), "--no-auto-update", *flags, "--prompt", prompt]
 
-    def shell_call(self, command: str) -> Call:
+    def shell_call(self, command: str) -> ScriptedCall:
         return protocol.call(self.shell_tool, {"command": command, "description": "scripted"})
 
-    def write_call(self, path: str, content: str) -> Call:
+    def write_call(self, path: str, content: str) -> ScriptedCall:
         return protocol.call("create", {"path": path, "file_text": content})
 
-    def subagent_call(self) -> Call:
+    def subagent_call(self) -> ScriptedCall:
         given = {"name": "scripted", "description": "scripted", "prompt": protocol.TASK}
         return protocol.call("task", {**given, "agent_type": "general-purpose"})
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..basics.model_script import Call
+    from ..basics.model_script import ScriptedCall
 
 _NAMES = ("SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "PreToolUse", "PostToolUse", "SubagentStop")
 _EVENTS = {name: claude_json.EVENTS[name] for name in (*_NAMES, "PreCompact", "Notification")}
@@ -95,14 +95,14 @@ class Droid(protocol.Agent):
         flags = ["--skip-permissions-unsafe"] if mode == protocol.AUTO_APPROVE else ["--auto", "high"]
         return [str(executable), "exec", *flags, "--model", _MODEL_ID, prompt]
 
-    def shell_call(self, command: str) -> Call:
+    def shell_call(self, command: str) -> ScriptedCall:
         about = {"riskLevel": "low", "riskLevelReason": "scripted", "timeout": 10, "summary": "scripted"}
         return protocol.call("Execute", {"command": command, **about})
 
-    def write_call(self, path: str, content: str) -> Call:
+    def write_call(self, path: str, content: str) -> ScriptedCall:
         return protocol.call("Create", {"file_path": path, "content": content})
 
-    def subagent_call(self) -> Call:
+    def subagent_call(self) -> ScriptedCall:
         about = {"description": "scripted", "complexity": "light", "await": True}
         return protocol.call("Task", {"prompt": protocol.TASK, "subagent_type": "worker", **about})
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..basics.model_script import Call, Turn
+    from ..basics.model_script import ScriptedCall, Turn
 
 _EVENTS = {
     "SessionStart": "pre-session",
@@ -48,7 +48,7 @@ class GeminiLike(protocol.Agent):
     model: str
     shell_tool = "run_shell_command"
 
-    def write_call(self, path: str, content: str) -> Call:
+    def write_call(self, path: str, content: str) -> ScriptedCall:
         return protocol.call("write_file", {"file_path": path, "content": content})
 
     def prepare(self, home: Path, url: str) -> None:
@@ -162,7 +162,7 @@ class Gemini(GeminiLike):
         flags += ["--resume", "latest"] if resume else []
         return [str(executable), "--model", self.model, *flags, "--prompt", prompt]
 
-    def subagent_call(self) -> Call:
+    def subagent_call(self) -> ScriptedCall:
         return protocol.call("invoke_agent", {"agent_name": "generalist", "prompt": protocol.TASK})
 
     def subagent_end(self) -> Turn:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..basics.model_script import Call
+    from ..basics.model_script import ScriptedCall
 
 _KEYS = {"event", "matcher", "command", "timeout", "fail_mode"}
 
@@ -135,7 +135,7 @@ class KimiCli(Kimi):
         flags += ["--continue"] if resume else []
         return [str(executable), "--print", "--work-dir", str(project), *flags, "--prompt", prompt]
 
-    def write_call(self, path: str, content: str) -> Call:
+    def write_call(self, path: str, content: str) -> ScriptedCall:
         return protocol.call("WriteFile", {"path": path, "content": content})
 
 

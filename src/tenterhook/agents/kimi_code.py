@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import ClassVar
 
-    from ..basics.model_script import Call
+    from ..basics.model_script import ScriptedCall
 
 
 class KimiCode(kimi_cli.Kimi):
@@ -48,7 +48,7 @@ class KimiCode(kimi_cli.Kimi):
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         return [str(executable), *(["--continue"] if resume else []), "--prompt", prompt]
 
-    def write_call(self, path: str, content: str) -> Call:
+    def write_call(self, path: str, content: str) -> ScriptedCall:
         return protocol.call("Write", {"path": path, "content": content})
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, ClassVar
 
-    from ..basics.model_script import Call, Turn
+    from ..basics.model_script import ScriptedCall, Turn
     from ..model import Event, Verdict
     from .claude_json import Dialect
     from .wire import Capabilities, HookOutput, Received, Reply
@@ -226,15 +226,15 @@ class Agent:
         """Return the command line of one headless turn; `resume`: of the newest session in this home."""
         raise NotImplementedError
 
-    def shell_call(self, command: str) -> Call:
+    def shell_call(self, command: str) -> ScriptedCall:
         """Return the call of a shell tool as its model makes it."""
         return call(self.shell_tool, {"command": command})
 
-    def write_call(self, path: str, content: str) -> Call:
+    def write_call(self, path: str, content: str) -> ScriptedCall:
         """Return the call that writes a file."""
         return call("Write", {"file_path": path, "content": content})
 
-    def subagent_call(self) -> Call:
+    def subagent_call(self) -> ScriptedCall:
         """Return the call that starts a subagent with the prompt `TASK`."""
         given = {"description": "scripted", "prompt": TASK, "subagent_type": self.subagent_type}
         return call(self.subagent_tool, given)
@@ -245,7 +245,7 @@ class Agent:
 
         return Turn(text=DONE)
 
-    def script(self, mode: str, *calls: Call, prompt: str = PROMPT) -> tuple[Turn, ...]:
+    def script(self, mode: str, *calls: ScriptedCall, prompt: str = PROMPT) -> tuple[Turn, ...]:
         """Return a script in which the calls are made at once, by the agent or by its subagent."""
         from ..basics.model_script import Turn
 
@@ -261,8 +261,8 @@ class Agent:
         return Turn(calls=calls), Turn(text=DONE)
 
 
-def call(tool: str, given: dict[str, Any] | str) -> Call:
+def call(tool: str, given: dict[str, Any] | str) -> ScriptedCall:
     """Return a tool call of a scripted model."""
-    from ..basics.model_script import Call
+    from ..basics.model_script import ScriptedCall
 
-    return Call(tool, given)
+    return ScriptedCall(tool, given)

@@ -63,7 +63,7 @@ class Case(NamedTuple):
         return str(self.event.get("event_type") or self.event.get("hook_event_name") or hook.declared)
 
 
-class Read(NamedTuple):
+class CaseFile(NamedTuple):
     """The cases of a file that are right, and everything that is wrong with the others."""
 
     cases: tuple[Case, ...] = ()
@@ -79,11 +79,11 @@ def files_in(directory: str) -> list[str]:
     return [os.path.join(directory, name) for name in names if name.endswith(SUFFIXES) and not name.startswith(".")]
 
 
-def read(file: str, hook: Hook) -> Read:
+def read(file: str, hook: Hook) -> CaseFile:
     """The cases in a file, for a hook."""
     loaded = _load(file)
     if isinstance(loaded, Problem):
-        return Read((), (loaded,))
+        return CaseFile((), (loaded,))
     document, text = loaded
     lines = _Lines(text, file)
     entries = document.get("case")
@@ -92,7 +92,7 @@ def read(file: str, hook: Hook) -> Read:
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         message = "'case' is not an array of tables"
         remedy = "write [[case]] for each case, or leave it out where the file is one case"
-        return Read((), (Problem("bad-value", file, lines.line_of(None, "case"), "case", message, remedy),))
+        return CaseFile((), (Problem("bad-value", file, lines.line_of(None, "case"), "case", message, remedy),))
     shared = {key: value for key, value in document.items() if key != "case"}
     problems: list[Problem] = []
     if "name" in shared:
@@ -104,7 +104,7 @@ def read(file: str, hook: Hook) -> Read:
         one = _read_one(_joined(shared, entry), number, file, lines, hook)
         found += one.cases
         problems += one.problems
-    return Read(tuple(found), tuple(problems))
+    return CaseFile(tuple(found), tuple(problems))
 
 
 def _joined(shared: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,13 +150,13 @@ def _text(file: str) -> str:
     return data.decode("utf-8-sig")
 
 
-def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lines, hook: Hook) -> Read:
+def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lines, hook: Hook) -> CaseFile:
     def line_of(*keys: str) -> int:
         return lines.line_of(number, *keys)
 
     values, problems = fields.check(CASE, raw, file, line_of, extra="unknown-key")
     if any(problem.code == "bad-value" for problem in problems):
-        return Read((), tuple(problems))
+        return CaseFile((), tuple(problems))
 
     def wrong(code: str, message: str, remedy: str, *keys: str) -> None:
         problems.append(Problem(code, file, line_of(*keys), keys[-1] if keys else None, message, remedy))
@@ -185,7 +185,7 @@ def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lin
         expect=expect,
     )
     _check_event(case, hook, wrong)
-    return Read((), tuple(problems)) if problems else Read((case,))
+    return CaseFile((), tuple(problems)) if problems else CaseFile((case,))
 
 
 def _check_event(case: Case, hook: Hook, wrong: Callable[..., None]) -> None:

@@ -43,7 +43,7 @@ FIELDS = (
 )
 
 
-class Difference(NamedTuple):
+class Mismatch(NamedTuple):
     """One thing that is not as a case expects it; both sides as texts for people."""
 
     field: str
@@ -127,48 +127,48 @@ def _is_expression(value: Any) -> bool:
     return isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _EXPRESSIONS
 
 
-def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Difference]:
+def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Mismatch]:
     """Everything that is not as expected; empty if the case has passed."""
-    found: list[Difference] = []
+    found: list[Mismatch] = []
     wants_run = expect.get("runs", True)
     if actual["ran"] != wants_run:
         why = f": {actual['why_not']}" if actual.get("why_not") else ""
-        found.append(Difference("runs", _word(wants_run), _word(actual["ran"]) + why))
+        found.append(Mismatch("runs", _word(wants_run), _word(actual["ran"]) + why))
     if actual["ran"] and wants_run:
         found += _of_run(expect, actual)
     found += _of_files(_table(expect, "files"), actual["files"])
     return found
 
 
-def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Difference]:
+def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Mismatch]:
     outcome = actual["outcome"]
     shown = outcome + (f": {actual['why']}" if actual["why"] else "")
     if "outcome" in expect:
         if outcome != expect["outcome"]:
-            yield Difference("outcome", expect["outcome"], shown)
+            yield Mismatch("outcome", expect["outcome"], shown)
     elif (
         "exit_code" not in expect and outcome in ("failed", "timed_out") and not _is_expected_unreadable(expect, actual)
     ):
-        yield Difference("outcome", "it does not fail", shown)
+        yield Mismatch("outcome", "it does not fail", shown)
     if "exit_code" in expect and actual["exit_code"] != expect["exit_code"]:
         code = actual["exit_code"]
-        yield Difference("exit_code", str(expect["exit_code"]), f"none ({shown})" if code is None else str(code))
+        yield Mismatch("exit_code", str(expect["exit_code"]), f"none ({shown})" if code is None else str(code))
     if actual["unreadable"] != expect.get("unreadable", False):
         said = "; ".join(actual["notes"]) or actual["why"]
-        yield Difference("unreadable", _word(not actual["unreadable"]), _word(actual["unreadable"]) + f": {said}")
+        yield Mismatch("unreadable", _word(not actual["unreadable"]), _word(actual["unreadable"]) + f": {said}")
     if actual["decision"] != expect.get("decision", str(Action.NONE)):
-        yield Difference("decision", expect.get("decision", str(Action.NONE)), actual["decision"])
+        yield Mismatch("decision", expect.get("decision", str(Action.NONE)), actual["decision"])
     for key in _TEXTS:
         if key in expect and not fits_text(expect[key], actual[key]):
-            yield Difference(key, _shown_text(expect[key]), _shown_text(actual[key]))
+            yield Mismatch(key, _shown_text(expect[key]), _shown_text(actual[key]))
     modified = expect.get("modified_input", False)
     if not _fits_input(modified, actual["modified_input"]):
-        yield Difference("modified_input", _shown_input(modified), _shown_input(actual["modified_input"]))
+        yield Mismatch("modified_input", _shown_input(modified), _shown_input(actual["modified_input"]))
     if expect.get("scope") and actual["scope"] != expect["scope"]:
-        yield Difference("scope", expect["scope"], actual["scope"] or "(none)")
+        yield Mismatch("scope", expect["scope"], actual["scope"] or "(none)")
     for name, value in _table(expect, "env").items():
         if not fits_text(value, actual["env"].get(name)):
-            yield Difference(f"env.{name}", _shown_text(value), _shown_text(actual["env"].get(name)))
+            yield Mismatch(f"env.{name}", _shown_text(value), _shown_text(actual["env"].get(name)))
 
 
 def _is_expected_unreadable(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:
@@ -215,22 +215,22 @@ def _fits(expected: Any, actual: Any) -> bool:
     return jsonable.same(expected, actual)
 
 
-def _of_files(expected: Mapping[str, Any], actual: Mapping[str, Mapping[str, Any]]) -> Iterator[Difference]:
+def _of_files(expected: Mapping[str, Any], actual: Mapping[str, Mapping[str, Any]]) -> Iterator[Mismatch]:
     for path, value in expected.items():
         found = actual[path]
         field = f"files.{path}"
         there = found["kind"] != "absent"
         if isinstance(value, bool):
             if there != value:
-                yield Difference(field, "it is there" if value else "no such file", _shown_file(found))
+                yield Mismatch(field, "it is there" if value else "no such file", _shown_file(found))
             continue
         wanted = {"content": value} if isinstance(value, str) else value
         if "mode" in wanted and there and found["mode"] != wanted["mode"].zfill(4)[-3:]:
-            yield Difference(f"{field} mode", wanted["mode"], found["mode"])
+            yield Mismatch(f"{field} mode", wanted["mode"], found["mode"])
         if not there or (wanted.keys() != {"mode"} and found["content"] is None):
-            yield Difference(field, _shown_wanted(wanted), paths.kind_of(found))
+            yield Mismatch(field, _shown_wanted(wanted), paths.kind_of(found))
         elif not _fits_content(wanted, found["content"]):
-            yield Difference(field, _shown_wanted(wanted), _shown_file(found))
+            yield Mismatch(field, _shown_wanted(wanted), _shown_file(found))
 
 
 def _fits_content(wanted: Mapping[str, str], content: str | None) -> bool:
@@ -282,52 +282,58 @@ def observed(actual: Mapping[str, Any]) -> dict[str, Any]:
     return expect
 
 
-class Change(NamedTuple):
+class ExpectationChange(NamedTuple):
     """One edit of expectations: the keys that lead to a value, and the value; None takes it out."""
 
     keys: tuple[str, ...]
     value: Any
 
 
-def written(wanted: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Change]:
+def written(wanted: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[ExpectationChange]:
     """The edits that write expectations down, but for those that stand there already; tables one value at a time."""
-    edits: list[Change] = []
+    edits: list[ExpectationChange] = []
     for key, value in wanted.items():
         if key in ("files", "env"):
             known = _table(before or {}, key)
-            edits += [Change((key, name), inner) for name, inner in value.items() if known.get(name) != inner]
+            edits += [
+                ExpectationChange((key, name), inner) for name, inner in value.items() if known.get(name) != inner
+            ]
         elif (before or {}).get(key) != value:
-            edits.append(Change((key,), value))
+            edits.append(ExpectationChange((key,), value))
     return edits
 
 
-def changes(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Change]:
+def changes(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[ExpectationChange]:
     """The edits after which the expectations say what has happened; what still holds stays as it is written."""
     differing = [difference.field for difference in differences(expect, actual)]
-    edits: list[Change] = []
+    edits: list[ExpectationChange] = []
     if "runs" in differing:  # then all but the files is about something else now
         wanted = {key: value for key, value in observed(actual).items() if key != "files" or key not in expect}
-        edits += [Change((key,), None) for key in expect if key not in wanted and key != "files"]
+        edits += [ExpectationChange((key,), None) for key in expect if key not in wanted and key != "files"]
         edits += written(wanted, expect)
         differing = [field for field in differing if field.startswith("files.")]
     for field in differing:
         key, _, name = field.partition(".")
         if key == "files":
             path = name.removesuffix(" mode")
-            edits.append(Change(("files", path), _file_now(_table(expect, "files")[path], actual["files"][path])))
+            edits.append(
+                ExpectationChange(("files", path), _file_now(_table(expect, "files")[path], actual["files"][path]))
+            )
         elif key == "env":
-            edits.append(Change(("env", name), actual["env"].get(name) or False))
+            edits.append(ExpectationChange(("env", name), actual["env"].get(name) or False))
         elif field == "outcome":
             failed = actual["outcome"] in ("failed", "timed_out")
-            edits.append(Change(("outcome",), actual["outcome"] if failed or "outcome" in expect else None))
+            edits.append(ExpectationChange(("outcome",), actual["outcome"] if failed or "outcome" in expect else None))
         else:
             value = actual[field]
             nothing = False if field in (*_TEXTS, "modified_input", "unreadable") else None
-            edits.append(Change((field,), nothing if value is None or value is False or value == "" else value))
+            edits.append(
+                ExpectationChange((field,), nothing if value is None or value is False or value == "" else value)
+            )
     if "exit_code" in differing and actual["exit_code"] is None and "outcome" not in expect:
-        edits.append(Change(("outcome",), actual["outcome"]))  # there is no exit code to expect any more
+        edits.append(ExpectationChange(("outcome",), actual["outcome"]))  # there is no exit code to expect any more
     if "decision" in differing and "reason" not in expect and actual["reason"]:
-        edits.append(Change(("reason",), actual["reason"]))
+        edits.append(ExpectationChange(("reason",), actual["reason"]))
     return edits
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ..errors import Problem
     from .cases import Case
-    from .expectations import Difference
+    from .expectations import Mismatch
     from .suites import Picked, Suite
 
 
@@ -31,7 +31,7 @@ class Result(NamedTuple):
     suite: Suite
     case: Case
     status: Status
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[Mismatch, ...] = ()
     actual: Mapping[str, Any] = {}
     error: str | None = None
     remedy: str | None = None
@@ -76,7 +76,7 @@ def try_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result
         if done is not None:
             done(number, results[number])
 
-    worker_pool.try_all([worker_pool.Job(suite.hook, case, suite.refusal) for suite, case in chosen], ended)
+    worker_pool.try_all([worker_pool.CaseJob(suite.hook, case, suite.refusal) for suite, case in chosen], ended)
     return Report(
         results=tuple(results[number] for number in sorted(results)),
         problems=tuple(problem for suite in allowed for problem in suite.problems),
@@ -107,7 +107,7 @@ def updated(report: Report) -> Report:
     """Rewrite the expectations of every case that has failed or has none, and say so."""
     from . import update_cases
 
-    edits: dict[str, list[tuple[Case, list[expectations.Change]]]] = {}
+    edits: dict[str, list[tuple[Case, list[expectations.ExpectationChange]]]] = {}
     for result in report.results:
         if result.actual and result.status is not Status.PASSED:
             expect = result.case.expect

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .cases import Case
-    from .expectations import Change
+    from .expectations import ExpectationChange
 
 
-def rewrite(file: str, edits: Sequence[tuple[Case, Sequence[Change]]]) -> None:
+def rewrite(file: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]) -> None:
     """Make the edits to the expectations of these cases of a file, whole or not at all."""
     with open(file, encoding="utf-8-sig", newline="") as stream:
         before = stream.read()
@@ -40,7 +40,7 @@ def _owner(document: Any, case: Case) -> Any:
     return document if case.number is None else document["case"][case.number]
 
 
-def _apply(expect: Any, changes: Sequence[Change]) -> None:
+def _apply(expect: Any, changes: Sequence[ExpectationChange]) -> None:
     for keys, value in changes:
         inside = expect
         for key in keys[:-1]:
@@ -53,7 +53,7 @@ def _apply(expect: Any, changes: Sequence[Change]) -> None:
             inside[keys[-1]] = value
 
 
-def _toml(before: str, edits: Sequence[tuple[Case, Sequence[Change]]]) -> str | None:
+def _toml(before: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]) -> str | None:
     """The text with the edits made; None where the editor gives up."""
     try:
         document = tomlkit.parse(before)

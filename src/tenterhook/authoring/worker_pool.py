@@ -27,7 +27,7 @@ _LAST_WAIT = 10.0  # for a worker to leave nothing behind
 _LONGEST_LINE = 64 * 1024 * 1024
 
 
-class Job(NamedTuple):
+class CaseJob(NamedTuple):
     """A case of a hook, ready to be tried. `refusal` is asked right before, and says why it may not run."""
 
     hook: Hook
@@ -35,7 +35,7 @@ class Job(NamedTuple):
     refusal: Callable[[], str | None]
 
 
-def try_all(jobs: Sequence[Job], done: Callable[[int, dict[str, Any]], None]) -> None:
+def try_all(jobs: Sequence[CaseJob], done: Callable[[int, dict[str, Any]], None]) -> None:
     """Try every case, as many at once as there are processors; `done` hears of each as it ends.
 
     Raises `KeyboardInterrupt`, or `SystemExit` for another signal to end, when everything it started is gone.
@@ -73,7 +73,7 @@ def _note(number: int, received: list[int], task: asyncio.Future[None]) -> None:
     received.append(number)
 
 
-async def _try_all(jobs: Sequence[Job], done: Callable[[int, dict[str, Any]], None]) -> None:
+async def _try_all(jobs: Sequence[CaseJob], done: Callable[[int, dict[str, Any]], None]) -> None:
     waiting = list(reversed(list(enumerate(jobs))))
 
     async def work() -> None:
@@ -90,7 +90,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-async def _try(job: Job) -> dict[str, Any]:
+async def _try(job: CaseJob) -> dict[str, Any]:
     """What happened to one case, or `error` and why it could not be tried."""
     refusal = job.refusal()
     if refusal is not None:
@@ -104,7 +104,7 @@ async def _try(job: Job) -> dict[str, Any]:
         sandbox.remove(base)
 
 
-async def _ask(job: Job, where: Places) -> dict[str, Any]:
+async def _ask(job: CaseJob, where: Places) -> dict[str, Any]:
     packages = [entry for entry in sys.path if entry.endswith("-packages")]
     path = [os.path.dirname(places.PACKAGE), *packages]
     process = await asyncio.create_subprocess_exec(
@@ -139,7 +139,7 @@ async def _ask(job: Job, where: Places) -> dict[str, Any]:
     return found
 
 
-def _handed(job: Job, where: Places) -> dict[str, Any]:
+def _handed(job: CaseJob, where: Places) -> dict[str, Any]:
     hook = job.hook._replace(metadata=jsonable.plain(dict(job.hook.metadata)), function=None)
     return {
         "base": where.base,

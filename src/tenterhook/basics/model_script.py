@@ -26,7 +26,7 @@ class ScriptError(Exception):
     """The script cannot go on: no turn is left, or the request is not the one it expects."""
 
 
-class Call(NamedTuple):
+class ScriptedCall(NamedTuple):
     """A tool call, by the name and with the input that the agent's own model would use."""
 
     tool: str
@@ -40,7 +40,7 @@ class Turn(NamedTuple):
     """One answer of the model; `status` makes it an HTTP error with `text` as its message."""
 
     text: str | None = None
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     status: int | None = None
     when: str | None = None  # only to a request that mentions this
     unless: str | None = None  # not to a request that mentions this
@@ -58,7 +58,7 @@ class Turn(NamedTuple):
 CLOSING = {AGENT: Turn("The script is used up."), SUMMARY: Turn("<summary>A short summary.</summary>")}
 
 
-class Script:
+class ModelScript:
     """The turns not given yet. Threads may take from it at the same time."""
 
     def __init__(self, turns: Iterable[Turn], name: str = "the script", log: str | None = None) -> None:
@@ -70,7 +70,7 @@ class Script:
         self._lock = threading.Lock()
 
     @classmethod
-    def load(cls, path: str) -> Script:
+    def load(cls, path: str) -> ModelScript:
         """Return the script in a YAML file; raise `HookError` before anything is played if it is wrong."""
         import yaml
 
@@ -147,7 +147,7 @@ def turn_of(answer: Mapping[str, Any], speaker: str) -> Turn:
     """Return the turn that an answer of a file means."""
     error, tokens = answer.get("error"), answer.get("tokens", {})
     text = answer.get("text") if error is None else error.get("message", "error")
-    calls = (Call(each["tool"], each.get("input", {}), id=each.get("id")) for each in answer.get("calls", ()))
+    calls = (ScriptedCall(each["tool"], each.get("input", {}), id=each.get("id")) for each in answer.get("calls", ()))
     return Turn(
         text=None if text is None else str(text),
         calls=tuple(calls),

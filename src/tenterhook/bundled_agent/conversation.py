@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..engine.engine import Engine
     from ..model import Event, Verdict
     from .screen import Screen
-    from .settings import Settings
+    from .settings import AgentSettings
 
 _HEARTBEAT = 60.0  # seconds
 _BACKGROUND = 0.3  # seconds between looks for asynchronous hooks that have ended
@@ -46,7 +46,7 @@ Do what is asked, check that it works, and say briefly what you did. A call that
 or by a hook of theirs: take its reason seriously and find another way, never the same thing in disguise."""
 
 
-class Ended(NamedTuple):
+class SessionEnded(NamedTuple):
     """How a turn ended."""
 
     outcome: str  # success, refused, failed, interrupted
@@ -62,7 +62,7 @@ class Conversation:
         self,
         engine: Engine,
         model: Model,
-        settings: Settings,
+        settings: AgentSettings,
         screen: Screen,
         *,
         work_dir: str,
@@ -147,7 +147,7 @@ class Conversation:
             await self.tasks.lost(task)
         return verdict
 
-    async def turn(self, prompt: str, *, origin: str = "user") -> Ended:
+    async def turn(self, prompt: str, *, origin: str = "user") -> SessionEnded:
         """One run of the agent, from a prompt to where it stops. Cancelled, it leaves a history to go on from."""
         self.screen.begin_turn()
         self.hooks.origin = origin
@@ -163,17 +163,17 @@ class Conversation:
             raise
         except Exception as error:  # noqa: BLE001  # a model, its server, a tool: the session goes on
             self._settle()
-            return Ended("failed", reason=_said(error), exit_reason="failed")
+            return SessionEnded("failed", reason=_said(error), exit_reason="failed")
         turn = self.hooks.turn
         if turn.refusal is not None:
             self.record.write("refused", prompt=prompt, reason=turn.refusal)
-            return Ended("refused", turn.refusal, turn.refusal, "refused")
+            return SessionEnded("refused", turn.refusal, turn.refusal, "refused")
         self._settle()
         if turn.stop_reason == "tool_rejected":
-            return Ended("refused", str(result.output), str(result.output), turn.stop_reason)
+            return SessionEnded("refused", str(result.output), str(result.output), turn.stop_reason)
         if turn.stop_reason == "max_steps":
-            return Ended("failed", reason=str(result.output), exit_reason=turn.stop_reason)
-        return Ended("success", str(result.output))
+            return SessionEnded("failed", reason=str(result.output), exit_reason=turn.stop_reason)
+        return SessionEnded("success", str(result.output))
 
     async def compact(self, trigger: str = "manual") -> bool:
         """Put a summary in the place of what was said so far; False if there is nothing, or a hook says no."""

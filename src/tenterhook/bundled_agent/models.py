@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import infer_model
 
-from ..basics.model_script import Script
+from ..basics.model_script import ModelScript
 from ..errors import HookError
 from .scripted import PydanticScriptedModel
 
@@ -30,7 +30,7 @@ def named(name: str | None, base_url: str | None, settings_file: str) -> Model:
     if not name:
         raise HookError("no model is named", f"{_NAMES.format(settings_file)}\n  {_WITHOUT_KEY}")
     if name.startswith("scripted:"):
-        return PydanticScriptedModel(Script.load(name.removeprefix("scripted:")))
+        return PydanticScriptedModel(ModelScript.load(name.removeprefix("scripted:")))
     try:
         if base_url:
             return _at(base_url, name.partition(":")[2] or name)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
     from pydantic_ai.tools import RunContext
 
-    from ..basics.model_script import Script, Turn
+    from ..basics.model_script import ModelScript, Turn
 
 
 class PydanticScriptedModel(Model):
@@ -39,7 +39,7 @@ class PydanticScriptedModel(Model):
 
     _announces_system_voice = False  # there is nobody to tell what a tag means
 
-    def __init__(self, script: Script, who: str = AGENT) -> None:
+    def __init__(self, script: ModelScript, who: str = AGENT) -> None:
         super().__init__()
         self._script = script
         self._who = who

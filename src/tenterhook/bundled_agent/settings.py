@@ -12,7 +12,7 @@ from ..errors import HookError
 _KINDS = {"model": str, "base_url": str, "mode": str, "compact_above": int, "max_steps": int}
 
 
-class Settings(NamedTuple):
+class AgentSettings(NamedTuple):
     """The `[agent]` table, and the rules for approvals: the managed ones first."""
 
     model: str | None = None
@@ -23,12 +23,12 @@ class Settings(NamedTuple):
     rules: tuple[rules.Rule, ...] = ()
 
 
-def load() -> Settings:
+def load() -> AgentSettings:
     """What the file says; without one, the defaults. A file that cannot be read is an error: it may hold denials."""
     path = places.settings_file()
     found = rule_files.settings(path)
     agent = _agent(found.get("agent", {}), path)
-    return Settings(**agent, rules=(*rule_files.managed(), *rules.of_settings(found, path)))
+    return AgentSettings(**agent, rules=(*rule_files.managed(), *rules.of_settings(found, path)))
 
 
 def _agent(found: Any, path: str) -> dict[str, Any]:

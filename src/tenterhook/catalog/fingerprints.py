@@ -14,7 +14,7 @@ class Untrustable(HookError):
     """A folder whose content cannot be pinned down."""
 
 
-class Entry(NamedTuple):
+class FileFingerprint(NamedTuple):
     """One file of a folder; `digest` is of its content, or of where a link leads."""
 
     path: str
@@ -26,7 +26,7 @@ class Fingerprint(NamedTuple):
     """All of a folder, and the hash over it."""
 
     hash: str
-    entries: tuple[Entry, ...]
+    entries: tuple[FileFingerprint, ...]
 
 
 def of_folder(folder: str) -> Fingerprint:
@@ -66,7 +66,7 @@ def touched_since(folder: str, moment: float) -> bool:
 _CLOCK_TICK = 0.05  # seconds, with room to spare
 
 
-def _hash(entries: list[Entry]) -> str:
+def _hash(entries: list[FileFingerprint]) -> str:
     total = hashlib.sha256()
     for path, mode, digest in entries:
         name = path.encode("utf-8", "surrogateescape")
@@ -74,11 +74,11 @@ def _hash(entries: list[Entry]) -> str:
     return total.hexdigest()
 
 
-def _walk(folder: str) -> list[Entry]:
+def _walk(folder: str) -> list[FileFingerprint]:
     """Every file below a folder; no folder that a person could have looked through is refused for its size."""
     if os.path.islink(folder):
         raise Untrustable(f"{folder} is a link", "put the files themselves there")
-    found: list[Entry] = []
+    found: list[FileFingerprint] = []
     left = [""]
     size = 0
     while left:
@@ -93,7 +93,7 @@ def _walk(folder: str) -> list[Entry]:
             relative = os.path.join(below, name)
             full = os.path.join(folder, relative)
             if os.path.isdir(full) and not os.path.islink(full):
-                found.append(Entry(relative + "/", stat.S_IMODE(os.lstat(full).st_mode), "directory"))
+                found.append(FileFingerprint(relative + "/", stat.S_IMODE(os.lstat(full).st_mode), "directory"))
                 left.append(relative)
             else:
                 size += os.lstat(full).st_size
@@ -112,21 +112,21 @@ _MOST = 5000
 _DEEPEST = 32
 
 
-def _entry(full: str, relative: str, folder: str) -> Entry:
+def _entry(full: str, relative: str, folder: str) -> FileFingerprint:
     try:
         mode = os.lstat(full).st_mode
         if stat.S_ISLNK(mode):
             target = os.readlink(full)
             if _leads_out(full, target, folder):
                 raise Untrustable(f"{full} is a link that leads out of the folder", "put the file itself there")
-            return Entry(relative, 0, "link:" + hashlib.sha256(os.fsencode(target)).hexdigest())
+            return FileFingerprint(relative, 0, "link:" + hashlib.sha256(os.fsencode(target)).hexdigest())
         if not stat.S_ISREG(mode):
             raise Untrustable(f"{full} is not a regular file", "remove it")
         with open(full, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise Untrustable(f"cannot read {full}: {error.strerror}", "make it readable") from None
-    return Entry(relative, stat.S_IMODE(mode), digest)
+    return FileFingerprint(relative, stat.S_IMODE(mode), digest)
 
 
 def _leads_out(link: str, target: str, folder: str) -> bool:

@@ -25,7 +25,7 @@ DISABLE = (
 DEFAULTS = tuple(field for field in fields.FOLDER if field.key in ("timeout", "async", "priority"))
 
 
-class Settings(NamedTuple):
+class LayerSettings(NamedTuple):
     """What one `hooks.toml` says. `governs` are the layers whose hooks it may disable or override."""
 
     file: str = ""
@@ -45,19 +45,19 @@ class Settings(NamedTuple):
         return until is None or now < until
 
 
-def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Problem]]:
+def read(directory: str, governs: tuple[str, ...]) -> tuple[LayerSettings, list[Problem]]:
     """The settings of a directory of hooks; without the file, or with a broken one, there are none."""
     file = os.path.join(directory, FILE)
     if not os.path.lexists(file):
-        return Settings(), []
+        return LayerSettings(), []
     loaded = toml_files.load(file)
     if isinstance(loaded, Problem):
-        return Settings(), [loaded]
+        return LayerSettings(), [loaded]
     document, lines = loaded
     hooks = document.get("hooks", {})
     if not isinstance(hooks, dict):
         remedy = "write [hooks], [hooks.defaults], [[hooks.disable]], [[hooks.override]]"
-        return Settings(), [Problem("bad-hooks-section", file, None, "hooks", "'hooks' is not a table", remedy)]
+        return LayerSettings(), [Problem("bad-hooks-section", file, None, "hooks", "'hooks' is not a table", remedy)]
 
     def line_of(key: str) -> int | None:
         section = "hooks.defaults" if key in _table(hooks, "defaults") else "hooks"
@@ -92,7 +92,7 @@ def read(directory: str, governs: tuple[str, ...]) -> tuple[Settings, list[Probl
                 override_lines[name] = lines.line_of("hooks.override", number, next(iter(change), ""))
     wrong = {problem.key for problem in problems if problem.code == "bad-value"}
     return (
-        Settings(
+        LayerSettings(
             file,
             governs,
             top["enabled"] if "enabled" not in wrong else True,
@@ -112,7 +112,7 @@ def _disable(
     number: int,
     disabled: dict[str, float | None],
     file: str,
-    lines: toml_files.Lines,
+    lines: toml_files.LineNumbers,
 ) -> list[Problem]:
     """Take in one `[[hooks.disable]]`. With a time that cannot be read it does nothing: the hook stays in force."""
 

@@ -48,7 +48,7 @@ def load(
     found = layers(root, managed)
     hooks: list[Hook] = []
     problems: list[Problem] = []
-    governing: list[layer_settings.Settings] = []
+    governing: list[layer_settings.LayerSettings] = []
     taken: set[str] = set()
     refused_layers: set[str] = set()
     for layer in found:
@@ -157,23 +157,23 @@ def _writable(path: str, culprit: str) -> Problem:
     return Problem("writable-by-others", path, None, None, message, f"chmod go-w {culprit}, and make it your own")
 
 
-def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.Settings, list[Problem]]:
+def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.LayerSettings, list[Problem]]:
     file = os.path.join(layer.directory, layer_settings.FILE)
     if layer.name == "project" and os.path.lexists(file) and not trust.of(file).runs:
         remedy = "look at it, then: tenterhook trust hooks.toml"
         message = "the project's hooks.toml is not trusted; it has no effect"
-        return layer_settings.Settings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
+        return layer_settings.LayerSettings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
     if layer.name != "project" and os.path.exists(file) and ownership.others_can_write(os.stat(file)):
-        return layer_settings.Settings(), [_writable(file, file)]
+        return layer_settings.LayerSettings(), [_writable(file, file)]
     return layer_settings.read(layer.directory, GOVERNED[layer.name])
 
 
 def _read_layer(
     layer: Layer,
-    own: layer_settings.Settings,
-    governing: Sequence[layer_settings.Settings],
+    own: layer_settings.LayerSettings,
+    governing: Sequence[layer_settings.LayerSettings],
     look: Callable[[str], entry_points.Look | None],
-    read_folder: Callable[..., folder_format.Read],
+    read_folder: Callable[..., folder_format.FolderDefinition],
     taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
     """The folders of a layer, by name, bytewise; not those that are `taken`: a stronger layer has them."""
@@ -256,7 +256,9 @@ def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> 
     return None
 
 
-def _choose(hooks: Sequence[Hook], governing: Sequence[layer_settings.Settings]) -> tuple[list[Hook], list[LeftOut]]:
+def _choose(
+    hooks: Sequence[Hook], governing: Sequence[layer_settings.LayerSettings]
+) -> tuple[list[Hook], list[LeftOut]]:
     """Those in force: disabled ones are not. Whether a project's replaces one is settled when it would run."""
     in_force: list[Hook] = []
     left_out: list[LeftOut] = []
@@ -278,7 +280,7 @@ def _choose(hooks: Sequence[Hook], governing: Sequence[layer_settings.Settings])
     ], left_out
 
 
-def _disabled(hook: Hook, governing: Sequence[layer_settings.Settings], now: float) -> LeftOut | None:
+def _disabled(hook: Hook, governing: Sequence[layer_settings.LayerSettings], now: float) -> LeftOut | None:
     """What switches a hook off, until when; nothing does so to a managed one."""
     if hook.layer == "managed":
         return None
@@ -305,7 +307,7 @@ def layer_of(hook: Hook) -> str:
     return (hook.folder or "").rpartition("/")[0]
 
 
-def _ungoverned(rules: layer_settings.Settings, hooks: Sequence[Hook]) -> list[Problem]:
+def _ungoverned(rules: layer_settings.LayerSettings, hooks: Sequence[Hook]) -> list[Problem]:
     """Names in a `hooks.toml` that no hook it may change has."""
     known = {hook.name for hook in hooks if hook.layer in rules.governs}
     return [

@@ -32,7 +32,7 @@ class Memory:
         self._observed = observed
         self._earlier = earlier or {}
 
-    def folder(self, folder: str, layer: str, changes: Mapping[str, Any], seen: Look) -> folder_format.Read:
+    def folder(self, folder: str, layer: str, changes: Mapping[str, Any], seen: Look) -> folder_format.FolderDefinition:
         """The hook in a folder, with the changes that `hooks.toml` makes."""
         change = repr(changes) if any(changes.values()) else ""  # a repr tells 1 from True
         key = folder, layer, change
@@ -40,18 +40,18 @@ class Memory:
         if known is not None and _signature(known[0]) == _signature(seen) and _is_settled(seen, known[1]):
             self.known[key] = known
             hooks, problems = known[2]
-            return folder_format.Read(hooks[0] if hooks else None, problems)
+            return folder_format.FolderDefinition(hooks[0] if hooks else None, problems)
         hook, problems = read = folder_format.read(folder, layer, changes, seen)
         self.known[key] = seen, self._observed.at, ((hook,) if hook else (), problems)
         return read
 
-    def file(self, file: str) -> toml_files.Read:
+    def file(self, file: str) -> toml_files.TomlDefinitions:
         """The hooks of a named file."""
         key = file, "", ""
         known, seen = self._earlier.get(key), self._observed.signature(file)
         if known is not None and known[0] == seen and _is_settled(seen, known[1]):
             self.known[key] = known
-            return toml_files.Read(*known[2])
+            return toml_files.TomlDefinitions(*known[2])
         read = toml_files.read(file)
         if seen is not None:
             self.known[key] = seen, self._observed.at, read

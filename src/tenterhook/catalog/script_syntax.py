@@ -16,14 +16,14 @@ _LONGEST = 5  # seconds for an interpreter to answer
 _NO_SUCH_OPTION = 2  # the exit status of a Python that cannot be isolated, as Python 2
 
 
-class Refusal(NamedTuple):
+class SyntaxMistake(NamedTuple):
     """What is wrong with a script, and on which line."""
 
     line: int | None
     message: str
 
 
-def refusal(script: str, program: str, *, with_options: bool = False) -> Refusal | None:
+def refusal(script: str, program: str, *, with_options: bool = False) -> SyntaxMistake | None:
     """What the program says of a script that it cannot parse; None if it can, or if it cannot be asked."""
     if os.path.getsize(script) > _LARGEST:
         return None
@@ -34,7 +34,7 @@ def refusal(script: str, program: str, *, with_options: bool = False) -> Refusal
     return None
 
 
-def _python(script: str, program: str) -> Refusal | None:
+def _python(script: str, program: str) -> SyntaxMistake | None:
     with open(script, "rb") as file:
         source = file.read()
     try:
@@ -42,7 +42,7 @@ def _python(script: str, program: str) -> Refusal | None:
             warnings.simplefilter("ignore")
             compile(source, script, "exec", dont_inherit=True)
     except SyntaxError as error:
-        found = Refusal(error.lineno, f"Python refuses it: {error.msg}")
+        found = SyntaxMistake(error.lineno, f"Python refuses it: {error.msg}")
     except (ValueError, RecursionError, MemoryError):  # too deep for us, or not text
         return None
     else:
@@ -57,7 +57,7 @@ def _python(script: str, program: str) -> Refusal | None:
     return None if status in (0, _NO_SUCH_OPTION) else found
 
 
-def _node(script: str, program: str) -> Refusal | None:
+def _node(script: str, program: str) -> SyntaxMistake | None:
     node = shutil.which(program)
     if node is None:
         return None
@@ -74,7 +74,7 @@ def _node(script: str, program: str) -> Refusal | None:
         return None
     message = next((line for line in said.splitlines() if re.match(r"\w*Error", line)), "syntax error")
     at = re.match(rf"{re.escape(script)}:(\d+)", said)
-    return Refusal(int(at[1]) if at else None, f"node refuses it: {message}")
+    return SyntaxMistake(int(at[1]) if at else None, f"node refuses it: {message}")
 
 
 _IMPORTS = re.compile(

@@ -132,14 +132,16 @@ class Trust:
                 said.append((name, "changed" if old[name][1] != new[name][1] else "mode changed"))
         return said
 
-    def trusted_entry(self, path: str, name: str) -> fingerprints.Entry | None:
+    def trusted_entry(self, path: str, name: str) -> fingerprints.FileFingerprint | None:
         """A file's mode and digest as they were when it was trusted."""
         from . import fingerprints
 
         record = self._of_project().get(self.key(path)) or {}
-        return next((fingerprints.Entry(*entry) for entry in record.get("entries", ()) if entry[0] == name), None)
+        return next(
+            (fingerprints.FileFingerprint(*entry) for entry in record.get("entries", ()) if entry[0] == name), None
+        )
 
-    def trusted_content(self, entry: fingerprints.Entry) -> bytes | None:
+    def trusted_content(self, entry: fingerprints.FileFingerprint) -> bytes | None:
         """A file's content when it was trusted, if it was kept."""
         try:
             with open(os.path.join(self._objects, entry.digest), "rb") as file:

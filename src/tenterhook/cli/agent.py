@@ -20,9 +20,9 @@ from .printing import print_json, print_problems, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
-    from ..bundled_agent.conversation import Conversation, Ended
+    from ..bundled_agent.conversation import Conversation, SessionEnded
     from ..bundled_agent.screen import Screen
-    from ..bundled_agent.settings import Settings
+    from ..bundled_agent.settings import AgentSettings
     from ..engine.engine import Engine
     from ..errors import Problem
     from ..hub_client.joined_hub import JoinedHub
@@ -119,7 +119,7 @@ class _Starting:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AgentSettings,
         model: str | None,
         base_url: str | None,
         resume: str | None,
@@ -180,7 +180,7 @@ class _Starting:
         import signal
 
         from ..bundled_agent import session_files
-        from ..bundled_agent.conversation import Ended
+        from ..bundled_agent.conversation import SessionEnded
 
         task = asyncio.current_task()
         assert task is not None
@@ -198,20 +198,20 @@ class _Starting:
         try:
             verdict = await conversation.begin("print")
             if verdict.denied:
-                ended = Ended("refused", verdict.reason or "", verdict.reason)
+                ended = SessionEnded("refused", verdict.reason or "", verdict.reason)
                 return self._end(screen, conversation, ended)
             ended = await _to_the_end(conversation, prompt)
         except asyncio.CancelledError:
             task.uncancel()
-            ended = Ended("interrupted", reason="interrupted", exit_reason="interrupted")
+            ended = SessionEnded("interrupted", reason="interrupted", exit_reason="interrupted")
         try:
             await conversation.finish(ended.exit_reason, awaits_background=True)
         except asyncio.CancelledError:  # once more: what the last hooks were doing is ended, and so are we
             task.uncancel()
-            ended = Ended("interrupted", ended.answer, "interrupted")
+            ended = SessionEnded("interrupted", ended.answer, "interrupted")
         return self._end(screen, conversation, ended)
 
-    def _end(self, screen: Screen, conversation: Conversation, ended: Ended) -> int:
+    def _end(self, screen: Screen, conversation: Conversation, ended: SessionEnded) -> int:
         if self.as_json:
             print_json(
                 {
@@ -251,7 +251,7 @@ class _Starting:
         )
 
 
-async def _to_the_end(conversation: Conversation, prompt: str) -> Ended:
+async def _to_the_end(conversation: Conversation, prompt: str) -> SessionEnded:
     """The prompt's turn, and those that background tasks start when they are done."""
     ended = await conversation.turn(prompt)
     while conversation.tasks.running or conversation.notifications:

@@ -161,7 +161,7 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
     return files
 
 
-def _make(plans: Sequence[settings_change.Plan]) -> None:
+def _make(plans: Sequence[settings_change.SettingsChange]) -> None:
     """Make the changes; all are checked first, so that a refusal changes nothing anywhere."""
     for plan in plans:
         settings_change.check(plan)
@@ -183,7 +183,7 @@ def _chosen(names: Sequence[str]) -> list[Agent]:
     return [agent for agent in found if click.confirm(f"install into {agent.title}?", default=True, err=True)]
 
 
-def _as_json(plan: settings_change.Plan) -> dict[str, object]:
+def _as_json(plan: settings_change.SettingsChange) -> dict[str, object]:
     return {
         "agent": plan.agent.name,
         "settings": plan.record["settings"],
@@ -193,7 +193,7 @@ def _as_json(plan: settings_change.Plan) -> dict[str, object]:
     }
 
 
-def _print(plan: settings_change.Plan, hooks: Sequence[Hook], *, dry_run: bool) -> None:
+def _print(plan: settings_change.SettingsChange, hooks: Sequence[Hook], *, dry_run: bool) -> None:
     agent = plan.agent
     changed = [file for file in plan.files if file.changes]
     for file in changed:
@@ -214,7 +214,7 @@ def _print(plan: settings_change.Plan, hooks: Sequence[Hook], *, dry_run: bool) 
     click.echo(f"  see whether it holds: tenterhook doctor {agent.name} --live")
 
 
-def _doubts(plan: settings_change.Plan, hooks: Sequence[Hook]) -> Iterator[str]:
+def _doubts(plan: settings_change.SettingsChange, hooks: Sequence[Hook]) -> Iterator[str]:
     """Which hooks would not run there, and why."""
     agent = plan.agent
     if not any(hook.event == "pre-tool-call" for hook in hooks):
@@ -225,7 +225,7 @@ def _doubts(plan: settings_change.Plan, hooks: Sequence[Hook]) -> Iterator[str]:
         yield f"{click.style('it would not block', fg='red')}: {visible(what)}; {visible(remedy)}"
 
 
-def _conditions(plan: settings_change.Plan) -> Iterator[str]:
+def _conditions(plan: settings_change.SettingsChange) -> Iterator[str]:
     """What else to know about guards in this agent."""
     yield from plan.agent.install_notes(in_project=plan.root is not None)
     for config in plan.record["configs"]:

@@ -21,7 +21,7 @@ from .refusals import refuse_writing
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..authoring.expectations import Difference
+    from ..authoring.expectations import Mismatch
     from ..authoring.results import Report, Result
     from ..authoring.suites import Picked, Suite
     from ..catalog.catalog import Catalog
@@ -188,7 +188,7 @@ def _print_result(result: Result) -> None:
     click.echo(click.style(f"{_INDENT}{short_path(result.case.file)}:{result.case.line}", dim=True))
 
 
-def _print_difference(difference: Difference) -> None:
+def _print_difference(difference: Mismatch) -> None:
     """What was expected, marked with -, and what happened, with +; of long texts what differs."""
     click.echo(f"{_INDENT}{click.style(one_line(difference.field), bold=True)}")
     expected, actual = (visible(text).removesuffix("\n").split("\n") for text in difference[1:])

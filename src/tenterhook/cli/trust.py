@@ -29,7 +29,7 @@ _LONGEST_ROW = 2000  # characters
 _LARGEST_SHOWN = 1024 * 1024  # bytes of one file
 
 
-class Candidate(NamedTuple):
+class Trustable(NamedTuple):
     """Something of a project that needs trust: a hook's folder, or its `hooks.toml`."""
 
     name: str
@@ -84,7 +84,7 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     return 1 if refused else 0
 
 
-def _is_pending(each: Candidate, catalog: Catalog, *, replace: bool) -> bool:
+def _is_pending(each: Trustable, catalog: Catalog, *, replace: bool) -> bool:
     """Whether there is something left to confirm: the bytes, or that they replace a hook of the person's own."""
     standing = catalog.trust.of(each.path)
     return not standing.runs or (replace and not standing.replaces and _has_namesake(each, catalog))
@@ -118,16 +118,16 @@ def _need_records(catalog: Catalog) -> None:
         raise HookError(trouble, "use a state directory of your own, outside the project")
 
 
-def candidates(catalog: Catalog) -> list[Candidate]:
+def candidates(catalog: Catalog) -> list[Trustable]:
     """All of a project that needs trust, broken or not."""
-    found: list[Candidate] = []
+    found: list[Trustable] = []
     for layer in catalog.layers:
         if layer.name != "project" or not os.path.isdir(layer.directory):
             continue
         for name in sorted(os.listdir(layer.directory), key=os.fsencode):
             path = os.path.join(layer.directory, name)
             if name == layer_settings.FILE or os.path.lexists(os.path.join(path, "HOOK.md")):
-                found.append(Candidate(_name(path, catalog), path))
+                found.append(Trustable(_name(path, catalog), path))
     return found
 
 
@@ -135,7 +135,7 @@ def _name(path: str, catalog: Catalog) -> str:
     return next((hook.name for hook in catalog.hooks if hook.folder == path), os.path.basename(path))
 
 
-def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Candidate]:
+def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Trustable]:
     """The candidates with these names, or all."""
     found = candidates(catalog)
     if not names:
@@ -151,7 +151,7 @@ def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Candidate]:
     return list(dict.fromkeys(picked))
 
 
-def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -> bool:
+def _trust_one(each: Trustable, catalog: Catalog, *, yes: bool, replace: bool) -> bool:
     """Show one candidate, ask unless told not to, and trust it; False if it is not trusted now."""
     click.echo(click.style(one_line(each.name), bold=True) + f"  {short_path(each.path)}")
     try:
@@ -180,23 +180,23 @@ def _trust_one(each: Candidate, catalog: Catalog, *, yes: bool, replace: bool) -
     return True
 
 
-def _has_namesake(each: Candidate, catalog: Catalog) -> bool:
+def _has_namesake(each: Trustable, catalog: Catalog) -> bool:
     """Whether the person has a hook of the same name."""
     hooks = [*catalog.hooks, *(left.hook for left in catalog.left_out)]
     return any(hook.layer == "user" and hook.name == each.name for hook in hooks)
 
 
-def _pending(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> list[fingerprints.Entry]:
+def _pending(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) -> list[fingerprints.FileFingerprint]:
     """The files that are not as they were trusted; all of them if nothing was."""
     changed = {name for name, _ in catalog.trust.changes(each.path, seen)}
     return [entry for entry in seen.entries if entry.path in changed]
 
 
-def _base(each: Candidate) -> str:
+def _base(each: Trustable) -> str:
     return os.path.dirname(each.path) if os.path.basename(each.path) == layer_settings.FILE else each.path
 
 
-def _refuse_large(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:
+def _refuse_large(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:
     """Raise `Untrustable` for what nobody would read to its end: nothing is trusted that was not shown."""
     for entry in _pending(each, catalog, seen):
         file = os.path.join(_base(each), entry.path)
@@ -205,7 +205,7 @@ def _refuse_large(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerpr
             raise fingerprints.Untrustable(message, "keep data outside a hook's folder")
 
 
-def _shown(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) -> Iterator[str]:
+def _shown(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) -> Iterator[str]:
     """The files as they are, or what has changed since they were trusted, row by row."""
     trust = catalog.trust
     is_known = trust.knows(each.path)
@@ -226,7 +226,7 @@ def _shown(each: Candidate, catalog: Catalog, seen: fingerprints.Fingerprint) ->
             yield click.style(f"  --- {one_line(path)} (removed)", dim=True)
 
 
-def _mode(entry: fingerprints.Entry, old: fingerprints.Entry | None) -> list[str]:
+def _mode(entry: fingerprints.FileFingerprint, old: fingerprints.FileFingerprint | None) -> list[str]:
     """What is to be said of a file's mode: that it has changed, or that it is unusual."""
     if _is_link(entry):
         return []
@@ -238,15 +238,15 @@ def _mode(entry: fingerprints.Entry, old: fingerprints.Entry | None) -> list[str
 _USUAL_MODES = (0o600, 0o640, 0o644, 0o660, 0o664, 0o700, 0o750, 0o755, 0o770, 0o775)
 
 
-def _is_below(entry: fingerprints.Entry, directory: fingerprints.Entry) -> bool:
+def _is_below(entry: fingerprints.FileFingerprint, directory: fingerprints.FileFingerprint) -> bool:
     return entry is not directory and entry.path.startswith(directory.path)
 
 
-def _is_link(entry: fingerprints.Entry) -> bool:
+def _is_link(entry: fingerprints.FileFingerprint) -> bool:
     return entry.digest.startswith("link:")
 
 
-def _content(file: str, entry: fingerprints.Entry, old: bytes | None) -> Iterator[str]:
+def _content(file: str, entry: fingerprints.FileFingerprint, old: bytes | None) -> Iterator[str]:
     """One file's text, or how it differs from what it was."""
     if _is_link(entry):
         data = os.fsencode(os.readlink(file))
@@ -273,7 +273,7 @@ def _content(file: str, entry: fingerprints.Entry, old: bytes | None) -> Iterato
         yield f"  (!: {_WRITTEN_OUT})"
 
 
-def _must_be(data: bytes, entry: fingerprints.Entry, file: str) -> None:
+def _must_be(data: bytes, entry: fingerprints.FileFingerprint, file: str) -> None:
     """Raise `Untrustable` if this is not what will be trusted."""
     if hashlib.sha256(data).hexdigest() != entry.digest.removeprefix("link:"):
         raise fingerprints.Untrustable(f"{file} changed while it was being shown", "look at it again")

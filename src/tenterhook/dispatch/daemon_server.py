@@ -26,7 +26,7 @@ _LAST_WORDS = 1.0  # seconds for hooks to end
 _LARGEST = 256 * 1024 * 1024
 
 
-class Request(NamedTuple):
+class EventRequest(NamedTuple):
     """An event as the bridge hands it over."""
 
     pid: int
@@ -141,7 +141,7 @@ class Server:
                 self._waiting.discard(connection)
             connection.close()
 
-    def _answer(self, request: Request, connection: socket.socket) -> bytes | None:
+    def _answer(self, request: EventRequest, connection: socket.socket) -> bytes | None:
         version, *arguments = request.arguments
         given = dict(zip(arguments[::2], arguments[1::2], strict=True))
         if version != self._version or given.keys() - {"--host", "--event", "--record"}:
@@ -170,7 +170,7 @@ class Server:
         return b"%d\0%b\0%b\0end\n" % (start.BLOCK if answer.blocks else 0, output, trouble)
 
 
-def _received(connection: socket.socket) -> Request | None:
+def _received(connection: socket.socket) -> EventRequest | None:
     """The request of a process of this account; None from another account's."""
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     if uid != os.getuid():
@@ -198,4 +198,4 @@ def _received(connection: socket.socket) -> Request | None:
     whole = b"".join(pieces)
     words = whole[:said].split(b"\0")
     end = words.index(b"")
-    return Request(pid, [os.fsdecode(word) for word in words[:end]], words[end + 1 :], whole[said:])
+    return EventRequest(pid, [os.fsdecode(word) for word in words[:end]], words[end + 1 :], whole[said:])

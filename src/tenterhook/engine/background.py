@@ -16,14 +16,14 @@ from ..journal import records, settings
 from ..journal.journal import Journal
 from ..model import Failure, Hook
 from . import recursion
-from .runner import Command, Ended, run_stage
+from .runner import Command, ProcessEnd, run_stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Job(NamedTuple):
+class BackgroundJob(NamedTuple):
     """One asynchronous hook, ready to run in another process."""
 
     name: str
@@ -38,9 +38,9 @@ class Job(NamedTuple):
     timeout: float
 
 
-def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, bytes]) -> Job:
+def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, bytes]) -> BackgroundJob:
     """A command as another process can be handed it; `base` is the environment that it is handed for all jobs."""
-    return Job(
+    return BackgroundJob(
         name=hook.name,
         source=hook.source,
         event_name=hook.declared,
@@ -54,7 +54,7 @@ def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, byte
     )
 
 
-def start(jobs: Sequence[Job], base: Mapping[bytes, bytes]) -> str | None:
+def start(jobs: Sequence[BackgroundJob], base: Mapping[bytes, bytes]) -> str | None:
     """Run jobs in a process of their own without waiting for it; return why it could not be started.
 
     `base` is what the environments of the jobs have in common.
@@ -91,7 +91,7 @@ def main() -> None:
     """Run the jobs on stdin side by side; log each end."""
     handed = json.load(sys.stdin.buffer)
     places.FIXED.update(handed["places"])
-    jobs = [Job(**job) for job in handed["jobs"]]
+    jobs = [BackgroundJob(**job) for job in handed["jobs"]]
     starter = processes.this()
     base = {os.fsencode(name): os.fsencode(value) for name, value in handed["env"].items()}
     link = os.fsdecode(recursion.CHAIN)
@@ -112,7 +112,7 @@ def main() -> None:
     run_stage(commands, tell=lambda number, ended: log(jobs[number], ended))
 
 
-def log(job: Job, ended: Ended) -> None:
+def log(job: BackgroundJob, ended: ProcessEnd) -> None:
     """Write down how a job ended."""
     if ended.exit_code == 2 and tuple(job.argv[:2]) == ("/bin/sh", "-c"):
         said = shell_lines.refusal("/bin/sh", *job.argv[1:])

@@ -81,7 +81,7 @@ class Evaluation:
         sight = matching.Sight(self.arrived, self._sight.limit)
         reached = [each.hook for each in sight.reached(self._standing(hooks))]
         payloads = commands.Payloads(self.arrived)
-        jobs: list[tuple[Run, background.Job]] = []
+        jobs: list[tuple[Run, background.BackgroundJob]] = []
         for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
             if hook is None:
                 continue
@@ -206,7 +206,7 @@ class Evaluation:
                 meanwhile, self._meanwhile = self._meanwhile, None
                 meanwhile()
 
-        def take(place: int, ended: runner.Ended) -> bool:
+        def take(place: int, ended: runner.ProcessEnd) -> bool:
             number, hook, command, notes = begun[place]
             run = runs[number] = self._ran(hook, command, notes, ended, since)
             return is_permission and self._denies(run)  # any denial wins, at once
@@ -221,7 +221,7 @@ class Evaluation:
         return runs
 
     def _ran(
-        self, hook: Hook, command: runner.Command, notes: tuple[str, ...], ended: runner.Ended, since: float
+        self, hook: Hook, command: runner.Command, notes: tuple[str, ...], ended: runner.ProcessEnd, since: float
     ) -> Run:
         """`since` is a time of `time.time` at which it had not begun."""
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended

@@ -47,7 +47,7 @@ class Command(NamedTuple):
     grace: float = GRACE
 
 
-class Ended(NamedTuple):
+class ProcessEnd(NamedTuple):
     """What became of a command. `exit_code` is None unless it exited by itself."""
 
     failure: Failure | None
@@ -243,7 +243,7 @@ class _Live:
         self.stdin = self.out = self.err = self.exit = -1
         _close(descriptors)
 
-    def ended(self) -> Ended:
+    def ended(self) -> ProcessEnd:
         """What happened; the process has exited, or cannot be made to."""
         if self.code is None:
             self.has_exited()
@@ -252,7 +252,7 @@ class _Live:
         stderr, dropped_stderr = self.stderr.take() if self.stderr else _NOTHING
         failure, why = (None, None) if self.code in (0, 2) and not self.timed_out else self._failure()
         shown = self.code if failure in (None, Failure.EXIT) else None
-        return Ended(failure, why, shown, duration, stdout, stderr, dropped_stdout, dropped_stderr)
+        return ProcessEnd(failure, why, shown, duration, stdout, stderr, dropped_stdout, dropped_stderr)
 
     def _failure(self) -> tuple[Failure, str]:
         code = self.code
@@ -265,8 +265,8 @@ class _Live:
 
 
 def run_stage(
-    commands: Iterable[Command], cancel: Cancel | None = None, tell: Callable[[int, Ended], object] | None = None
-) -> list[Ended]:
+    commands: Iterable[Command], cancel: Cancel | None = None, tell: Callable[[int, ProcessEnd], object] | None = None
+) -> list[ProcessEnd]:
     """Run the commands side by side; return how each ended, in their order.
 
     `commands` may make each as it is asked for: the first run meanwhile. `tell` hears of each end as it comes; if it
@@ -287,12 +287,12 @@ class _Stage:
     """The commands of a stage: those to come, those that run, and how the others ended."""
 
     def __init__(
-        self, commands: Iterable[Command], cancel: Cancel | None, tell: Callable[[int, Ended], object] | None
+        self, commands: Iterable[Command], cancel: Cancel | None, tell: Callable[[int, ProcessEnd], object] | None
     ) -> None:
         self._coming = enumerate(commands)
         self._postponed: list[tuple[int, Command]] = []
         self.running: set[_Live] = set()
-        self._results: dict[int, Ended] = {}
+        self._results: dict[int, ProcessEnd] = {}
         self._tell = tell
         self._spawner = Spawner()
         self._poll = select.poll()
@@ -305,7 +305,7 @@ class _Stage:
             self._wake = cancel.fileno()
             self._poll.register(self._wake, _READABLE)
 
-    def run(self) -> list[Ended]:
+    def run(self) -> list[ProcessEnd]:
         while True:
             self._start()
             if not self.running:
@@ -471,11 +471,11 @@ def _end_all(running: set[_Live]) -> None:
             one.close()
 
 
-_NOT_NEEDED = Ended(Failure.SIGNAL, "ended: another hook has decided", None, 0.0)
+_NOT_NEEDED = ProcessEnd(Failure.SIGNAL, "ended: another hook has decided", None, 0.0)
 
 
-def _not_started(error: Exception, duration: float) -> Ended:
+def _not_started(error: Exception, duration: float) -> ProcessEnd:
     name = getattr(error, "filename", None)
     text = getattr(error, "strerror", None) or str(error)
     why = f"cannot start: {text}" + (f": {name}" if name else "")
-    return Ended(Failure.CANNOT_START, why, None, duration)
+    return ProcessEnd(Failure.CANNOT_START, why, None, duration)

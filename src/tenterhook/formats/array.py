@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from .toml_files import Lines
+    from .toml_files import LineNumbers
 
 
-def read(entries: Sequence[dict[str, Any]], file: str, lines: Lines) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
+def read(
+    entries: Sequence[dict[str, Any]], file: str, lines: LineNumbers
+) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
     """All hooks of the file, or none of them and why; entries that `install` wrote are not hooks."""
     dialect = expressions.PYTHON if _is_kimi_cli(file) else expressions.JAVASCRIPT
     hooks: list[Hook] = []
@@ -44,7 +46,7 @@ def _is_kimi_cli(file: str) -> bool:
 
 
 def _read_one(
-    entry: dict[str, Any], number: int, file: str, lines: Lines, dialect: str
+    entry: dict[str, Any], number: int, file: str, lines: LineNumbers, dialect: str
 ) -> tuple[Hook | None, list[Problem]]:
     def line_of(key: str) -> int | None:
         return lines.line_of("hooks", number, key)

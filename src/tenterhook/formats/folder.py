@@ -22,19 +22,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Read(NamedTuple):
+class FolderDefinition(NamedTuple):
     """A definition, unless something is wrong with it that cannot be lived with."""
 
     hook: Hook | None
     problems: tuple[Problem, ...] = ()
 
 
-def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen: Look | None = None) -> Read:
+def read(
+    folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen: Look | None = None
+) -> FolderDefinition:
     """The hook in a folder. `changes` are defaults and overrides from `hooks.toml`, as front-matter fields."""
     file = f"{folder}/HOOK.md"
     front = front_matter.read(file)
     if isinstance(front, Problem):
-        return Read(None, (front,))
+        return FolderDefinition(None, (front,))
     raw = front.raw
     if changes:
         override = changes.get("override", {})
@@ -56,7 +58,7 @@ def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen
     if isinstance(name, str):
         problems += _name_problems(name, folder, file, front)
     if any(problem.severity == "error" for problem in problems):
-        return Read(None, tuple(problems))
+        return FolderDefinition(None, tuple(problems))
     spec = BY_NAME[trigger]
     if not spec.has_tool and (matcher.tool or matcher.pattern):
         problems.append(matchers.on_other_event(file, front.line_of("matcher"), trigger))
@@ -73,7 +75,7 @@ def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen
     except BadEvent as error:
         line = front.line_of("metadata")
         problems.append(Problem("bad-value", file, line, "metadata", "'metadata' nests too deeply", error.remedy))
-        return Read(None, tuple(problems))
+        return FolderDefinition(None, tuple(problems))
     on_failure = metadata.get("on_failure", "open")
     if on_failure not in ("block", "open"):
         message = f"'on_failure' is {on_failure!r}; it is taken for block"
@@ -97,7 +99,7 @@ def read(folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen
         metadata=metadata,
         fail_closed=on_failure != "open",
     )
-    return Read(hook, tuple(problems))
+    return FolderDefinition(hook, tuple(problems))
 
 
 _FINE_NAME = re.compile(r"[a-z0-9-]*").fullmatch

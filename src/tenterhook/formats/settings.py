@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from .toml_files import Lines
+    from .toml_files import LineNumbers
 
     Place = Callable[[str, int, int | None, str], int | None]  # event, group (-1: none), handler, key to a line
 
@@ -91,7 +91,7 @@ def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
     return _read(agent, hooks, file, place, off)
 
 
-def read_toml(hooks: dict[str, Any], file: str, lines: Lines) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
+def read_toml(hooks: dict[str, Any], file: str, lines: LineNumbers) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
     """The hooks of Codex's `config.toml`: `[[hooks.<event>]]` groups with `hooks` in them."""
 
     def place(event: str, group: int, handler: int | None, key: str) -> int | None:
@@ -216,11 +216,11 @@ class _Group:
         values, self.problems = fields.check(GROUP, group, file, line_of)
         self.sequential = values["sequential"] is True
         given = values["matcher"]
-        self.matcher = Matcher(None)
+        self.matcher = MatcherGroup(None)
         if isinstance(given, str):
             self.matcher = matcher(agent, self.spec.name, given)
         else:
-            self.matcher = Matcher(None, never=True)  # reported with the other fields
+            self.matcher = MatcherGroup(None, never=True)  # reported with the other fields
         if self.matcher.never and isinstance(given, str):
             message = f"'{given}' is no expression; the hooks of this group match nothing"
             self.problems.append(
@@ -233,7 +233,7 @@ class _Group:
             )
 
 
-class Matcher(NamedTuple):
+class MatcherGroup(NamedTuple):
     """What a matcher of an agent means: an expression to be searched for, or all, or nothing."""
 
     expression: str | None
@@ -242,33 +242,33 @@ class Matcher(NamedTuple):
     ignored: bool = False
 
 
-def matcher(agent: str, event: str, given: str) -> Matcher:
+def matcher(agent: str, event: str, given: str) -> MatcherGroup:
     """Return what a matcher means to the agent of a format: whole names, an expression to search for, or a text."""
     dialect = dialect_of(agent)
     if dialect.strips_matchers:
         given = given.strip()
     if given in ("", "*") or (dialect.splits_matchers and given == ".*"):
-        return Matcher(None)
+        return MatcherGroup(None)
     if event in _MATCHER_IGNORED:
-        return Matcher(None, ignored=True)
+        return MatcherGroup(None, ignored=True)
     if dialect.compares_matchers and not BY_NAME[event].has_tool:
-        return Matcher(f"^({re.escape(given)})$")
+        return MatcherGroup(f"^({re.escape(given)})$")
     if dialect.whole_names and re.fullmatch(dialect.whole_names, given, re.ASCII):
         found = [name.strip() for name in re.split(r"[|,]", given)]
-        return Matcher(f"^({'|'.join(filter(None, found))})$") if any(found) else Matcher(None, never=True)
+        return MatcherGroup(f"^({'|'.join(filter(None, found))})$") if any(found) else MatcherGroup(None, never=True)
     if dialect.splits_matchers and "|" in given and given[0] not in "^(":
         found = [part for part in map(str.strip, re.split(r"(?<!\\)\|", given)) if part]
         if {"*", ".*"} & set(found):
-            return Matcher(None)
+            return MatcherGroup(None)
         given = "|".join(found)
         if not found:
-            return Matcher(None, never=True)
+            return MatcherGroup(None, never=True)
     language = expressions.PYTHON if dialect.has_python_expressions else expressions.JAVASCRIPT
     try:
         expressions.check(language, given)
     except expressions.BadExpression:
-        return Matcher(f"^({re.escape(given)})$") if dialect.compares_matchers else Matcher(None, never=True)
-    return Matcher(given, language)
+        return MatcherGroup(f"^({re.escape(given)})$") if dialect.compares_matchers else MatcherGroup(None, never=True)
+    return MatcherGroup(given, language)
 
 
 def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[Hook | None, list[Problem]]:

@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .toml_files import Lines
+    from .toml_files import LineNumbers
 
 
-def read(tables: dict[str, Any], file: str, lines: Lines) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
+def read(tables: dict[str, Any], file: str, lines: LineNumbers) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
     """The hooks of a file in order of definition, and the problems of those that are not among them."""
     hooks: list[Hook] = []
     problems: list[Problem] = []
@@ -40,7 +40,7 @@ def read(tables: dict[str, Any], file: str, lines: Lines) -> tuple[tuple[Hook, .
 
 
 def _read_one(
-    event: str, number: int, entry: dict[str, Any], file: str, lines: Lines
+    event: str, number: int, entry: dict[str, Any], file: str, lines: LineNumbers
 ) -> tuple[Hook | None, list[Problem]]:
     def line_of(key: str) -> int | None:
         return lines.line_of(f"hooks.{event}", number, key)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from ..model import Hook
 
 
-class Read(NamedTuple):
+class TomlDefinitions(NamedTuple):
     """The hooks of one file, and everything wrong with it."""
 
     hooks: tuple[Hook, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-class Lines:
+class LineNumbers:
     """Where the tables and keys of a TOML file stand; `tomllib` does not say."""
 
     def __init__(self, text: str) -> None:
@@ -64,7 +64,7 @@ def _blank(found: re.Match[str]) -> str:
     return "''" + "\n" * found[0].count("\n")
 
 
-def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
+def load(file: str) -> tuple[dict[str, Any], LineNumbers] | Problem:
     """The document and its lines, or why there is none."""
     import tomllib
 
@@ -72,7 +72,7 @@ def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
     try:
         with open(file, "rb") as stream:
             text = stream.read().decode("utf-8-sig")
-        return tomllib.loads(text), Lines(text)
+        return tomllib.loads(text), LineNumbers(text)
     except OSError as error:
         remedy = "name a file or folder that exists and is readable"
         return Problem("unreadable", file, None, None, f"cannot read it: {error.strerror}", remedy)
@@ -86,33 +86,33 @@ def load(file: str) -> tuple[dict[str, Any], Lines] | Problem:
         return Problem("bad-toml", file, line, None, f"not valid TOML: {error}", remedy)
 
 
-def read(file: str) -> Read:
+def read(file: str) -> TomlDefinitions:
     """The hooks of a TOML file in the array or the table format, or of another agent's settings."""
     if file.endswith((".json", ".jsonc")):
         from . import settings
 
-        return Read(*settings.read_json(file))
+        return TomlDefinitions(*settings.read_json(file))
     loaded = load(file)
     if isinstance(loaded, Problem):
-        return Read((), (loaded,))
+        return TomlDefinitions((), (loaded,))
     document, lines = loaded
     if "hooks" not in document:
         message = "no hooks in this file"
         remedy = "add [[hooks]] or [[hooks.<event>]] tables, or do not name it"
-        return Read((), (Problem("no-hooks", file, None, "hooks", message, remedy),))
+        return TomlDefinitions((), (Problem("no-hooks", file, None, "hooks", message, remedy),))
     hooks = document["hooks"]
     if isinstance(hooks, list) and all(isinstance(entry, dict) for entry in hooks):
-        return Read(*array.read(hooks, file, lines))
+        return TomlDefinitions(*array.read(hooks, file, lines))
     if isinstance(hooks, dict):
         if _is_grouped(hooks):
             from . import settings
 
-            return Read(*settings.read_toml(hooks, file, lines))
-        return Read(*table.read(hooks, file, lines))
+            return TomlDefinitions(*settings.read_toml(hooks, file, lines))
+        return TomlDefinitions(*table.read(hooks, file, lines))
     line = lines.line_of("hooks", 0, "")
     message = f"'hooks' is {type(hooks).__name__}, neither an array of tables nor a table of events"
     remedy = "write [[hooks]] tables (array format) or [[hooks.<event>]] tables (table format)"
-    return Read((), (Problem("bad-hooks-section", file, line, "hooks", message, remedy),))
+    return TomlDefinitions((), (Problem("bad-hooks-section", file, line, "hooks", message, remedy),))
 
 
 def _is_grouped(hooks: dict[str, Any]) -> bool:

@@ -21,7 +21,7 @@ COOKIE = "tenterhook"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-class Refused(HookError):
+class AccessRefused(HookError):
     """A request that is not served; `status` and `code` say so to programs."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Hub(NamedTuple):
     address: Address
 
 
-class Caller(NamedTuple):
+class Principal(NamedTuple):
     """Who asks: a person, by cookie or token, or an agent."""
 
     kind: str  # people.PERSON or people.AGENT
@@ -89,7 +89,7 @@ def hub_of(request: Request) -> Hub:
     return hub
 
 
-def caller_of(request: Request) -> Caller | None:
+def caller_of(request: Request) -> Principal | None:
     """Whoever a request comes from; None if it does not say, or not rightly. Asks the database."""
     hub = hub_of(request)
     given = request.headers.get("authorization")
@@ -101,17 +101,17 @@ def caller_of(request: Request) -> Caller | None:
         if token is None:
             return None
         accounts.note_use(hub.database, token)
-        return Caller(token["kind"], token["person"] or token["name"], token["role"], token["id"])
+        return Principal(token["kind"], token["person"] or token["name"], token["role"], token["id"])
     cookie = request.cookies.get(COOKIE)
     sign_in = hub.database.read(lambda connection: accounts.by_cookie(connection, cookie)) if cookie else None
-    return None if sign_in is None else Caller(accounts.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
+    return None if sign_in is None else Principal(accounts.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
 
 
-def anybody(request: Request) -> Caller:
+def anybody(request: Request) -> Principal:
     """A dependency: somebody whom we know."""
     caller = caller_of(request)
     if caller is None:
-        raise Refused(
+        raise AccessRefused(
             *(401, "not-signed-in", "this needs a sign-in or a token", "send Authorization: Bearer <token>"),
             headers={"WWW-Authenticate": "Bearer"},
         )
@@ -121,15 +121,15 @@ def anybody(request: Request) -> Caller:
     return caller
 
 
-def agent(request: Request) -> Caller:
+def agent(request: Request) -> Principal:
     """A dependency: an agent, by its token."""
     caller = anybody(request)
     if caller.kind != accounts.AGENT:
-        raise Refused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
+        raise AccessRefused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
     return caller
 
 
-def person(request: Request) -> Caller:
+def person(request: Request) -> Principal:
     """A dependency: a person. An agent never is one."""
     caller = anybody(request)
     if caller.kind != accounts.PERSON:
@@ -137,15 +137,17 @@ def person(request: Request) -> Caller:
     return caller
 
 
-def not_a_person() -> Refused:
-    return Refused(403, "people-only", "an agent's token can ask and report, and nothing else", "sign in as a person")
+def not_a_person() -> AccessRefused:
+    return AccessRefused(
+        403, "people-only", "an agent's token can ask and report, and nothing else", "sign in as a person"
+    )
 
 
-def admin(request: Request) -> Caller:
+def admin(request: Request) -> Principal:
     """A dependency: a person who may change rules, people and tokens."""
     caller = person(request)
     if not caller.is_admin:
-        raise Refused(403, "admins-only", f"{caller.name} is not an admin", "ask an admin to do it")
+        raise AccessRefused(403, "admins-only", f"{caller.name} is not an admin", "ask an admin to do it")
     return caller
 
 
@@ -159,13 +161,13 @@ def check_origin(request: Request, *, needed: bool) -> None:
         site = request.headers.get("sec-fetch-site")
         is_ours = site in ("same-origin", "none") if site else not needed
     if not is_ours:
-        raise Refused(403, "other-origin", "this comes from another site's page", "use the hub's own page")
+        raise AccessRefused(403, "other-origin", "this comes from another site's page", "use the hub's own page")
 
 
 def check_csrf(sign_in: accounts.SignIn, given: str | None) -> None:
     """Refuse a change that our own page did not make."""
     if not hmac.compare_digest(sign_in.csrf.encode(), (given or "").encode("utf-8", "replace")):
-        raise Refused(403, "no-csrf", "the page's own mark is missing", "reload the page and try again")
+        raise AccessRefused(403, "no-csrf", "the page's own mark is missing", "reload the page and try again")
 
 
 def check_sign_in(request: Request) -> None:
@@ -173,7 +175,7 @@ def check_sign_in(request: Request) -> None:
     address = hub_of(request).address
     check_origin(request, needed=False)
     if not (address.is_tls or address.is_insecure or is_loopback(client_of(request))):
-        raise Refused(
+        raise AccessRefused(
             *(403, "no-tls", "without TLS nobody signs in from another machine"),
             "put a reverse proxy with TLS before the hub and name it with --public-url, or start it with --insecure",
         )

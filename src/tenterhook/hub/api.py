@@ -15,14 +15,14 @@ from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
 from . import access, accounts, audit, inbox, migrations, records, rules, schemas, schemas_people, schemas_reports
-from .access import Caller, Hub, Refused, hub_of
+from .access import AccessRefused, Hub, Principal, hub_of
 
 if TYPE_CHECKING:
     from .database import Connection, Row
 
-Agent = Annotated[Caller, Depends(access.agent)]
-Person = Annotated[Caller, Depends(access.person)]
-Anybody = Annotated[Caller, Depends(access.anybody)]
+Agent = Annotated[Principal, Depends(access.agent)]
+Person = Annotated[Principal, Depends(access.person)]
+Anybody = Annotated[Principal, Depends(access.anybody)]
 Here = Annotated[Hub, Depends(hub_of)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -66,9 +66,9 @@ def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> Plain
     try:
         row, is_new = hub.database.write(lambda connection: inbox.open_request(connection, token, _asked(given)))
     except inbox.IdTaken as error:
-        raise Refused(409, "id-taken", error.message, error.remedy) from None
+        raise AccessRefused(409, "id-taken", error.message, error.remedy) from None
     except inbox.WrongHash as error:
-        raise Refused(422, "wrong-hash", error.message, error.remedy) from None
+        raise AccessRefused(422, "wrong-hash", error.message, error.remedy) from None
     return PlainJSON(shown(row), 201 if is_new else 200)
 
 
@@ -282,5 +282,5 @@ def _yes_or_no(kept: int | None) -> bool | None:
 
 def _existing(row: Row | None) -> Row:
     if row is None:
-        raise Refused(404, "no-such-request", "there is no such request", "look at the inbox for those that wait")
+        raise AccessRefused(404, "no-such-request", "there is no such request", "look at the inbox for those that wait")
     return row

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from . import access, accounts, rules, webhooks
 from . import schemas_people as shapes
-from .access import Caller, Refused, check_sign_in, client_of
+from .access import AccessRefused, Principal, check_sign_in, client_of
 from .api import Anybody, Here, Person, PlainJSON, failures
 
 if TYPE_CHECKING:
     from .access import Hub
 
-Admin = Annotated[Caller, Depends(access.admin)]
+Admin = Annotated[Principal, Depends(access.admin)]
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 
@@ -27,13 +27,15 @@ def sign_in(given: shapes.SignInGiven, request: Request, hub: Here, response: Re
     except accounts.SlowDown as error:
         raise slowed_down(error) from None
     if found is None:
-        raise Refused(401, "wrong-password", "the name or the password is wrong", "try again")
+        raise AccessRefused(401, "wrong-password", "the name or the password is wrong", "try again")
     return _welcome(found, hub, response)
 
 
-def slowed_down(error: accounts.SlowDown) -> Refused:
+def slowed_down(error: accounts.SlowDown) -> AccessRefused:
     """Too many tries, as an answer."""
-    return Refused(429, "too-many-tries", error.message, error.remedy, {"Retry-After": str(int(error.seconds) + 1)})
+    return AccessRefused(
+        429, "too-many-tries", error.message, error.remedy, {"Retry-After": str(int(error.seconds) + 1)}
+    )
 
 
 @router.post("/enter", response_model=shapes.Me, tags=["everybody"], responses=failures(401, 403))
@@ -42,7 +44,9 @@ def enter(given: shapes.EnterGiven, request: Request, hub: Here, response: Respo
     check_sign_in(request)
     found = hub.database.write(lambda connection: accounts.enter(connection, given.link))
     if found is None:
-        raise Refused(401, "used-link", "this link has been used, or is too old", "start the hub again for a new one")
+        raise AccessRefused(
+            401, "used-link", "this link has been used, or is too old", "start the hub again for a new one"
+        )
     return _welcome(found, hub, response)
 
 
@@ -164,4 +168,4 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
 
 def _expect(was_there: bool, what: str) -> None:
     if not was_there:
-        raise Refused(404, f"no-such-{what}", f"there is no such {what}", "list them for those that are there")
+        raise AccessRefused(404, f"no-such-{what}", f"there is no such {what}", "list them for those that are there")

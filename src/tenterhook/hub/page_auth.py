@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from ..errors import HookError
 from . import access, accounts, rendering
-from .access import Caller, Refused
+from .access import AccessRefused, Principal
 from .database import DatabaseAway
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class PageRoute(APIRoute):
 
 def refusal(request: Request, error: HookError) -> Response:
     """What a person sees who may not do something, or asks for what is not there."""
-    status = error.status if isinstance(error, Refused) else 503 if isinstance(error, DatabaseAway) else 422
+    status = error.status if isinstance(error, AccessRefused) else 503 if isinstance(error, DatabaseAway) else 422
     if status == 401 and not rendering.is_fragment(request):
         if (
             request.headers.get("sec-fetch-site") == "cross-site"
@@ -51,8 +51,8 @@ def refusal(request: Request, error: HookError) -> Response:
     return rendering.page(request, None, "error.html", status, title=title, message=message, remedy=error.remedy)
 
 
-def not_found(what: str) -> Refused:
-    return Refused(404, "not-found", f"there is no such {what}")
+def not_found(what: str) -> AccessRefused:
+    return AccessRefused(404, "not-found", f"there is no such {what}")
 
 
 def to(path: str) -> RedirectResponse:
@@ -68,16 +68,16 @@ async def _fields(request: Request) -> dict[str, str]:
 Fields = Annotated[dict[str, str], Depends(_fields)]
 
 
-def _visitor(request: Request) -> Caller:
+def _visitor(request: Request) -> Principal:
     caller = access.caller_of(request)
     if caller is None:
-        raise Refused(401, "not-signed-in", "this needs a sign-in")
+        raise AccessRefused(401, "not-signed-in", "this needs a sign-in")
     if caller.kind != accounts.PERSON:
-        raise Refused(403, "people-only", "an agent's token can ask and report, and nothing else")
+        raise AccessRefused(403, "people-only", "an agent's token can ask and report, and nothing else")
     return caller
 
 
-def _writer(request: Request, fields: Fields) -> Caller:
+def _writer(request: Request, fields: Fields) -> Principal:
     """Somebody who sends one of our forms."""
     caller = _visitor(request)
     if caller.sign_in is not None:
@@ -86,21 +86,21 @@ def _writer(request: Request, fields: Fields) -> Caller:
     return caller
 
 
-def _admin(caller: Caller) -> Caller:
+def _admin(caller: Principal) -> Principal:
     if not caller.is_admin:
-        raise Refused(403, "admins-only", f"{caller.name} is not an admin", "Ask an admin to do it.")
+        raise AccessRefused(403, "admins-only", f"{caller.name} is not an admin", "Ask an admin to do it.")
     return caller
 
 
-def _visiting_admin(request: Request) -> Caller:
+def _visiting_admin(request: Request) -> Principal:
     return _admin(_visitor(request))
 
 
-def _writing_admin(request: Request, fields: Fields) -> Caller:
+def _writing_admin(request: Request, fields: Fields) -> Principal:
     return _admin(_writer(request, fields))
 
 
-Visitor = Annotated[Caller, Depends(_visitor)]
-Writer = Annotated[Caller, Depends(_writer)]
-VisitingAdmin = Annotated[Caller, Depends(_visiting_admin)]
-WritingAdmin = Annotated[Caller, Depends(_writing_admin)]
+Visitor = Annotated[Principal, Depends(_visitor)]
+Writer = Annotated[Principal, Depends(_writer)]
+VisitingAdmin = Annotated[Principal, Depends(_visiting_admin)]
+WritingAdmin = Annotated[Principal, Depends(_writing_admin)]

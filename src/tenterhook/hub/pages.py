@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when it runs
 
 from . import audit, cards, charts, inbox, records, rendering, request_html, settings_pages, sign_in_pages, timelines
-from .access import Caller, Refused, hub_of
+from .access import AccessRefused, Principal, hub_of
 from .page_auth import Fields, PageRoute, Visitor, Writer, not_found, to
 from .rendering import page
 
@@ -101,10 +101,10 @@ def _approved(fields: dict[str, str]) -> bool:
     try:
         return {"yes": True, "no": False}[fields.get("approved", "")]
     except KeyError:
-        raise Refused(422, "no-answer", "that is neither yes nor no", "Use the buttons of the page.") from None
+        raise AccessRefused(422, "no-answer", "that is neither yes nor no", "Use the buttons of the page.") from None
 
 
-def _one_request(request: Request, caller: Caller, request_id: str, status: int = 200, lost: str = "") -> Response:
+def _one_request(request: Request, caller: Principal, request_id: str, status: int = 200, lost: str = "") -> Response:
     database = hub_of(request).database
     row = database.read(lambda connection: inbox.found(connection, request_id))
     if row is None:

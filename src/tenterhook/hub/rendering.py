@@ -18,7 +18,7 @@ from . import access, request_html
 if TYPE_CHECKING:
     from fastapi import Request
 
-    from .access import Caller
+    from .access import Principal
 
 _HERE = os.path.dirname(__file__)
 _TYPES = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -84,7 +84,7 @@ def _here(path: str) -> str:
     return "/" if first == "/requests" else first
 
 
-def page(request: Request, caller: Caller | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+def page(request: Request, caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A whole page, or its content alone for the script."""
     address = access.hub_of(request).address
     values = {
@@ -101,7 +101,7 @@ def page(request: Request, caller: Caller | None, template: str, status: int = 2
     return part(caller, template, status, **values)
 
 
-def part(caller: Caller | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+def part(caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A template by itself."""
     csrf = caller.sign_in.csrf if caller and caller.sign_in else ""
     return HTMLResponse(_templates().get_template(template).render(csrf=csrf, **values), status)

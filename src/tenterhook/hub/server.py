@@ -118,7 +118,7 @@ def _failure(status: int, code: str, message: str, remedy: str, headers: Any = N
 
 
 _ERRORS: tuple[tuple[type[Exception], Callable[[Request, Any], Response]], ...] = (
-    (access.Refused, _refused),
+    (access.AccessRefused, _refused),
     (DatabaseAway, _away),
     (HookError, _not_possible),
     (RequestValidationError, _unreadable),

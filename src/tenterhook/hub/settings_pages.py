@@ -11,7 +11,7 @@ from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when i
 
 from ..errors import HookError
 from . import accounts, rules, webhooks
-from .access import Caller, hub_of
+from .access import Principal, hub_of
 from .page_auth import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, to
 from .rendering import page
 
@@ -54,7 +54,7 @@ def remove_rule(request: Request, caller: WritingAdmin, number: int) -> Response
     return to("/rules")
 
 
-def _rules(request: Request, caller: Caller, given: dict[str, str] | None = None, trouble: str = "") -> Response:
+def _rules(request: Request, caller: Principal, given: dict[str, str] | None = None, trouble: str = "") -> Response:
     rows = [_shown_rule(row) for row in hub_of(request).database.read(rules.listed)]
     form = {key: (given or {}).get(key, "") for key in _GIVEN}
     live, status = ("", 422) if trouble else ("rules", 200)
@@ -136,7 +136,7 @@ def remove_webhook(request: Request, caller: WritingAdmin, number: int) -> Respo
     return to("/people")
 
 
-def _changed(request: Request, caller: Caller, work: Callable[[Connection], None]) -> Response:
+def _changed(request: Request, caller: Principal, work: Callable[[Connection], None]) -> Response:
     try:
         hub_of(request).database.write(work)
     except HookError as error:
@@ -144,7 +144,7 @@ def _changed(request: Request, caller: Caller, work: Callable[[Connection], None
     return to("/people")
 
 
-def _people(request: Request, caller: Caller, *, secret: str = "", trouble: str = "") -> Response:
+def _people(request: Request, caller: Principal, *, secret: str = "", trouble: str = "") -> Response:
     database = hub_of(request).database
     called = [{**row, "url": webhooks.shown_url(row["url"])} for row in database.read(webhooks.listed)]
     return page(

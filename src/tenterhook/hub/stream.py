@@ -19,7 +19,7 @@ from .database import DatabaseAway
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from .access import Caller, Hub
+    from .access import Hub, Principal
 
 _COMMENT = 15.0  # seconds
 _PAUSE = 0.1  # seconds between two pieces: what comes in quick succession goes out together
@@ -44,7 +44,7 @@ async def stream(
     )
 
 
-async def _stream(request: Request, caller: Caller, hub: Hub, number: int) -> AsyncIterator[str]:
+async def _stream(request: Request, caller: Principal, hub: Hub, number: int) -> AsyncIterator[str]:
     yield f"id: {number}\nretry: 2000\n: hello\n\n"
     looked = time.monotonic()
     while not hub.feed.is_closed:

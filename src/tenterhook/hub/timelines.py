@@ -23,7 +23,7 @@ _FAILED = ("failed", "timed_out")
 _LONGEST = 600  # characters of what an event was about
 
 
-class Run(NamedTuple):
+class TimelineRun(NamedTuple):
     """What one hook did."""
 
     hook: str
@@ -33,7 +33,7 @@ class Run(NamedTuple):
     reason: str  # with the last lines of stderr, if it has failed
 
 
-class Entry(NamedTuple):
+class TimelineEntry(NamedTuple):
     """One event of a session."""
 
     time: float
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     waited: float | None
     line: str
     reason: str
-    runs: list[Run]
+    runs: list[TimelineRun]
 
 
 def tone(word: str) -> str:
@@ -52,13 +52,13 @@ def tone(word: str) -> str:
     return _TONE_OF.get(word, "")
 
 
-def entry(row: Row) -> Entry:
+def entry(row: Row) -> TimelineEntry:
     """A record of the journal; an agent may have written anything into it."""
     record: Mapping[str, Any] = row["record"]
     decision = _text(record.get("decision"))
     waited = record.get("waited_ms")
     runs = [record] if record.get("type") == "async" else record.get("runs")
-    return Entry(
+    return TimelineEntry(
         time=row["time"],
         event=_text(record.get("event")) or _text(record.get("type")),
         tool=_text(record.get("tool_name")),
@@ -85,13 +85,13 @@ def _line(record: Mapping[str, Any]) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
-def _run(run: Mapping[str, Any]) -> Run:
+def _run(run: Mapping[str, Any]) -> TimelineRun:
     meaning = _text(run.get("meaning")) or _text(run.get("outcome"))
     took = run.get("duration_ms")
     reason = _text(run.get("reason")) or _text(run.get("why"))
     if meaning in _FAILED:
         reason = with_stderr(reason or "failed", _text(run.get("stderr")))
-    return Run(
+    return TimelineRun(
         hook=_text(run.get("hook")),
         meaning=meaning.replace("_", " "),
         tone=tone(meaning),

@@ -13,8 +13,8 @@ from ..basics.named_tuples import NamedTuple
 from .text_edits import (
     FILE,
     Edited,
+    EditRefused,
     Listing,
-    Refused,
     appended,
     decoded,
     encoded,
@@ -165,13 +165,15 @@ def _read(text: str) -> _Document:
     except json.JSONDecodeError as error:
         _refuse_syntax(plain, error)
     except (ValueError, RecursionError) as error:
-        raise Refused(f"not readable as JSON: {error}", 1, "shorten the number or the nesting it speaks of") from None
+        raise EditRefused(
+            f"not readable as JSON: {error}", 1, "shorten the number or the nesting it speaks of"
+        ) from None
     for found in _NOT_JSON.finditer(plain):
         if found["constant"]:
-            raise Refused(f"{found['constant']} is not JSON", _line(text, found.start()), "write a number or null")
+            raise EditRefused(f"{found['constant']} is not JSON", _line(text, found.start()), "write a number or null")
     start = len(plain) - len(plain.lstrip())
     if not isinstance(value, dict):
-        raise Refused("the file is not a JSON object", _line(text, start), "put the settings between { and }")
+        raise EditRefused("the file is not a JSON object", _line(text, start), "put the settings between { and }")
     document = _Document(text, plain, comments, (start, len(plain.rstrip())), value)
     _refuse_shape(document)
     return document
@@ -183,8 +185,8 @@ def _refuse_syntax(plain: str, error: json.JSONDecodeError) -> NoReturn:
     here = len(before) - 1 if before.endswith(",") else error.pos
     if re.match(r",\s*[\]}]", plain[here:]):
         remedy = "remove the comma: the agents do not read the file with it either"
-        raise Refused("not JSON: a comma after the last item", _line(plain, here), remedy) from None
-    raise Refused(f"not JSON: {error.msg}", error.lineno, f"fix it at column {error.colno}") from None
+        raise EditRefused("not JSON: a comma after the last item", _line(plain, here), remedy) from None
+    raise EditRefused(f"not JSON: {error.msg}", error.lineno, f"fix it at column {error.colno}") from None
 
 
 def _refuse_shape(document: _Document) -> None:
@@ -194,18 +196,18 @@ def _refuse_shape(document: _Document) -> None:
         return
     if len(found) > 1:
         line = _line(document.text, found[1])
-        raise Refused('"hooks" is there twice', line, "merge the two: the agent reads the last one only")
+        raise EditRefused('"hooks" is there twice', line, "merge the two: the agent reads the last one only")
     hooks = document.value["hooks"]
     if not isinstance(hooks, dict):
         line = _line(document.text, found[0])
-        raise Refused('"hooks" is not an object', line, 'write "hooks": {"Event": [...]}')
+        raise EditRefused('"hooks" is not an object', line, 'write "hooks": {"Event": [...]}')
     seen: set[str] = set()
     for event, at in document.pairs(found[0]):
         line = _line(document.text, at)
         if event in seen:
-            raise Refused(f'"{event}" is there twice', line, "merge the two: the agent reads the last one only")
+            raise EditRefused(f'"{event}" is there twice', line, "merge the two: the agent reads the last one only")
         if not isinstance(hooks[event], list):
-            raise Refused(f'"{event}" in "hooks" is not an array', line, f'write "{event}": [...]')
+            raise EditRefused(f'"{event}" in "hooks" is not an array', line, f'write "{event}": [...]')
         seen.add(event)
 
 

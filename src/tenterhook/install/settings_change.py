@@ -41,7 +41,7 @@ class FileChange(NamedTuple):
         return diff(self.before or b"", self.after or b"", f"{self.path} (now)", f"{self.path} (then)")
 
 
-class Plan(NamedTuple):
+class SettingsChange(NamedTuple):
     """Everything that an installation, or its end, changes."""
 
     agent: Agent
@@ -67,7 +67,7 @@ def plan(
     also: Iterable[str] = (),
     must_close: bool = False,
     by_person: bool = True,
-) -> Plan:
+) -> SettingsChange:
     """What installing now would change. Events that were wired for other projects stay wired; `also` are more.
 
     `closed`: as it was chosen before, unless it is chosen now; a guard that is to block when it fails, and is in force,
@@ -96,10 +96,10 @@ def plan(
         record["trusted"] = list(hashes)
         files.append(_trust(agent, agent.trust_table, hashes, before))
     record["files"] = [_note(change, before) for change in files]
-    return Plan(agent, root, record, tuple(files), by_person)
+    return SettingsChange(agent, root, record, tuple(files), by_person)
 
 
-def plan_removal(agent: Agent, root: str | None) -> Plan:
+def plan_removal(agent: Agent, root: str | None) -> SettingsChange:
     """What taking it back would change, whatever has become of the files since."""
     record = records.read(records.file(agent, root)) or {}
     path = record.get("settings") or agent.settings(root)  # the agent's folder may be named elsewhere by now
@@ -121,7 +121,7 @@ def plan_removal(agent: Agent, root: str | None) -> Plan:
             if not left and any(_ABSENT in _created(each, config) for each in [record, *records.all_records()]):
                 left = None
             files.append(FileChange(config, config_text, left, directories=_directories(record, config)))
-    return Plan(agent, root, {}, tuple(files))
+    return SettingsChange(agent, root, {}, tuple(files))
 
 
 def _trust(agent: Agent, trust: TrustTable, hashes: dict[str, str], before: dict[str, Any]) -> FileChange:
@@ -134,7 +134,7 @@ def _trust(agent: Agent, trust: TrustTable, hashes: dict[str, str], before: dict
     return FileChange(config, config_text, trusted, frozenset().union(_created(before, config), *others))
 
 
-def apply(change: Plan, *, removal: bool = False) -> None:
+def apply(change: SettingsChange, *, removal: bool = False) -> None:
     """Write every file, and the record; nothing is written if one of the files has changed since it was planned."""
     path = records.file(change.agent, change.root)
     places.make_private(records.directory())
@@ -165,7 +165,7 @@ def _name(record: dict[str, Any]) -> tuple[str, str | None]:
     return record["host"], record["root"]
 
 
-def check(change: Plan) -> None:
+def check(change: SettingsChange) -> None:
     """Refuse what cannot be written, before anything is."""
     for file in change.files:
         if file.changes:
@@ -235,7 +235,7 @@ def _refusing(path: str, edit: Any) -> Any:
     """Do an edit; a refusal says which file it is about."""
     try:
         return edit()
-    except text_edits.Refused as error:
+    except text_edits.EditRefused as error:
         raise HookError(f"{path}: {error.message}; nothing was changed", error.remedy) from None
 
 

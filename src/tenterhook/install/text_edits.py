@@ -22,7 +22,7 @@ FILE = "(file)"  # there was nothing at all
 _BOM = "\ufeff"
 
 
-class Refused(HookError):
+class EditRefused(HookError):
     """A file that is not edited, as it is; nothing was changed."""
 
     def __init__(self, message: str, line: int, remedy: str) -> None:
@@ -162,7 +162,7 @@ def decoded(data: bytes) -> tuple[str, str]:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Refused("not UTF-8 text", line, "save the file as UTF-8") from None
+        raise EditRefused("not UTF-8 text", line, "save the file as UTF-8") from None
     return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
 
 

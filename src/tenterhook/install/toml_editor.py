@@ -12,7 +12,7 @@ import re
 import tomllib
 
 from ..formats.toml_writing import array_table
-from .text_edits import FILE, Edited, Refused, decoded, encoded, newline_of, settled
+from .text_edits import FILE, Edited, EditRefused, decoded, encoded, newline_of, settled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _with(body: str, at: tuple[str, ...], entries: list[dict[str, Any]], is_ours
         name = ".".join(at)
         remedy = f"write {''.join(f'[{key}] and ' for key in at[:-1])}[[{name}]] as tables of their own, not inline"
         message = f"`{name}` is written in a way that cannot be edited and restored"
-        raise Refused(message, _line_of(body, at), remedy)
+        raise EditRefused(message, _line_of(body, at), remedy)
     return edited
 
 
@@ -128,7 +128,7 @@ def _without(body: str, at: tuple[str, ...], is_ours: Callable[[Any], bool]) -> 
     if not _means(edited, expected):
         edited = _MARKERS.sub("", _with_tomlkit(body, at, ours, []))
     if not _means(edited, expected) or _comments(body) - _comments(edited):
-        raise Refused("our entries cannot be removed here", _line_of(body, at), "remove them with an editor")
+        raise EditRefused("our entries cannot be removed here", _line_of(body, at), "remove them with an editor")
     return edited
 
 
@@ -142,7 +142,7 @@ def _spans(body: str, at: tuple[str, ...], is_ours: Callable[[Any], bool]) -> li
         span = header.start(), lines[-1].end()
         try:
             tables = _tables(body[slice(*span)], at)
-        except Refused:
+        except EditRefused:
             continue  # a text that looks like a header
         if len(tables) == 1 and is_ours(tables[0]):
             found.append(span)
@@ -185,9 +185,11 @@ def _parsed(text: str) -> dict[str, Any]:
         found = _AT_LINE.search(str(error))
         line = int(found[1]) if found else text.count("\n") + (not text.endswith("\n"))
         what = str(error).partition(" (at ")[0]
-        raise Refused(f"not TOML: {what}", max(line, 1), "fix this line") from None
+        raise EditRefused(f"not TOML: {what}", max(line, 1), "fix this line") from None
     except (ValueError, RecursionError) as error:
-        raise Refused(f"not readable as TOML: {error}", 1, "shorten the number or the nesting it speaks of") from None
+        raise EditRefused(
+            f"not readable as TOML: {error}", 1, "shorten the number or the nesting it speaks of"
+        ) from None
 
 
 def _tables(body: str, at: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -200,8 +202,8 @@ def _tables(body: str, at: tuple[str, ...]) -> list[dict[str, Any]]:
     line, name = _line_of(body, at), ".".join(at)
     if isinstance(found, dict) and at == _HOOKS:
         what = "`hooks` is a table: that is the old table format, which the agent does not read"
-        raise Refused(what, line, "write each hook as a [[hooks]] table with event and command")
-    raise Refused(f"`{name}` is not an array of tables", line, f"write each as a [[{name}]] table")
+        raise EditRefused(what, line, "write each hook as a [[hooks]] table with event and command")
+    raise EditRefused(f"`{name}` is not an array of tables", line, f"write each as a [[{name}]] table")
 
 
 def _replaced(body: str, at: tuple[str, ...], tables: list[dict[str, Any]]) -> dict[str, Any]:
@@ -218,7 +220,7 @@ def _means(text: str, expected: Mapping[str, Any]) -> bool:
     """Whether a text parses to a value; what is empty may be missing."""
     try:
         return _plain(_parsed(text)) == _plain(expected)
-    except Refused:
+    except EditRefused:
         return False
 
 

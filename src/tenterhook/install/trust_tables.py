@@ -27,7 +27,7 @@ def given(trust: TrustTable, config: bytes) -> dict[str, str]:
         state = state.get(name, {})
         if not isinstance(state, dict):
             line = _line_of(config, name)
-            raise text_edits.Refused(f"`{name}` is not a table", line, "make it one; the agent cannot read it")
+            raise text_edits.EditRefused(f"`{name}` is not a table", line, "make it one; the agent cannot read it")
     return {key: str(value.get(trust.field)) for key, value in state.items() if isinstance(value, dict)}
 
 
@@ -46,13 +46,13 @@ def with_hashes(trust: TrustTable, config: bytes, hashes: dict[str, str], old: I
     edited = text_edits.encoded(bom, body)
     try:
         found = given(trust, edited)
-    except text_edits.Refused:  # a table on one line takes no more keys
+    except text_edits.EditRefused:  # a table on one line takes no more keys
         found = {}
     if any(found.get(key) != digest for key, digest in hashes.items()):
         parents = trust.table.split(".")
         tables = " and ".join(f"[{'.'.join(parents[: number + 1])}]" for number in range(len(parents)))
         remedy = f"write {tables} as tables of their own, or trust our hooks in the agent itself"
-        raise text_edits.Refused(f"no place for [{trust.table}] here", _line_of(config, parents[0]), remedy)
+        raise text_edits.EditRefused(f"no place for [{trust.table}] here", _line_of(config, parents[0]), remedy)
     return edited
 
 
@@ -85,10 +85,10 @@ def _parsed(config: bytes) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else 1
-        raise text_edits.Refused(f"not TOML: {error}", line, "fix it; the agent cannot read it") from None
+        raise text_edits.EditRefused(f"not TOML: {error}", line, "fix it; the agent cannot read it") from None
     except (ValueError, RecursionError) as error:
         remedy = "shorten the number or the nesting it speaks of"
-        raise text_edits.Refused(f"not readable as TOML: {error}", 1, remedy) from None
+        raise text_edits.EditRefused(f"not readable as TOML: {error}", 1, remedy) from None
 
 
 def _line_of(config: bytes, name: str) -> int:

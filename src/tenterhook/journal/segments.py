@@ -36,7 +36,7 @@ class Line(NamedTuple):
         return record if isinstance(record, dict) else None
 
 
-class Finding(NamedTuple):
+class IntegrityFinding(NamedTuple):
     """Something that is not as it was written."""
 
     segment: str
@@ -93,7 +93,7 @@ class Verified(NamedTuple):
 
     records: int
     segments: int
-    findings: list[Finding]
+    findings: list[IntegrityFinding]
     heads: dict[str, Head]
 
 
@@ -102,7 +102,7 @@ def verify(place: str, anchor: Mapping[str, Head] | None = None) -> Verified:
     chain = _Chain()
     for name, file in _opened(place):
         if file is None:
-            chain.findings.append(Finding(name, 0, "not a segment: something else stands in its place"))
+            chain.findings.append(IntegrityFinding(name, 0, "not a segment: something else stands in its place"))
             continue
         with file:
             chain.read(name, _settled_lines(name, file))
@@ -148,7 +148,7 @@ def _settled_lines(name: str, file: BinaryIO) -> list[Line]:
 class _Chain:
     def __init__(self) -> None:
         self.records = 0
-        self.findings: list[Finding] = []
+        self.findings: list[IntegrityFinding] = []
         self.heads: dict[str, Head] = {}
         self._hashes: dict[str, list[str]] = {}
         self._first: tuple[str, int, str] | None = None  # segment, number, what it goes on from
@@ -190,7 +190,7 @@ class _Chain:
         says_which = header is not None and header.get("type") == "segment" and header.get("number") == number
         if not says_which:
             self.findings.append(
-                Finding(name, 1, "removed or edited: a segment begins with a line that says which it is")
+                IntegrityFinding(name, 1, "removed or edited: a segment begins with a line that says which it is")
             )
         if not number:
             return frozenset((START,)) if says_which else frozenset()
@@ -200,7 +200,7 @@ class _Chain:
         if number != self._last_number + 1:
             if says_which:
                 missing = ", ".join(segment_name(each) for each in range(self._last_number + 1, number))
-                self.findings.append(Finding(name, 1, f"removed: {missing} is missing before it"))
+                self.findings.append(IntegrityFinding(name, 1, f"removed: {missing} is missing before it"))
             return frozenset()
         return self._last
 
@@ -224,7 +224,9 @@ class _Chain:
             return
         # those beyond were about to go too: whoever removed them did not come to an end
         if self._checkpoints.get(number - 1) != after and not any(through >= number for through in self._checkpoints):
-            self.findings.append(Finding(name, 1, "removed: what was before it is gone, and no checkpoint says so"))
+            self.findings.append(
+                IntegrityFinding(name, 1, "removed: what was before it is gone, and no checkpoint says so")
+            )
 
     def check_anchor(self, name: str, head: Head) -> None:
         """What an anchor has seen must still be there, unless it was old and a checkpoint says so."""
@@ -232,16 +234,18 @@ class _Chain:
         if name not in self._hashes:
             is_old = any(number <= through for through in self._checkpoints) if number else name in self._forgotten
             if not is_old:
-                self.findings.append(Finding(name, 0, "removed: the anchor has seen this segment"))
+                self.findings.append(IntegrityFinding(name, 0, "removed: the anchor has seen this segment"))
             return
         hashes = self._hashes[name]
         if len(hashes) < head.lines:
-            self.findings.append(Finding(name, len(hashes), f"cut off: the anchor has seen {head.lines} lines"))
+            self.findings.append(
+                IntegrityFinding(name, len(hashes), f"cut off: the anchor has seen {head.lines} lines")
+            )
         elif head.lines > 0 and hashes[head.lines - 1] != head.hash:
-            self.findings.append(Finding(name, head.lines, "rewritten: the anchor has seen another line here"))
+            self.findings.append(IntegrityFinding(name, head.lines, "rewritten: the anchor has seen another line here"))
 
     def _find(self, line: Line, what: str) -> None:
-        self.findings.append(Finding(line.segment, line.number, what))
+        self.findings.append(IntegrityFinding(line.segment, line.number, what))
 
 
 def _out_of_line(place: int, follows: int | None) -> str:

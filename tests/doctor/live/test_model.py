@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from tenterhook.doctor.live.model import Call, ScriptedModel, Turn
+from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
 
-SHELL = Call("shell", {"command": "echo 'hi'"})
+SHELL = ScriptedCall("shell", {"command": "echo 'hi'"})
 TOOLS = [{"name": "shell"}]
 
 
@@ -69,8 +69,8 @@ def test_chat_completions_streamed() -> None:
 
 
 def test_responses_whole() -> None:
-    spawn = Call("spawn", {"task": "x"}, namespace="agents")
-    patch = Call("apply_patch", "*** Begin Patch", custom=True)
+    spawn = ScriptedCall("spawn", {"task": "x"}, namespace="agents")
+    patch = ScriptedCall("apply_patch", "*** Begin Patch", custom=True)
     with ScriptedModel([Turn("so", (spawn, patch))]) as model:
         answer = json.loads(post(model, "/v1/responses", {"input": "go", "tools": TOOLS}))
     message, function, custom = answer["output"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tenterhook.agents.protocol import Agent
-from tenterhook.doctor.live.model import Call, Turn
+from tenterhook.doctor.live.model import ScriptedCall, Turn
 from tenterhook.doctor.live.trial import Trial, run
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def test_what_the_agent_asked_and_was_told_is_in_the_trial(home: Path, project: 
         Path("/bin/sh"),
         home=home,
         project=project,
-        script=[Turn(calls=(Call("shell", {}),)), Turn("well then")],
+        script=[Turn(calls=(ScriptedCall("shell", {}),)), Turn("well then")],
         extra_env={"PROGRAM": program},
     )
     assert (trial.exit_code, trial.stdout, trial.stderr) == (0, "well then\n", "")

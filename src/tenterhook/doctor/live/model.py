@@ -13,14 +13,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from ...agents.protocol import MODEL
-from ...basics.model_script import AGENT, CLOSING, SUMMARY, Call, Script, ScriptError, Turn, mentions
+from ...basics.model_script import AGENT, CLOSING, SUMMARY, ModelScript, ScriptedCall, ScriptError, Turn, mentions
 from ...basics.named_tuples import NamedTuple
 from . import protocols
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["MODEL", "Call", "Request", "ScriptedModel", "Turn"]
+__all__ = ["MODEL", "ModelRequest", "ScriptedCall", "ScriptedModel", "Turn"]
 
 _MODELS = {
     "object": "list",
@@ -33,7 +33,7 @@ _LONGEST_HOLD = 20.0  # seconds: others may never ask for their turns
 _COUNTS = {"/messages/count_tokens": {"input_tokens": 100}, ":countTokens": {"totalTokens": 100}}
 
 
-class Request(NamedTuple):
+class ModelRequest(NamedTuple):
     """What an agent asked, and when; times are `time.monotonic()`."""
 
     at: float  # when all of it had arrived
@@ -47,10 +47,10 @@ class Request(NamedTuple):
 class ScriptedModel:
     """Answers requests with tools from the script in turn; a closing text when that is used up. Ends with `close`."""
 
-    def __init__(self, script: Script | Iterable[Turn] = ()) -> None:
-        self._script = script if isinstance(script, Script) else Script(script)
+    def __init__(self, script: ModelScript | Iterable[Turn] = ()) -> None:
+        self._script = script if isinstance(script, ModelScript) else ModelScript(script)
         self._numbers = itertools.count(1)  # of calls
-        self._done: list[Request] = []
+        self._done: list[ModelRequest] = []
         self._open = 0
         self._changed = threading.Condition()
         self._closing = threading.Event()
@@ -69,7 +69,7 @@ class ScriptedModel:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[ModelRequest]:
         """Those that have been answered, in the order of their arrival."""
         with self._changed:
             return sorted(self._done, key=lambda request: request.at)
@@ -116,7 +116,7 @@ class ScriptedModel:
                 turn = self._speak(handler, protocols.PROTOCOLS[protocol], path, body)
         finally:
             with self._changed:
-                self._done.append(Request(at, time.monotonic(), path, protocol, body, turn))
+                self._done.append(ModelRequest(at, time.monotonic(), path, protocol, body, turn))
                 self._open -= 1
                 self._changed.notify_all()
 
@@ -148,7 +148,7 @@ class ScriptedModel:
         return turn
 
 
-def _results(request: Request) -> Iterator[tuple[str, Any]]:
+def _results(request: ModelRequest) -> Iterator[tuple[str, Any]]:
     if request.protocol is None or not isinstance(request.body, dict):
         return iter(())
     return protocols.PROTOCOLS[request.protocol].tool_results(request.body)

@@ -10,7 +10,7 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...basics.model_script import Call, Turn
+    from ...basics.model_script import ScriptedCall, Turn
 
 
 def has_tools(body: dict[str, Any]) -> bool:
@@ -48,7 +48,7 @@ def whole(body: dict[str, Any], turn: Turn) -> dict[str, Any]:
     }
 
 
-def _call(call: Call) -> dict[str, Any]:
+def _call(call: ScriptedCall) -> dict[str, Any]:
     given = call.input if isinstance(call.input, str) else json.dumps(call.input)
     item = {"id": f"item_{call.id}", "call_id": call.id, "name": call.tool, "status": "completed"}
     if call.custom:

@@ -16,7 +16,7 @@ from ...agents.headless import search_path
 from ...agents.protocol import PROMPT, RESUMED
 from ...basics import processes
 from ...basics.named_tuples import NamedTuple
-from .model import Request, ScriptedModel, Turn
+from .model import ModelRequest, ScriptedModel, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ class Trial(NamedTuple):
     stderr: str
     seconds: float  # of all processes
     timed_out: bool
-    requests: tuple[Request, ...]
+    requests: tuple[ModelRequest, ...]
     tool_results: tuple[str, ...]
 
 
