@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tenterhook.agents import AGENTS
 from tenterhook.basics import places, processes
-from tenterhook.install import entries, launcher, lines
+from tenterhook.install import entries, launcher
 
 from . import homes
 from .comparing import Block, compare, take_turns
@@ -99,7 +99,7 @@ class Installed:
             raise WorkerEnded(f"tenterhook install: {done.stderr.strip() or done.stdout.strip()}")
         agent = AGENTS[HOST]
         found = entries.found(agent, (home / agent.directory / agent.file).read_bytes())
-        self.line = lines.command_of(found[EVENT][0])
+        self.line = entries.command_of(found[EVENT][0])
         self.record = home / ".local" / "state" / "tenterhook" / "installed" / f"{HOST}.json"
         self.python = json.loads(self.record.read_text())["python"]
 

@@ -135,14 +135,14 @@ def test_the_rules_of_the_page_decide_as_it_says(home: Path, project: Path) -> N
 
 
 def test_the_page_has_every_key_of_a_rule(home: Path) -> None:
-    from tenterhook.approvals import rule_files, rules
+    from tenterhook.approvals import rules
 
     keys = set(rules.Rule._fields) - {"source"}
     assert {*quoted(" ".join(row[0] for row in rows(APPROVALS, "Rules")))} == keys
     write_config(home / ".config" / "tenterhook" / "config.toml", blocks(APPROVALS, "toml")[0])
-    written = {key for rule in rule_files.person() for key, value in rule._asdict().items() if value is not None}
+    written = {key for rule in rules.person() for key, value in rule._asdict().items() if value is not None}
     assert written - {"source"} == keys
-    assert {rule.answer for rule in rule_files.person()} == set(rules.ANSWERS)
+    assert {rule.answer for rule in rules.person()} == set(rules.ANSWERS)
 
 
 def test_the_page_has_the_keys_of_the_screen() -> None:

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 from support import table_hook, write_config
 from tenterhook import Action, Decision, Engine, Event, Hook, Run, UnknownEvent
-from tenterhook.basics import jsonable, light_json, literal_search
-from tenterhook.basics.texts import input_texts
+from tenterhook.basics import light_json, literal_search
+from tenterhook.basics.light_json import input_texts
 from tenterhook.engine.decisions import read_decision
 from tenterhook.engine.verdicts import merge
 from tenterhook.events import BY_NAME, EVENTS, spec_of
@@ -327,29 +327,29 @@ anything = st.recursive(
 @given(anything)
 @settings(max_examples=100)
 def test_any_value_becomes_json_on_one_line(value: Any) -> None:
-    data = jsonable.encode(jsonable.plain(value))
+    data = light_json.encode(light_json.plain(value))
     assert b"\n" not in data
-    assert json.loads(data) == jsonable.plain(value)
+    assert json.loads(data) == light_json.plain(value)
 
 
 @given(json_values)
 @settings(max_examples=100)
 def test_json_stays_what_it_is(value: Any) -> None:
-    assert jsonable.plain(value) == value
-    assert json.loads(jsonable.encode(value)) == value
-    assert json.dumps(jsonable.plain(jsonable.plain(value))) == json.dumps(jsonable.plain(value))
+    assert light_json.plain(value) == value
+    assert json.loads(light_json.encode(value)) == value
+    assert json.dumps(light_json.plain(light_json.plain(value))) == json.dumps(light_json.plain(value))
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_a_number_that_json_cannot_hold_is_its_string_form(value: float) -> None:
-    plain = jsonable.plain(value)
+    plain = light_json.plain(value)
     assert plain == (value if math.isfinite(value) else str(value))
 
 
 @given(any_text)
 def test_printable_text_can_be_encoded(value: str) -> None:
-    assert jsonable.printable(value).encode().decode() == jsonable.printable(value)
-    assert len(jsonable.printable(value)) == len(value)
+    assert light_json.printable(value).encode().decode() == light_json.printable(value)
+    assert len(light_json.printable(value)) == len(value)
 
 
 @given(json_values)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from .basics import jsonable
+from .basics import light_json
 from .basics.named_tuples import NamedTuple, StrEnum
 from .errors import Problem
 from .events import AGENTS, FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
@@ -90,13 +90,13 @@ class Event:
         put(self, "session_id", session_id)
         put(self, "work_dir", os.path.abspath(work_dir))
         put(self, "_at", timestamp or time.time())
-        put(self, "context", jsonable.plain(dict(context)) if context else {})
+        put(self, "context", light_json.plain(dict(context)) if context else {})
         given = {**FIELD_DEFAULTS.get(spec.name, {})}
         for key, value in fields.items():
             if value is not None:
-                given[FIELD_ALIASES.get(key, key)] = jsonable.plain(value)
+                given[FIELD_ALIASES.get(key, key)] = light_json.plain(value)
         if not isinstance(given.get("tool_name", ""), str):
-            given["tool_name"] = jsonable.text(given["tool_name"])
+            given["tool_name"] = light_json.text(given["tool_name"])
         if "tool_call_id" in given and "tool_use_id" not in given:  # some agents give both, and they differ
             given["tool_use_id"] = given.pop("tool_call_id")
         put(self, "fields", given)

@@ -15,8 +15,8 @@ from tenterhook.approvals.presenter import DANGEROUS, NOTABLE, Presentation, pre
 from tenterhook.approvals.requests import Call, Request
 from tenterhook.basics.display_text import is_hidden
 from tenterhook.bundled_agent.screen import Screen
-from tenterhook.hub import cards, request_html, webhooks
-from tenterhook.hub_client import inbox_text, inbox_widgets
+from tenterhook.hub import request_html, webhooks
+from tenterhook.hub_client import inbox_screen, inbox_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,12 +111,12 @@ def on_the_page(call: Call) -> str:
     row = as_json(call)
     stored = {key: json.dumps(row[key]) for key in ("tool_input", "display")}
     ended = dict.fromkeys(("answered_by", "answered_via", "scope", "approved"))
-    card = cards.of({**row, **stored, **ended, "session": "s-1"})
+    card = request_html.card({**row, **stored, **ended, "session": "s-1"})
     return f"{card.title}\n{card.shown}\n" + "\n".join(map(str, card.dangers))
 
 
 def on_the_inbox_screen(call: Call) -> str:
-    return inbox_widgets.whole(as_json(call)).plain
+    return inbox_screen.whole(as_json(call)).plain
 
 
 def in_the_inbox_command(call: Call) -> str:
@@ -154,7 +154,7 @@ def test_a_request_shows_the_same_difference(place: Any, tmp_path: Path) -> None
 
 def test_the_page_marks_what_the_terminals_mark() -> None:
     assert f'<mark class="danger">{DANGER}</mark>' in request_html.request(presented(shell(LINE)))
-    text = inbox_widgets.whole(as_json(shell(LINE)))
+    text = inbox_screen.whole(as_json(shell(LINE)))
     assert DANGER in [text.plain[span.start : span.end] for span in text.spans if span.style == "bold red"]
 
 

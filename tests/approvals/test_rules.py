@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import tenterhook
-from tenterhook.approvals import presence, rule_files, rules
+from tenterhook.approvals import presence, rules
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
+from tenterhook.basics import private_files
 from tenterhook.bundled_agent import settings
-from tenterhook.catalog import ownership
 from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
@@ -401,7 +401,7 @@ def test_a_rule_that_is_over_leaves_the_next_one_to_match() -> None:
 def test_rules_of_the_machine_come_first_and_any_denial_wins(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ownership, "owned_by_root", lambda _: True)  # no test writes to /etc
+    monkeypatch.setattr(private_files, "owned_by_root", lambda _: True)  # no test writes to /etc
     monkeypatch.setattr(presence, "MANAGED", str(tmp_path / "managed.toml"))
     (tmp_path / "managed.toml").write_text(
         '[[approvals.rules]]\nanswer = "ask"\ncommand = "make"\n'
@@ -435,10 +435,10 @@ def test_rules_of_the_machine_that_another_account_could_write_are_refused(
 def test_a_persons_rules_that_another_account_could_write_are_refused(home: Path) -> None:
     """Approval rules that another account could write approve nothing."""
     write_settings(home, '[[approvals.rules]]\nanswer = "approve"\n')
-    assert rule_files.person() != []
+    assert rules.person() != []
     (home / ".config/tenterhook/config.toml").chmod(0o666)
     with pytest.raises(HookError, match="another account could change"):
-        rule_files.person()
+        rules.person()
 
 
 @pytest.mark.parametrize(("text", "is_any"), [("[agent]\n", False), ("[[approvals.rules]]\n", True), ("", False)])
@@ -512,5 +512,5 @@ def test_a_line_that_the_grammar_would_crash_on_is_not_parsed(character: str) ->
 def test_a_file_of_rules_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "config.toml").write_bytes(text)
     with pytest.raises(HookError) as refused:
-        rule_files.settings(str(tmp_path / "config.toml"))
+        rules.settings(str(tmp_path / "config.toml"))
     assert "correct it" in refused.value.remedy

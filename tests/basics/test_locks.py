@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tenterhook.basics.locks import Lock, acquire
+from tenterhook.basics.processes import Lock, acquire
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HOLD = "import sys, time; from tenterhook.basics.locks import Lock; Lock(sys.argv[1]).__enter__(); print(flush=True); "
+HOLD = (
+    "import sys, time; from tenterhook.basics.processes import Lock; Lock(sys.argv[1]).__enter__(); print(flush=True); "
+)
 
 
 def test_a_lock_is_held_by_one_and_let_go_on_exit(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ import pytest
 from support import folder_hook, on_a_terminal, project_hooks, table_hook, tenterhook, user_hooks, write_config
 from tenterhook import Engine, Hook
 from tenterhook.basics import agent_marks, processes
-from tenterhook.bundled_agent.hook_counts import Tally
-from tenterhook.bundled_agent.overview import overview
+from tenterhook.bundled_agent.overview import Tally, overview
 from tenterhook.catalog.catalog import Catalog
 from tenterhook.catalog.trust import Trust
 from tenterhook.cli import own_hooks

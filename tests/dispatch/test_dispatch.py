@@ -33,7 +33,7 @@ from support import (
 )
 from tenterhook import bridge, cli
 from tenterhook.agents import AGENTS
-from tenterhook.install import entries, lines
+from tenterhook.install import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +123,7 @@ def record(host: str) -> Path:
 def line(host: str, native: str) -> str:
     """The command that `install` wrote for an event."""
     found = entries.found(AGENTS[host], Path(AGENTS[host].settings()).read_bytes())
-    return lines.command_of(found[native][0])
+    return entries.command_of(found[native][0])
 
 
 def call(command: str, said: Any, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -754,7 +754,7 @@ def test_installed_twice_a_hook_runs_once(home: Path, project: Path) -> None:
     assert cli.run(["install", "claude-code", "--project"]) == 0
     own = line("claude-code", "PreToolUse")
     settings = (project / ".claude" / "settings.local.json").read_bytes()
-    theirs = lines.command_of(entries.found(AGENTS["claude-code"], settings)["PreToolUse"][0])
+    theirs = entries.command_of(entries.found(AGENTS["claude-code"], settings)["PreToolUse"][0])
     assert own != theirs
     for command in (own, theirs):
         call(command, payload("claude-code", project))

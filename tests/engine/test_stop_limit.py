@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenterhook import Action, Decision, Event, Hook, Run, Verdict
-from tenterhook.engine import decision_checks, stop_limit, verdicts
+from tenterhook.engine import decisions, stop_limit, verdicts
 from tenterhook.engine.sessions import Session
 from tenterhook.engine.stop_limit import StopLimit
 from tenterhook.formats import agent_answers
@@ -35,7 +35,7 @@ def verdict(limit: StopLimit, hooks: Sequence[Hook], blocking: Sequence[Hook]) -
     """What the engine says if some of the hooks block, each with its name as the reason."""
     event = limit.with_flag(stop(False), hooks)
     ended = [Run(hook, exit_code=2 if hook in blocking else 0, stderr=hook.name) for hook in hooks]
-    runs = [decision_checks.judge(agent_answers.read(run) if run.hook is CLAUDE else run, event) for run in ended]
+    runs = [decisions.judge(agent_answers.read(run) if run.hook is CLAUDE else run, event) for run in ended]
     return verdicts.merge(event, runs)
 
 

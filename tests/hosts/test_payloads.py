@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support import folder_hook, tenterhook, user_hooks
 from tenterhook import Event, Hook
 from tenterhook.agents import AGENTS, wire
-from tenterhook.basics import jsonable
+from tenterhook.basics import light_json
 from tenterhook.events import tool_names
 from tenterhook.formats import payloads
 
@@ -122,7 +122,7 @@ def told(received: Received, format_: str = "folder") -> dict[str, Any]:
     """What a hook of a format is sent, through the very bytes."""
     declared = received.event.canonical if format_ == "folder" else received.native
     sent_to_it = payloads.payload(as_hook(format_, received.event, declared), received.event)
-    decoded: dict[str, Any] = json.loads(jsonable.encode(sent_to_it))
+    decoded: dict[str, Any] = json.loads(light_json.encode(sent_to_it))
     return decoded
 
 

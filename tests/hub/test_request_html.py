@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tenterhook.approvals import presenter
 from tenterhook.approvals.requests import Call
 from tenterhook.basics.display_text import is_hidden
-from tenterhook.hub import cards, charts, request_html
+from tenterhook.hub import charts, request_html
 
 ALLOWED_TAGS = {"span", "mark"}
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)  # lone surrogates, too
@@ -159,7 +159,9 @@ def request(
 
 
 def test_a_card_shows_the_command_of_the_input_whatever_the_display_says() -> None:
-    card = cards.of(request("Bash", {"command": "rm -rf ~"}, {"kind": "command", "command": "ls"}, action="list files"))
+    card = request_html.card(
+        request("Bash", {"command": "rm -rf ~"}, {"kind": "command", "command": "ls"}, action="list files")
+    )
     assert (card.title, card.kind) == ("Run command", "command")
     assert Reader(card.shown).text == "rm -rf ~"
     assert card.dangers
@@ -167,21 +169,21 @@ def test_a_card_shows_the_command_of_the_input_whatever_the_display_says() -> No
 
 
 def test_a_command_in_another_directory_says_so() -> None:
-    shown = Reader(cards.of(request("Shell", {"command": ["rm", "a b"], "workdir": "/etc"})).shown).text
+    shown = Reader(request_html.card(request("Shell", {"command": ["rm", "a b"], "workdir": "/etc"})).shown).text
     assert shown.startswith("rm 'a b'\n")
     assert '"workdir": "/etc"' in shown
 
 
 def test_a_long_text_is_cut_on_a_card_and_whole_on_its_own_page() -> None:
     long = request("Shell", {"command": "\n".join(f"echo {number}" for number in range(100)) + "\nrm -rf /"})
-    card = cards.of(long)
+    card = request_html.card(long)
     assert (card.all_lines, Reader(card.shown).text.count("\n")) == (101, 23)
     assert [danger.part for danger in card.dangers] == ["rm -rf /"]
-    assert Reader(cards.of(long, whole=True).shown).text.endswith("rm -rf /")
+    assert Reader(request_html.card(long, whole=True).shown).text.endswith("rm -rf /")
 
 
 def test_an_input_of_any_other_tool_is_shown_as_json() -> None:
-    card = cards.of(request("mcp__mail__send", {"to": "x\u202e", "n": [1]}))
+    card = request_html.card(request("mcp__mail__send", {"to": "x\u202e", "n": [1]}))
     assert card.kind == "input"
     assert json.loads(read_back(Reader(card.shown).text)) == {"to": "x\u202e", "n": [1]}
 
@@ -197,5 +199,5 @@ def test_an_input_of_any_other_tool_is_shown_as_json() -> None:
     ],
 )
 def test_a_card_says_what_became_of_a_request(answered: dict[str, Any], outcome: str, by: str) -> None:
-    card = cards.of(request("Shell", {"command": "ls"}, **answered))
+    card = request_html.card(request("Shell", {"command": "ls"}, **answered))
     assert (card.outcome, card.by) == (outcome, by)

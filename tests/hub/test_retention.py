@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tenterhook.approvals.requests import content_hash
-from tenterhook.hub import accounts, database, inbox, records, retention
+from tenterhook.hub import accounts, database, inbox, records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,7 @@ def test_old_things_go_and_the_rest_stays(tmp_path: Path, days: int) -> None:
 
     kept.write(fill)
     for _ in range(2):
-        kept.write(lambda connection: retention.forget_old(connection, days))
+        kept.write(lambda connection: records.forget_old(connection, days))
         assert kept.read(counts) == {**dict.fromkeys(TABLES, 1), "requests": 2}
         assert kept.read(lambda connection: inbox.found(connection, "waiting")) is not None
     kept.close()

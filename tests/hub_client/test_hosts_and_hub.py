@@ -20,7 +20,7 @@ from support import alive, folder_hook, tenterhook, until, user_hooks, write_con
 from tenterhook import bridge, cli
 from tenterhook.agents import AGENTS
 from tenterhook.hub_client import membership
-from tenterhook.install import entries, lines
+from tenterhook.install import entries
 
 if TYPE_CHECKING:
     import socket
@@ -57,7 +57,7 @@ class Claude:
 
     def line(self, event: str) -> str:
         found = entries.found(AGENTS[self.host], Path(AGENTS[self.host].settings()).read_bytes())
-        return lines.command_of(found[self.native[event]][0])
+        return entries.command_of(found[self.native[event]][0])
 
     def payload(self, event: str, command: str, **more: Any) -> str:
         said = {"hook_event_name": self.native[event], "session_id": "s-1", "cwd": str(self._project)}

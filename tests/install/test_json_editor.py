@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tenterhook.errors import HookError
 from tenterhook.install import json_editor, text_edits
-from tenterhook.install.diff import diff
+from tenterhook.install.settings_change import diff
 
 DATA = sorted((Path(__file__).parent / "data").glob("*.json"))
 corpus = pytest.mark.parametrize("file", DATA, ids=lambda file: file.stem)

@@ -19,7 +19,7 @@ from tenterhook.agents import AGENTS
 from tenterhook.agents.codex import AGENT as CODEX
 from tenterhook.basics import protected_places
 from tenterhook.formats.own_entries import is_own_command
-from tenterhook.install import entries, launcher, lines, trust_tables
+from tenterhook.install import entries, launcher, trust_tables
 
 IN_VERSION_0_1 = [agent for agent in SETTINGS if agent != "droid"]
 GUARD = "echo 'not with me' >&2; exit 2"
@@ -578,5 +578,5 @@ def test_what_version_0_1_wrote_is_uninstalled_without_a_trace(home: Path) -> No
 
 def _entries(path: Path, agent: str) -> dict[str, str]:
     return {
-        event: lines.command_of(found[0]) for event, found in entries.found(AGENTS[agent], path.read_bytes()).items()
+        event: entries.command_of(found[0]) for event, found in entries.found(AGENTS[agent], path.read_bytes()).items()
     }

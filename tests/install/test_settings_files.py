@@ -14,7 +14,7 @@ import pytest
 
 from support import folder_hook, on_a_terminal, tenterhook, user_hooks
 from tenterhook.basics import agent_marks, processes
-from tenterhook.install import temporary
+from tenterhook.install import interpreters
 
 SETTINGS = {
     "claude-code": ".claude/settings.json",
@@ -635,7 +635,7 @@ class TestPassingEnvironments:
     """What will be gone tomorrow is said today."""
 
     def test_it_says_that_this_will_not_last_and_what_would(self, home: Path, tmp_path: Path) -> None:
-        source = Path(temporary.__file__).parent.parent
+        source = Path(interpreters.__file__).parent.parent
         site = tmp_path / "uv" / "archive-v0" / "x1y2" / "lib"
         shutil.copytree(source, site / "tenterhook", ignore=shutil.ignore_patterns("__pycache__"))
         ended = tenterhook("install", "gemini", env={**os.environ, "PYTHONPATH": str(site)})
@@ -647,4 +647,4 @@ class TestPassingEnvironments:
 
     def test_it_says_so_only_then(self, home: Path) -> None:
         said = tenterhook("install", "gemini").stderr
-        assert ("this will not last" in said) == (temporary.temporary() is not None)
+        assert ("this will not last" in said) == (interpreters.temporary() is not None)

@@ -20,7 +20,7 @@ from journal import journals
 from support import folder_hook, shell_call, tenterhook, until, user_hooks
 from tenterhook import cli
 from tenterhook.agents import AGENTS
-from tenterhook.install import entries, lines
+from tenterhook.install import entries
 from tenterhook.journal import writer
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def test_every_verdict_of_200_processes_is_there_though_50_were_killed(home: Pat
     folder_hook(user_hooks(home), "guard", GUARD)
     assert cli.run(["install", "claude-code"]) == 0
     found = entries.found(AGENTS["claude-code"], Path(AGENTS["claude-code"].settings()).read_bytes())
-    line = lines.command_of(found["PreToolUse"][0])
+    line = entries.command_of(found["PreToolUse"][0])
     callers = [(kind, number) for kind, count in KINDS.items() for number in range(count)]
     callers.sort(key=lambda each: each[1] / KINDS[each[0]])  # the kinds among one another
     killed = set(callers[::4])

@@ -7,7 +7,7 @@ may be sent: with one more, Codex runs the tool.
 
 from __future__ import annotations
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ def text_response(output: Any) -> str:
         for key in ("llmContent", "stdout", "output", "content"):
             if isinstance(output.get(key), str):
                 return str(output[key])
-    return jsonable.text(output)
+    return light_json.text(output)
 
 
 def llm_response(output: Any) -> Any:

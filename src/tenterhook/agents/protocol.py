@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ..basics import jsonable, places
+from ..basics import light_json, places
 from ..basics.named_tuples import NamedTuple
 from ..errors import HookError
 from . import wire
@@ -96,7 +96,7 @@ class Agent:
         if content is None and reply.deny is not None:
             return wire.HookOutput(stderr=reply.deny + "\n", blocks=True, lost=tuple(lost))
         if isinstance(content, dict):
-            content = jsonable.encode(content).decode() if content else ""
+            content = light_json.encode(content).decode() if content else ""
         return wire.HookOutput(stdout=content or "", lost=tuple(lost))
 
     def export_variables(self, variables: Mapping[str, str], agent_home: str, environ: Mapping[bytes, bytes]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..basics.named_tuples import NamedTuple
 from ..events import tool_names
 from ..model import Action, Event
@@ -222,4 +222,4 @@ def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -
 
 
 def _one_line(value: Any) -> str:
-    return jsonable.encode(value).decode("utf-8", "replace")
+    return light_json.encode(value).decode("utf-8", "replace")

@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..events import tool_names
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ class Request(NamedTuple):
         return {
             "id": self.id,
             "tool_name": call.tool_name,
-            "tool_input": jsonable.plain(call.tool_input),
+            "tool_input": light_json.plain(call.tool_input),
             "hash": self.hash,
-            "display": jsonable.plain(_small_enough(call.display)),
+            "display": light_json.plain(_small_enough(call.display)),
             "action": call.action[:_LONGEST_LABEL],
             "why": self.why and self.why[:_LONGEST_WHY],
             "session_id": call.session_id,
@@ -170,7 +170,7 @@ def fresh_id() -> str:
 
 def content_hash(tool_name: str, tool_input: Any, work_dir: str) -> str:
     """The hash of `Request.hash`, from its parts."""
-    parts = [tool_name, jsonable.plain(tool_input), work_dir]
+    parts = [tool_name, light_json.plain(tool_input), work_dir]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 

@@ -1,22 +1,23 @@
-"""`[[approvals.rules]]`: what has been decided once and for all about commands and tools.
+"""`[[approvals.rules]]` in settings files: answers to tool calls that are settled in advance.
 
-Any matching deny wins, otherwise the first match. A shell line counts as a whole: an approval covers a line only if it
-is one plain command, a denial any line that holds such a command. What cannot be parsed completely is never approved.
+There are two such files: the managed one, which counts if nobody but root can write it, and the person's.
 """
 
 from __future__ import annotations
 
 import os
 import time
+import tomllib
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import places, shell_lines
-from ..basics.texts import input_texts
+from ..basics import places, private_files, shell_lines
+from ..basics.light_json import input_texts
 from ..engine import bounded_search
 from ..errors import HookError
 from ..events import tool_names
 from ..formats.expressions import PYTHON, BadExpression, on_the_spot_in, search
+from . import presence
 from .requests import given_command
 
 if TYPE_CHECKING:
@@ -207,3 +208,34 @@ _PLAIN = {
     "concatenation",
     '"',
 }
+
+
+def managed() -> list[Rule]:
+    """The rules of the administrator of this machine; used only if nobody but root could have written it."""
+    file = presence.MANAGED
+    found = settings(file)
+    if found and not private_files.owned_by_root(file):
+        raise HookError(f"another account could have written {file}", f"make it root's: chown root {file}; chmod 644")
+    return of_settings(found, file)
+
+
+def person() -> list[Rule]:
+    """The person's own rules; believed only if no other account could have written them."""
+    file = places.settings_file()
+    found = settings(file)
+    if found and (other := private_files.writable_by_others(file)):
+        raise HookError(f"another account could change {other}: {file}", f"chmod go-w {other}, and make it your own")
+    return of_settings(found, file)
+
+
+def settings(file: str) -> dict[str, Any]:
+    """What a file says; nothing without one. A file that cannot be read is an error: it may hold denials."""
+    try:
+        with open(file, "rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise HookError(f"{error.strerror}: {file}", "your rules stand there: make it readable") from None
+    except (ValueError, RecursionError) as error:
+        raise HookError(f"{file}: {error}", "your rules stand there: correct it, or move it away") from None

@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..formats.fields import Field
 from ..model import PRECEDENCE, Action
 from . import paths
@@ -212,7 +212,7 @@ def _fits(expected: Any, actual: Any) -> bool:
     if isinstance(expected, list):
         same_length = isinstance(actual, list) and len(expected) == len(actual)
         return same_length and all(_fits(one, other) for one, other in zip(expected, actual, strict=True))
-    return jsonable.same(expected, actual)
+    return light_json.same(expected, actual)
 
 
 def _of_files(expected: Mapping[str, Any], actual: Mapping[str, Mapping[str, Any]]) -> Iterator[Mismatch]:

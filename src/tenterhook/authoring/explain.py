@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..basics.texts import input_texts
+from ..basics.light_json import input_texts
 from ..engine import matching
 from ..events import tool_names
 from ..formats import entry_points, expressions

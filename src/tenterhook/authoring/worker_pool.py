@@ -10,7 +10,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import jsonable, places, processes
+from ..basics import light_json, places, processes
 from . import sandbox
 from .paths import Places
 from .worker import SETUP_SECONDS
@@ -140,12 +140,12 @@ async def _ask(job: CaseJob, where: Places) -> dict[str, Any]:
 
 
 def _handed(job: CaseJob, where: Places) -> dict[str, Any]:
-    hook = job.hook._replace(metadata=jsonable.plain(dict(job.hook.metadata)), function=None)
+    hook = job.hook._replace(metadata=light_json.plain(dict(job.hook.metadata)), function=None)
     return {
         "base": where.base,
         "hook": hook._asdict(),
         "event_name": job.case.event_name(job.hook),
-        "event": jsonable.plain(dict(job.case.event)),
+        "event": light_json.plain(dict(job.case.event)),
         "files": job.case.files,
         "setup": job.case.setup,
         "timeout": job.case.timeout,

@@ -109,7 +109,7 @@ def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[
     kept_in = os.path.join(directory, places.file_name(os.path.realpath(os.path.dirname(file))))
     try:
         places.make_private(directory)
-        from .locks import Lock
+        from .processes import Lock
 
         with Lock(f"{directory}.lock"):
             if os.path.exists(kept_in):

@@ -1,12 +1,15 @@
-"""JSON through the parts of `json` that are written in C, without the rest of it.
+"""JSON on the path that an agent waits for: reading, writing, and any Python value as plain JSON or as text.
 
-`json` imports `re`, which doubles the start of an interpreter, and an agent waits for that start at each tool call.
+`json` imports `re`, which doubles the start of an interpreter, so the parts of it that are written in C are used alone.
 What these functions read and write is what `json` does; where its parts in C are missing or changed, it is used itself.
 """
 
 from __future__ import annotations
 
+from ..errors import BadEvent
+
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -74,3 +77,96 @@ def dumps(
 
 def _unknown(value: Any) -> Any:
     raise TypeError(f"JSON cannot hold a {type(value).__name__}")
+
+
+_DEEPEST = 200
+_LONGEST_INTEGER = 10_000  # bits
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """The value as JSON can hold it: models and dataclasses as objects, anything else as its string form.
+
+    Raises `BadEvent` for a value that nests deeper than any parser of a hook would read.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    if depth > _DEEPEST:
+        raise BadEvent("a value nests too deeply to be sent to a hook", f"keep it under {_DEEPEST} levels")
+    if isinstance(value, dict):
+        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, float):
+        return float(value) if value - value == 0 else str(value)  # nan and the infinities are no JSON
+    if isinstance(value, int):
+        # Python refuses to write a number of thousands of digits in any form but this
+        return int(value) if value.bit_length() < _LONGEST_INTEGER else hex(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (set, frozenset)):
+        return [plain(item, depth + 1) for item in sorted(value, key=str)]
+    if not isinstance(value, type):
+        fields = getattr(kind, "__dataclass_fields__", None)
+        if fields is not None:
+            return {name: plain(getattr(value, name, None), depth + 1) for name in fields}
+        dump = getattr(value, "model_dump", None)  # pydantic's
+        if callable(dump):
+            return plain(dump(), depth + 1)
+    return str(value)
+
+
+def _key(key: Any) -> str:
+    if type(key) is str:
+        return key
+    return dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two plain values are the same JSON: unlike in Python, true is not 1."""
+    return one is other or (one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True))
+
+
+def encode(value: Any) -> bytes:
+    """Plain JSON as one line of UTF-8, with a space after each colon and comma: scripts look for `"key": "`."""
+    try:
+        return dumps(value, ascii_only=False).encode()
+    except UnicodeEncodeError:  # a lone surrogate, such as an undecodable file name, has only its escaped form
+        return dumps(value).encode()
+
+
+def printable(value: str) -> str:
+    """The string with lone surrogates replaced, so that every stream and file can hold it."""
+    return value.encode("utf-8", "replace").decode()
+
+
+def text(value: Any) -> str:
+    """A string as it is, any other plain value in its JSON form."""
+    return value if isinstance(value, str) else dumps(value, ascii_only=False)
+
+
+def prompt_text(prompt: Any) -> str:
+    """A prompt's text, given as a string or as a list of content parts."""
+    if isinstance(prompt, list):
+        parts = [part.get("text") if isinstance(part, dict) else part for part in prompt]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return text(prompt)
+
+
+def input_texts(value: Any) -> list[str]:
+    """Each string value of a tool's input, nested ones too; numbers and booleans in their JSON form."""
+    if value is None:
+        return []
+    if not isinstance(value, dict):
+        return [text(value)]
+    found: list[str] = []
+    left: list[Any] = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, dict):
+            left.extend(reversed(item.values()))
+        elif isinstance(item, list):
+            left.extend(reversed(item))
+        elif item is not None:
+            found.append(text(item))
+    return found

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import HookError
 from . import env_policy, places, private_files, processes
-from .locks import Lock
+from .processes import Lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

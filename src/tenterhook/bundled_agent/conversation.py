@@ -18,7 +18,7 @@ from ..basics.model_script import ScriptError
 from ..engine.sessions import Session, fresh_id
 from . import compaction, models, session_files, session_record
 from .background import BackgroundRuns
-from .hook_counts import Tally
+from .overview import Tally
 from .subagents import Tasks
 from .tools import Tools
 

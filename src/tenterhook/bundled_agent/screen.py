@@ -18,7 +18,7 @@ from pydantic_ai.messages import (
 
 from ..approvals.presenter import present, text_lines
 from ..basics.display_text import one_line, visible, with_stderr
-from ..engine.decision_checks import decides
+from ..engine.decisions import decides
 from ..model import Action
 
 if TYPE_CHECKING:

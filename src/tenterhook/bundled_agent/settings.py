@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..approvals import rule_files, rules
+from ..approvals import rules
 from ..approvals.requests import MODES
 from ..basics import places
 from ..errors import HookError
@@ -26,9 +26,9 @@ class AgentSettings(NamedTuple):
 def load() -> AgentSettings:
     """What the file says; without one, the defaults. A file that cannot be read is an error: it may hold denials."""
     path = places.settings_file()
-    found = rule_files.settings(path)
+    found = rules.settings(path)
     agent = _agent(found.get("agent", {}), path)
-    return AgentSettings(**agent, rules=(*rule_files.managed(), *rules.of_settings(found, path)))
+    return AgentSettings(**agent, rules=(*rules.managed(), *rules.of_settings(found, path)))
 
 
 def _agent(found: Any, path: str) -> dict[str, Any]:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import os
 
-from ..basics import light_json, locks, places
+from ..basics import light_json, places, private_files, processes
 from ..basics.named_tuples import NamedTuple
 from ..errors import ERROR, Problem
 from ..events import BY_NAME, Effect
 from ..model import Hook
-from . import ownership
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
-    from .catalog import LeftOut
-    from .layers import Layer
+    from .catalog import Layer, LeftOut
 
 _TEXTS = ("name", "event", "declared", "format", "layer", "source", "dialect", "description")
 _OPTIONAL = ("folder", "tool", "pattern", "target")
@@ -66,7 +64,7 @@ def read() -> tuple[list[Kept], Problem | None]:
     except OSError as error:
         return [], _unusable(f"cannot read it: {error.strerror}")
     with open(descriptor, "rb") as file:
-        if ownership.others_can_write(os.fstat(descriptor)):
+        if private_files.others_can_write(os.fstat(descriptor)):
             return [], _unusable("another account could have written it")
         try:
             document = light_json.loads(file.read().decode())
@@ -221,7 +219,7 @@ def _change(changed: Any) -> bool:
     file = path()
     try:
         places.make_private(os.path.dirname(file))
-        with locks.Lock(f"{file}.lock", _LONGEST_WAIT) as is_held:
+        with processes.Lock(f"{file}.lock", _LONGEST_WAIT) as is_held:
             if not is_held:
                 return False
             latest, trouble = read()

@@ -13,7 +13,7 @@ import sys
 import time
 
 from .. import __version__
-from ..basics import literal_search, places, private_files, texts
+from ..basics import light_json, literal_search, places, private_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
     from ..formats.entry_points import Look
     from ..model import Hook
-    from .catalog import Catalog, LeftOut
-    from .layers import Layer
-    from .parse_cache import Known, Memory
-    from .snapshot import Observed
+    from .catalog import Catalog, Layer, LeftOut
+    from .snapshot import Known, Memory, Observed
     from .trust import Trust
 
     Index = dict[str, Any]
@@ -85,7 +83,7 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
         if by_pattern is None or by_pattern is False:
             return False
         if inputs is None:
-            inputs = texts.input_texts(tool_input)
+            inputs = light_json.input_texts(tool_input)
         if any(literal_search.found(dialect, by_pattern, text) for text in inputs):
             return False
     return True
@@ -131,12 +129,12 @@ def read_and_keep(
     here: Sequence[Layer] = (),
 ) -> tuple[Catalog, Observed, Memory]:
     """The same, with what was looked at and read: of the definitions, those that have changed since the last time."""
-    from . import layers, loading, parse_cache, snapshot
+    from . import catalog, loading, snapshot
 
-    managed = managed or layers.MANAGED
+    managed = managed or catalog.MANAGED
     observed = snapshot.Observed(root, configs, managed)
     observed.look_at_all()  # before anything is read
-    memory = parse_cache.Memory(observed, recalled(root, configs, here))
+    memory = snapshot.Memory(observed, recalled(root, configs, here))
     found = loading.load(root, configs, trust=trust, managed=managed, observed=observed, memory=memory, keep=True)
     if observed.is_settled():
         try:
@@ -152,12 +150,12 @@ def read_and_keep(
 
 def recalled(root: str, configs: Sequence[str], here: Sequence[Layer] = ()) -> Known | None:
     """The definitions as they were when the index was made, however much of it is still true."""
-    from . import parse_cache
+    from . import snapshot
 
     data = private_files.read(_definitions(root, configs, here))
     try:
         made_by, read = marshal.loads(data or b"")  # noqa: S302  # nobody but this account can have written it
-        return parse_cache.recalled(read) if made_by == _MADE_BY else None
+        return snapshot.recalled(read) if made_by == _MADE_BY else None
     except (ValueError, EOFError, TypeError):  # there is none, or it is broken
         return None
 

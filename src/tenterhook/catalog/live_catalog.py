@@ -11,9 +11,8 @@ import threading
 import time
 
 from ..basics import private_files
-from . import index, layers, loading
-from .parse_cache import Memory
-from .snapshot import Observed
+from . import catalog, index, loading
+from .snapshot import Memory, Observed
 from .trust import Trust
 
 TYPE_CHECKING = False
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .catalog import Catalog
-    from .parse_cache import Known
+    from .snapshot import Known
 
 _AT_ONCE = 8  # more descriptors than reading has open
 
@@ -65,29 +64,29 @@ class Followed:
         """As the last process left it, if nothing has changed since."""
         if self._everything:  # then the project's settings count as well, whatever they are
             return self._read(trust)
-        here = layers.layers(self._root)
+        here = catalog.layers(self._root)
         found = index.read(self._root, self._configs, here)
         if found is not None:
             self._files, self._ways = [*found["definitions"], *found["scripts"]], found["places"]
             return _as_loaded(found, here, trust)
         if not index.has_been_loaded(self._root, self._configs, here):
             return self._read(trust)
-        catalog, self._observed, memory = index.read_and_keep(self._root, self._configs, trust=trust, here=here)
+        loaded, self._observed, memory = index.read_and_keep(self._root, self._configs, trust=trust, here=here)
         self._known = memory.known
-        return catalog
+        return loaded
 
     def _read(self, trust: Trust) -> Catalog:
-        observed = Observed(self._root, self._configs, layers.MANAGED)
+        observed = Observed(self._root, self._configs, catalog.MANAGED)
         observed.look_at_all()  # before anything is read
         memory = Memory(observed, self._known)
-        catalog = loading.load(self._root, self._configs, trust=trust, observed=observed, memory=memory, keep=True)
+        loaded = loading.load(self._root, self._configs, trust=trust, observed=observed, memory=memory, keep=True)
         self._observed, self._known = observed, memory.known
-        return catalog
+        return loaded
 
     def _read_again(self) -> None:
         """Everything anew, of which only what has changed is read; trust may be bound to something else by now."""
         if self._known is None:
-            self._known = index.recalled(self._root, self._configs, layers.layers(self._root))
+            self._known = index.recalled(self._root, self._configs, catalog.layers(self._root))
         found = self._read(Trust(self._root, everything=self._everything))
         self.latest = found.without_empty(self._unnamed)
         self._until = self.latest.until
@@ -106,6 +105,6 @@ def _can_read() -> bool:
     return True
 
 
-def _as_loaded(found: index.Index, here: Sequence[layers.Layer], trust: Trust) -> Catalog:
+def _as_loaded(found: index.Index, here: Sequence[catalog.Layer], trust: Trust) -> Catalog:
     known = index.catalog(found, trust=trust)
     return known._replace(layers=tuple(here), refused_configs=tuple(found["refused_configs"]))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import time
 
-from ..basics import places
+from ..basics import places, private_files
 from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
-from . import fail_closed, layer_settings, ownership
-from .catalog import Catalog, LeftOut
-from .layers import MANAGED, Layer, every, layers
+from . import fail_closed, layer_settings
+from .catalog import MANAGED, Catalog, Layer, LeftOut, every, layers
 from .trust import Trust
 
 TYPE_CHECKING = False
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..model import Hook
-    from .parse_cache import Memory
-    from .snapshot import Observed
+    from .snapshot import Memory, Observed
 
 # The layers whose hooks the `hooks.toml` of a layer may change.
 GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
@@ -75,7 +73,7 @@ def load(
     problems += [problem for rules in governing for problem in _ungoverned(rules, [*hooks, *lost])]
     refused: list[str] = []
     for config in files:
-        other = ownership.writable_by_others(config)
+        other = private_files.writable_by_others(config)
         if other:
             problems.append(_writable(config, other))
             refused.append(config)
@@ -141,12 +139,12 @@ def _refuse(layer: Layer) -> Problem | None:
     """Why nothing of a whole directory is used."""
     if not os.path.isdir(layer.directory):
         return None
-    if layer.name == "managed" and not ownership.owned_by_root(layer.directory):
+    if layer.name == "managed" and not private_files.owned_by_root(layer.directory):
         remedy = f"chown -R root: {layer.directory} and take write permission from others"
         message = "managed hooks must belong to root, with no other writer"
         return Problem("not-owned-by-root", layer.directory, None, None, message, remedy)
     if layer.name == "user":
-        other = ownership.writable_by_others(layer.directory)
+        other = private_files.writable_by_others(layer.directory)
         if other:
             return _writable(layer.directory, other)
     return None
@@ -163,7 +161,7 @@ def _settings(layer: Layer, trust: Trust) -> tuple[layer_settings.LayerSettings,
         remedy = "look at it, then: tenterhook trust hooks.toml"
         message = "the project's hooks.toml is not trusted; it has no effect"
         return layer_settings.LayerSettings(), [Problem("untrusted-settings", file, None, None, message, remedy)]
-    if layer.name != "project" and os.path.exists(file) and ownership.others_can_write(os.stat(file)):
+    if layer.name != "project" and os.path.exists(file) and private_files.others_can_write(os.stat(file)):
         return layer_settings.LayerSettings(), [_writable(file, file)]
     return layer_settings.read(layer.directory, GOVERNED[layer.name])
 
@@ -246,12 +244,12 @@ def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> 
     if layer.name == "project":
         return None  # trust decides
     for link in seen.links:
-        if layer.name == "managed" and not ownership.owned_by_root(link):
+        if layer.name == "managed" and not private_files.owned_by_root(link):
             return link
-        if other := ownership.writable_by_others(link):
+        if other := private_files.writable_by_others(link):
             return other
     for path, found in seen.stats.items():
-        if ownership.others_can_write(found, owners):
+        if private_files.others_can_write(found, owners):
             return path
     return None
 

@@ -1,22 +1,32 @@
-"""What decides which hooks a project has, looked at before it is read: so a change in between is seen later."""
+"""The files that decide which hooks a project has, as they were before they were read, and the definitions read from them.
+
+A change in between is seen at the next load, which reads only the definitions whose files have changed.
+"""
 
 from __future__ import annotations
 
+import marshal
 import os
 import time
 
 from ..basics import places, private_files
-from ..formats import entry_points
-from . import fail_closed, layer_settings, layers, project_root
+from ..errors import Problem
+from ..formats import entry_points, toml_files
+from ..formats import folder as folder_format
+from ..formats.entry_points import Look
+from ..model import Hook
+from . import catalog, fail_closed, layer_settings, project_root
 from .index import place
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from ..errors import Problem
-    from ..formats.entry_points import Look
+    Key = tuple[str, str, str]  # a folder or file, its layer, what hooks.toml changes in it
+    # with what its files looked like, and when that was
+    Known = dict[Key, tuple[Look | tuple[Any, ...], int, tuple[tuple[Hook, ...], tuple[Problem, ...]]]]
 
 CLOCK_TICK = 50_000_000  # ns, with room to spare
 
@@ -31,7 +41,7 @@ class Observed:
         self._reported: frozenset[str] = frozenset()
         self._is_doubtful = False
         self._root, self._configs = root, configs
-        self._directories = layers.directories(root, managed)
+        self._directories = catalog.directories(root, managed)
         self._ways: list[tuple[str, Any]] | None = None
         paths = [os.path.join(places.state(), "trust.json"), fail_closed.path(), *configs, *self._directories]
         paths += [os.path.join(directory, layer_settings.FILE) for directory in self._directories]
@@ -117,3 +127,68 @@ def parents(path: str) -> list[str]:
         path = os.path.dirname(path)
         found.append(path)
     return found
+
+
+class Memory:
+    """What is read in one load, each with what its files looked like. What was known earlier is not read again."""
+
+    def __init__(self, observed: Observed, earlier: Known | None = None) -> None:
+        self.known: Known = {}
+        self._observed = observed
+        self._earlier = earlier or {}
+
+    def folder(self, folder: str, layer: str, changes: Mapping[str, Any], seen: Look) -> folder_format.FolderDefinition:
+        """The hook in a folder, with the changes that `hooks.toml` makes."""
+        change = repr(changes) if any(changes.values()) else ""  # a repr tells 1 from True
+        key = folder, layer, change
+        known = self._earlier.get(key)
+        if known is not None and _signature(known[0]) == _signature(seen) and _is_settled(seen, known[1]):
+            self.known[key] = known
+            hooks, problems = known[2]
+            return folder_format.FolderDefinition(hooks[0] if hooks else None, problems)
+        hook, problems = read = folder_format.read(folder, layer, changes, seen)
+        self.known[key] = seen, self._observed.at, ((hook,) if hook else (), problems)
+        return read
+
+    def file(self, file: str) -> toml_files.TomlDefinitions:
+        """The hooks of a named file."""
+        key = file, "", ""
+        known, seen = self._earlier.get(key), self._observed.signature(file)
+        if known is not None and known[0] == seen and _is_settled(seen, known[1]):
+            self.known[key] = known
+            return toml_files.TomlDefinitions(*known[2])
+        read = toml_files.read(file)
+        if seen is not None:
+            self.known[key] = seen, self._observed.at, read
+        return read
+
+    def as_bytes(self) -> bytes:
+        """All of it, for a later process. Raises `ValueError` for what cannot be kept."""
+        return marshal.dumps(
+            [
+                (key, _signature(seen), [tuple(hook) for hook in hooks], [tuple(each) for each in problems], at)
+                for key, (seen, at, (hooks, problems)) in self.known.items()
+            ]
+        )
+
+
+def recalled(data: bytes) -> Known:
+    """What an earlier process knew. Raises `ValueError`, `EOFError` or `TypeError` for anything else."""
+    return {
+        key: (seen, at, (tuple(Hook(*hook) for hook in hooks), tuple(Problem(*each) for each in problems)))
+        for key, seen, hooks, problems, at in marshal.loads(data)  # noqa: S302  # whoever has read it saw to that
+    }
+
+
+def _signature(seen: Look | tuple[Any, ...]) -> tuple[Any, ...]:
+    """What changes whenever one of a folder's files does; a process that has ended left it so."""
+    if not isinstance(seen, Look):
+        return seen
+    stats = tuple((path, private_files.signature_of(found)) for path, found in seen.stats.items())
+    return stats, seen.script, seen.links
+
+
+def _is_settled(seen: Look | tuple[int, ...], at: int) -> bool:
+    """Whether what was read had not just changed: a second change in one tick would look like the first."""
+    times = [found.st_ctime_ns for found in seen.stats.values()] if isinstance(seen, Look) else [seen[1]]
+    return at - max(times, default=at) > CLOCK_TICK

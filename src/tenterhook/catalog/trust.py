@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 
-from ..basics import light_json, places
-from ..basics.locks import Lock
+from ..basics import light_json, places, private_files
 from ..basics.named_tuples import NamedTuple, StrEnum
-from . import ownership, project_root
+from ..basics.processes import Lock
+from . import project_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Trust:
         own = os.path.join(places.account_home(), ".local", "state")
         if not places.is_inside(self._file, own) and project_root.repository_can_reach(self._file, self.root):
             return f"the trust records would lie inside a repository ({self._file})"
-        other = ownership.writable_by_others(self._file)
+        other = private_files.writable_by_others(self._file)
         return f"another account could write {other}" if other else None
 
     def standing(self, hook: Hook) -> Standing:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..bundled_agent.settings import AgentSettings
     from ..engine.engine import Engine
     from ..errors import Problem
-    from ..hub_client.joined_hub import JoinedHub
+    from ..hub_client.asking import JoinedHub
     from ..install.sources import Source
 
 STATUS = {"success": 0, "failed": 1, "refused": 2, "interrupted": 130}
@@ -291,7 +291,7 @@ def _hub() -> JoinedHub | None:
 
     if not presence.is_joined():
         return None
-    from ..hub_client.joined_hub import JoinedHub
+    from ..hub_client.asking import JoinedHub
     from ..hub_client.membership import load
 
     try:

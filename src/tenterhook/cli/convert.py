@@ -10,7 +10,7 @@ import click
 
 from ..agents import dialect
 from ..authoring.convert import targets
-from ..basics import jsonable
+from ..basics import light_json
 from ..basics.display_text import one_line, visible
 from ..errors import ERROR, HookError
 from .loading import json_option
@@ -164,7 +164,7 @@ def _print_checks(checks: Sequence[Loss], target: targets.Target) -> None:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(jsonable.plain(value), ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(light_json.plain(value), ensure_ascii=False)
     text = one_line(text)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

@@ -11,7 +11,7 @@ from ..agents import AGENTS
 from ..basics.display_text import visible
 from ..catalog import project_root
 from ..doctor import checks, proofs
-from ..doctor.findings import Finding, Level
+from ..doctor.checks import Finding, Level
 from ..install import event_wiring, records, settings_change, sources, sync
 from .loading import agent_names, agents_named, catalog_here, json_option
 from .printing import print_json

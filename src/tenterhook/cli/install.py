@@ -16,7 +16,7 @@ from ..catalog import loading, project_root
 from ..dispatch import daemon as daemon_
 from ..errors import ERROR, HookError
 from ..install import event_wiring, settings_change, sources
-from ..install.temporary import temporary
+from ..install.interpreters import temporary
 from . import services
 from .daemon import RUNS
 from .loading import agent_names, agents_named, json_option

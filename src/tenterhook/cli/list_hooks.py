@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..basics.display_text import visible
 from ..events import spec_of
 from ..formats import entry_points
 from ..install import sources
-from ..journal import health
+from ..journal import statistics
 from .loading import config_option, event_names, json_option
 from .printing import matcher_text, print_json, print_problems, print_table, short_path, why_text
 
@@ -41,7 +41,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
     wanted = spec_of(event).name if event else None
     found = sources.here(configs)
     catalog = found.catalog
-    remarks = health.remarks(catalog.hooks)
+    remarks = statistics.remarks(catalog.hooks)
     hooks = [hook for hook in catalog.hooks if wanted in (None, hook.event)]
     left_out = [each for each in catalog.left_out if wanted in (None, each.hook.event)]
     if as_json:
@@ -136,7 +136,7 @@ def hook_as_json(hook: Hook, found: InForce, left_out: str | None = None) -> dic
         "matcher": {"tool": hook.tool, "pattern": hook.pattern, "target": hook.target, "dialect": hook.dialect},
         "command": hook.command,
         "description": hook.description,
-        "metadata": jsonable.plain(dict(hook.metadata)),
+        "metadata": light_json.plain(dict(hook.metadata)),
         "fail_closed": hook.fail_closed,
         "trust": str(standing.state),
         "in_force": runs,

@@ -289,7 +289,7 @@ def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
 
 def _print_subject(record: dict[str, Any]) -> None:
     """The project, and the command, file or prompt: on one line of the terminal, whole where there is none."""
-    from ..journal.summary import PATHS, subject
+    from ..journal.records import PATHS, subject
 
     work_dir, about = record.get("work_dir"), subject(record)
     project = in_home(work_dir) if isinstance(work_dir, str) else ""

@@ -11,7 +11,7 @@ import click
 from ..agents import AGENTS
 from ..authoring import folders, templates
 from ..basics.display_text import visible
-from ..catalog import layers, project_root
+from ..catalog import catalog, project_root
 from ..errors import HookError
 from ..events import Effect, spec_of
 from ..formats import entry_points, expressions
@@ -104,7 +104,7 @@ def _checked(reason: str | None, event: str) -> str | None:
 def _directory(for_project: bool) -> str:
     """Where a person's own hooks are, or a project's."""
     root = project_root.project_root(os.getcwd())
-    return os.path.join(root, ".agents", "hooks") if for_project else layers.directories(root)[1]
+    return os.path.join(root, ".agents", "hooks") if for_project else catalog.directories(root)[1]
 
 
 def _say_what_next(name: str, folder: str) -> int:

@@ -138,7 +138,7 @@ def _event_as_json(spec: EventSpec) -> dict[str, Any]:
 
 
 def _print_event(spec: EventSpec) -> None:
-    from ..basics import jsonable
+    from ..basics import light_json
 
     click.echo(click.style(spec.name, bold=True))
     facts = {
@@ -151,4 +151,4 @@ def _print_event(spec: EventSpec) -> None:
     for key, value in facts.items():
         click.echo(f"  {key:<9}{value}")
     for family, title in (("folder", "folder and table hooks are sent"), ("array", "array hooks are sent")):
-        click.echo(f"\n{title}, under the name they declare:\n  {jsonable.encode(example(spec, family)).decode()}")
+        click.echo(f"\n{title}, under the name they declare:\n  {light_json.encode(example(spec, family)).decode()}")

@@ -11,7 +11,7 @@ from ..agents import AGENTS
 from ..agents.protocol import Agent
 from ..basics.display_text import one_line, visible
 from ..doctor import checks, proofs
-from ..doctor.findings import Level
+from ..doctor.checks import Level
 from ..errors import ERROR, HookError
 from ..install import launcher, records, sources
 from .printing import short_path, why_text

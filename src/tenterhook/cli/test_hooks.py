@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from ..authoring import junit, results, suites, watch
+from ..authoring import results, suites
 from ..authoring.results import Status
 from ..basics.display_text import one_line, visible
 from ..errors import HookError
@@ -105,7 +105,7 @@ def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
         report = results.updated(report)
     if asked.junit_file:
         refuse_writing("test --junit", asked.junit_file)  # once more: tests take their time
-        junit.write(report, asked.junit_file)
+        results.write_junit(report, asked.junit_file)
     if asked.as_json:
         print_json(_as_json(report, catalog))
     else:
@@ -120,11 +120,11 @@ def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
 def _again_and_again(asked: _Asked) -> NoReturn:
     """Round after round, until Ctrl-C."""
     paths: list[str] = []
-    before: watch.Signature = {}
+    before: suites.Signature = {}
 
     def begins(found: list[str]) -> None:
         nonlocal paths, before
-        paths, before = found, watch.signature(found)  # what changes during a round counts as a change
+        paths, before = found, suites.signature(found)  # what changes during a round counts as a change
 
     while True:
         try:
@@ -133,9 +133,9 @@ def _again_and_again(asked: _Asked) -> NoReturn:
             if not paths:
                 raise
             click.echo(f"tenterhook: {visible(str(error))}", err=True)  # in the middle of an edit: its end will come
-            before = watch.signature(paths)
+            before = suites.signature(paths)
         click.echo(click.style("watching; Ctrl-C ends it", dim=True), err=True)
-        changed = watch.wait_for_change(paths, before)
+        changed = suites.wait_for_change(paths, before)
         shown = ", ".join(short_path(path) for path in changed[:3])
         click.echo(click.style(f"\n{time.strftime('%H:%M:%S')} changed: {shown}", dim=True), err=True)
 

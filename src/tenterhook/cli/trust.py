@@ -13,7 +13,7 @@ from ..basics.display_text import lines_of, one_line, text_of, visible
 from ..catalog import fingerprints, layer_settings
 from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
-from ..install.diff import NO_NEWLINE, diff
+from ..install.settings_change import NO_NEWLINE, diff
 from .loading import catalog_here, offered
 from .printing import print_problems, short_path
 from .refusals import need_terminal, refuse_below_agent, typed

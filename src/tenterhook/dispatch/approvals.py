@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from ..approvals import policy, presence, rule_files
+from ..approvals import policy, presence, rules
 from ..approvals import rules as rules_
 from ..approvals.policy import Step
 from ..approvals.requests import Answer, Call, Request, fresh_id
@@ -92,7 +92,7 @@ def is_over(event: Event, agent: str) -> None:
 
 def in_force(joined: Membership | None) -> list[rules_.Rule]:
     """Return every rule in order: the managed ones, the person's, the hub's."""
-    found = [*rule_files.managed(), *rule_files.person()]
+    found = [*rules.managed(), *rules.person()]
     if joined is not None:
         from ..hub_client import hub_rules
 

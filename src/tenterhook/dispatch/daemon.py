@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places, processes
-from ..basics.locks import Lock
+from ..basics.processes import Lock
 from ..basics.services import Service
 from ..errors import HookError
 from ..hub import background

@@ -1,22 +1,23 @@
-"""A look at an agent's settings and at the hooks: what would keep a guard from holding, without starting the agent."""
+"""Checks of an agent's settings and of the hooks: what would keep a guard from blocking, without starting the agent."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
+from ..agents.settings_files import read_json
 from ..approvals import presence
 from ..basics import install_record, light_json, places
+from ..basics.named_tuples import StrEnum
 from ..catalog.trust import State
 from ..errors import ERROR, HookError
 from ..install import entries as own_entries
-from ..install import event_wiring, launcher, lines, records, trust_tables
-from ..journal import health
-from . import environment
-from .findings import Finding, Level, bad, note, ok
+from ..install import event_wiring, interpreters, launcher, records, trust_tables
+from ..journal import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,7 +64,7 @@ def agent_findings(
     found += _configs(record, catalog)
     found += _answers(agent, record, project)
     if not quickly:
-        found += environment.findings(agent, record, catalog.root)
+        found += _environment(agent, record, catalog.root)
         found += _recent(agent)
     return found
 
@@ -138,7 +139,7 @@ def _lines(
         line = own_entries.line(agent, native, records.installation(agent, project), **choice)
         if len(groups) > 1:
             yield note(f"{native} leads to us {len(groups)} times", remedy)
-        if any(lines.command_of(group) != line for group in groups):
+        if any(own_entries.command_of(group) != line for group in groups):
             if "launcher" not in record:
                 yield note(f"the entry for {native} is of an older version; a session's start renews it", remedy)
             else:
@@ -200,7 +201,7 @@ def _trusted(agent: Agent, trust: TrustTable, settings: str, remedy: str) -> Ite
 def _recent(agent: Agent) -> Iterator[Finding]:
     """What went wrong in the last week, as the line and the bridge wrote it down."""
     since = time.time() - _A_WEEK
-    failures = [line.split() for line in _tail(lines.log())]
+    failures = [line.split() for line in _tail(own_entries.log())]
     absent = [
         words
         for words in failures
@@ -289,11 +290,96 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
     else:
         found.insert(0, note("no hook is in force here: there is nothing that could hold"))
-    why = health.why_not_written()
+    why = statistics.why_not_written()
     if why is not None:
         found.append(note(f"nothing is written to the journal: {why}", "verdicts are the same; make room or fix it"))
-    for (name, _), remark in health.remarks(catalog.hooks).items():
+    for (name, _), remark in statistics.remarks(catalog.hooks).items():
         if any(hook.name == name for hook in catalog.in_force()):
             level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a guard that fails does not hold
             found.append(Finding(level, f"'{name}' is {remark}", f"look at it: tenterhook log --hook {name}"))
     return found
+
+
+class Level(StrEnum):
+    """How much a finding matters."""
+
+    OK = "ok"
+    NOTE = "note"
+    BAD = "bad"  # a guard would not hold
+
+
+class Finding(NamedTuple):
+    """One thing found, and what to do about it unless all is well."""
+
+    level: Level
+    what: str
+    remedy: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        return {"level": str(self.level), "what": self.what, "remedy": self.remedy}
+
+
+def ok(what: str) -> Finding:
+    return Finding(Level.OK, what)
+
+
+def note(what: str, remedy: str = "") -> Finding:
+    return Finding(Level.NOTE, what, remedy)
+
+
+def bad(what: str, remedy: str) -> Finding:
+    return Finding(Level.BAD, what, remedy)
+
+
+# The loader and the C library act on any shell, the others on bash.
+_ACTING = re.compile(
+    r"LD_.*|DYLD_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|MALLOC_TRACE|BASH_ENV|BASHOPTS|BASH_FUNC_.*|SHELLOPTS"
+)
+_ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*[=:]")
+
+
+def _environment(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator[Finding]:
+    """What a project sets in an agent, what is set here, and interpreters that a project may choose."""
+    for file, names in _of_project(agent, root):
+        for name in (each for each in names if _acts(agent, each)):
+            what = f"{file} sets {name}: it acts on {agent.title}'s own shell, and may keep our entries from running"
+            yield bad(what, "take it out, or do not start the agent there")
+    known = record.get("steering", {})
+    for name, value in os.environ.items():
+        if _acts(agent, name) and value != known.get(name):
+            what = f"{name} is set here and was not at install: it acts on the shell of an agent that inherits it"
+            yield note(what, f"unset {name}; if it is your own: tenterhook install {agent.name}")
+    path = known.get("PATH", "")
+    behind = [each for each in interpreters.path_for_hooks(path).split(":") if each not in path.split(":")]
+    if behind:
+        what = (
+            f"an interpreter of your hooks is a shim, which obeys files of the project; behind it: {', '.join(behind)}"
+        )
+        yield note(what, f"have hooks use that one: tenterhook install {agent.name}")
+
+    gone = [file for file in record.get("interpreters", {}).values() if not os.access(file, os.X_OK)]
+    if gone:
+        what = f"{', '.join(gone)}, which ran hooks, is not there any more; what PATH has instead runs them"
+        yield note(what, f"record that one: tenterhook install {agent.name}")
+
+
+def _of_project(agent: Agent, root: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the files of a project that set variables in an agent, each with their names."""
+    for file in (os.path.join(root, name) for name in agent.env_settings):
+        env = read_json(file).get("env")
+        yield file, list(env) if isinstance(env, dict) else []
+    for file in (os.path.join(root, name) for name in agent.env_files):
+        yield file, _assigned(file)
+
+
+def _acts(agent: Agent, variable: str) -> bool:
+    """Return whether a variable acts on the shell that runs our entry."""
+    return variable in agent.shell_variables or _ACTING.fullmatch(variable) is not None
+
+
+def _assigned(file: str) -> list[str]:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            return [found[1] for line in stream if (found := _ASSIGNMENT.match(line))]
+    except OSError:
+        return []

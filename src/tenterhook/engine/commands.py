@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..basics import jsonable, places, processes
+from ..basics import light_json, places, processes
 from ..basics.named_tuples import NamedTuple, remembered
 from ..events import AGENTS
 from ..formats import entry_points, payloads
@@ -38,7 +38,7 @@ class _Shared:
         variables = dict(caller.environ())
         given = caller.given
         self._made_from = _made_from(event, session, caller, variables, dict(places.FIXED), given or {})
-        session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd").encode()
+        session_id = light_json.printable(event.session_id).replace("\0", "\ufffd").encode()
         work_dir = os.fsencode(event.work_dir)
         env_file = os.fsencode(session.env_file)
         self._of_session = session.variables()
@@ -64,7 +64,7 @@ class _Shared:
             from ..basics.env_policy import changed
 
             told = changed(given, {**self.base, **dict.fromkeys(_OF_ONE_HOOK, b"")})
-            self.base[_CHANGED] = jsonable.encode(told)
+            self.base[_CHANGED] = light_json.encode(told)
         self._state = places.state()
         self._of: dict[int, tuple[Hook, processes.Process, dict[bytes, bytes]]] = {}
 
@@ -146,7 +146,7 @@ class Environment:
 
     def _about(self, hook: Hook) -> dict[bytes, bytes]:
         """A hook's metadata, overrides and all; and whether it may run the project's code, if that is what it does."""
-        about = {b"TENTERHOOK_METADATA": jsonable.encode(jsonable.plain(dict(hook.metadata)))}
+        about = {b"TENTERHOOK_METADATA": light_json.encode(light_json.plain(dict(hook.metadata)))}
         if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
             about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
             # programs as the project has them, in its directories and by its shims
@@ -178,7 +178,7 @@ class Payloads:
         written = self._written.get(key)
         if written is None:
             sent = payloads.payload(hook, self.event)
-            written = self._written[key] = (sent, jsonable.encode(sent))
+            written = self._written[key] = (sent, light_json.encode(sent))
         return written
 
 

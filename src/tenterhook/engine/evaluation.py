@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from ..basics import jsonable, processes
+from ..basics import light_json, processes
 from ..basics.callers import THIS
 from ..events import AGENTS
 from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
-from . import commands, decision_checks, matching, recursion, runner, start_check, verdicts
+from . import commands, decisions, matching, recursion, runner, start_check, verdicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ class Evaluation:
         final = self.event.tool_input
         if self.blocked or self.event is self.arrived:
             return
-        self.runs = [decision_checks.without_stale_consent(run, final) for run in self.runs]
+        self.runs = [decisions.without_stale_consent(run, final) for run in self.runs]
         for stage in plan.stages:
-            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if decision_checks.decides(hook))
-            unseen = [each for each in reached if not decision_checks.has_seen(each.hook, final, self.runs)]
+            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if decisions.decides(hook))
+            unseen = [each for each in reached if not decisions.has_seen(each.hook, final, self.runs)]
             self._run(unseen, again=True)
 
     def start_background(self, hooks: Sequence[Hook]) -> None:
@@ -114,7 +114,7 @@ class Evaluation:
     def verdict(self, problems: Iterable[Problem]) -> Verdict:
         if self.event.canonical == "pre-session":
             self._note_left_out()
-        modified = None if jsonable.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
+        modified = None if light_json.same(self.event.tool_input, self.arrived.tool_input) else self.event.tool_input
         return verdicts.merge(self.arrived, self.runs, modified, problems)
 
     def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
@@ -144,7 +144,7 @@ class Evaluation:
             from ..formats import agent_answers
 
             run = agent_answers.read(run)
-        judged = decision_checks.judge(run, self.event, surely=surely, earlier=self.runs if again else None)
+        judged = decisions.judge(run, self.event, surely=surely, earlier=self.runs if again else None)
         if self.debug is not None:
             self._say_completed(judged)
         return judged
@@ -227,7 +227,7 @@ class Evaluation:
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
         if code == 2 and failure is None and (refused := start_check.refused_by_shell(command, since)):
             failure, why = Failure.CANNOT_START, refused
-        elif code == 1 and decision_checks.meant_to_block(hook, stderr):
+        elif code == 1 and decisions.meant_to_block(hook, stderr):
             notes = (*notes, "it exited with 1: only exit 2 blocks")
         if dropped_stdout:
             notes = (*notes, f"{dropped_stdout} bytes of stdout were dropped")
@@ -247,7 +247,7 @@ class Evaluation:
             from ..formats import agent_answers
 
             run = agent_answers.read(run)
-        decision = decision_checks.judge(run, self.event).decision
+        decision = decisions.judge(run, self.event).decision
         return decision.action is Action.DENY and decision.ignored is None
 
     def _time_left(self) -> float:

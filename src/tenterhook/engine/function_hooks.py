@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..errors import Cancelled
 from ..model import Action, Decision, Event, Failure, Hook, Run
 
@@ -116,8 +116,8 @@ def _readable(answer: Any) -> tuple[Any, BaseException | None]:
     """An answer as a script could have given it, or a Decision that holds what it should."""
     try:
         if isinstance(answer, Decision):
-            modified = jsonable.plain(answer.modified_input) or None
+            modified = light_json.plain(answer.modified_input) or None
             return answer._replace(action=Action(answer.action), modified_input=modified), None
-        return jsonable.plain(answer), None
+        return light_json.plain(answer), None
     except Exception as error:  # noqa: BLE001  # an object whose own methods raise is the function's failure
         return None, error

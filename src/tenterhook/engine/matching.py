@@ -7,8 +7,8 @@ matched in a process that can be killed (`bounded_search`). Cut off, a hook coun
 from __future__ import annotations
 
 from ..basics import literal_search
+from ..basics.light_json import input_texts, prompt_text, text
 from ..basics.named_tuples import NamedTuple
-from ..basics.texts import input_texts, prompt_text, text
 from ..events import tool_names
 from ..model import Event, Hook
 from . import bounded_search

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..basics import jsonable
-from ..basics.texts import prompt_text
+from ..basics import light_json
+from ..basics.light_json import prompt_text
 from ..model import Action
 from . import stop_limit
 
@@ -52,4 +52,4 @@ def prompt_results(verdict: Verdict) -> list[str]:
 
 def said_text(value: Any) -> str:
     """Return a prompt or an answer as text, from a string or content parts."""
-    return value if isinstance(value, str) else prompt_text(jsonable.plain(value)) if value is not None else ""
+    return value if isinstance(value, str) else prompt_text(light_json.plain(value)) if value is not None else ""

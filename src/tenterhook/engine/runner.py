@@ -176,10 +176,10 @@ class _Live:
 
     def feed(self) -> bool:
         """Write what the pipe takes; False when there is no more to write or nobody to read it."""
-        from .sigpipe import Unharmed
+        from .spawn import SigpipeBlocked
 
         try:
-            with Unharmed():
+            with SigpipeBlocked():
                 self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
         except BlockingIOError:
             return True

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ..basics.locks import Lock
+    from ..basics.processes import Lock
 
 _A_DAY = 86400 * 10**9  # ns
 _CLOCK_TICK = 50_000_000  # ns, with room to spare
@@ -207,7 +207,7 @@ class Session:
             os.close(os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         except OSError:
             return None
-        from ..basics.locks import Lock
+        from ..basics.processes import Lock
 
         return Lock(os.path.join(self.directory, "lock"))
 

@@ -11,6 +11,7 @@ import sys
 import time
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -112,3 +113,23 @@ def _leads_and_writes_to(child: int, pipe: str) -> bool:
         return os.readlink(f"/proc/{child}/fd/1") == pipe and os.getpgid(child) == child
     except OSError:  # it has ended
         return False
+
+
+class SigpipeBlocked:
+    """Write to a pipe that nobody may read any more, in a program that has not told SIGPIPE to be ignored."""
+
+    def __enter__(self) -> None:
+        import signal  # rarely needed, and slow to import
+
+        self._before: set[int] | None = None
+        if signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL:
+            self._before = set(signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE}))
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            return
+        import signal
+
+        if signal.SIGPIPE in signal.sigpending():
+            signal.sigwait({signal.SIGPIPE})
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from ..agents.claude_json import FAILURE_FIELDS, RESULT_FIELDS, TOOL_FIELDS
-from ..basics import jsonable
-from ..basics.texts import prompt_text
+from ..basics import light_json
+from ..basics.light_json import prompt_text
 from ..errors import UnknownEvent
 from ..events import EVENTS, STOPS, tool_names
 from ..model import Event
@@ -64,7 +64,7 @@ def read(dialect: Dialect, payload: Mapping[str, Any], context: Mapping[str, Any
     cwd, stamp = payload.get("cwd"), payload.get("timestamp")
     return Event(
         event,
-        session_id=jsonable.text(payload.get("session_id") or ""),
+        session_id=light_json.text(payload.get("session_id") or ""),
         work_dir=cwd if isinstance(cwd, str) and cwd else ".",
         timestamp=stamp if isinstance(stamp, str) else None,
         context=context,
@@ -116,7 +116,7 @@ def _fields(dialect: Dialect, event: str) -> Mapping[str, str]:
 def _shaped(dialect: Dialect, field: str, value: Any) -> Any:
     """Return a value in the form the agent gives it."""
     if field == "tool_name":
-        return tool(dialect, jsonable.text(value))
+        return tool(dialect, light_json.text(value))
     if field == "tool_output":
         return dialect.tool_response(value)
     if field == "prompt":
@@ -124,7 +124,7 @@ def _shaped(dialect: Dialect, field: str, value: Any) -> Any:
     if field in ("final_message", "response"):
         return prompt_text(value.get("content", value)) if isinstance(value, dict) else prompt_text(value)
     if field == "error":
-        return jsonable.text(value.get("message", value) if isinstance(value, dict) else value)
+        return light_json.text(value.get("message", value) if isinstance(value, dict) else value)
     return value
 
 
@@ -135,7 +135,7 @@ def tool(dialect: Dialect, name: str) -> str:
 
 def variables(dialect: Dialect, hook: Hook, event: Event, env_file: str = "") -> dict[str, str]:
     """Return the variables that a hook of an agent's settings expects; `env_file` is the session's."""
-    session_id = jsonable.printable(event.session_id).replace("\0", "\ufffd")
+    session_id = light_json.printable(event.session_id).replace("\0", "\ufffd")
     values = {"work_dir": event.work_dir, "session_id": session_id}
     if hook.event == "pre-session" and env_file:
         values["env_file"] = env_file

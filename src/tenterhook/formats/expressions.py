@@ -1,21 +1,25 @@
-"""Regular expressions in the two dialects hooks are written in, and how long one may take.
+"""Regular expressions in the two dialects hooks are written in, how long one may take, and the matchers made of them.
 
-Folder and table hooks speak Python's `re`, array hooks JavaScript (through `regress`).
+Folder and table hooks use Python's `re`, array hooks JavaScript (through `regress`).
 """
 
 from __future__ import annotations
 
 import re
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..basics.named_tuples import NamedTuple, remembered
-from ..errors import HookError
+from ..errors import HookError, Problem
+from . import fields
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     Search = Callable[[str], object]
+    from collections.abc import Callable
+    from typing import Any
 
 PYTHON = "python"
 JAVASCRIPT = "javascript"
@@ -44,7 +48,7 @@ def search(dialect: str, expression: str) -> Search:
             refusal = error
         else:
             # regress takes no lone surrogates
-            return lambda text: find(text if text.isascii() else jsonable.printable(text))
+            return lambda text: find(text if text.isascii() else light_json.printable(text))
     raise BadExpression(f"not a JavaScript regular expression: {refusal}")
 
 
@@ -250,3 +254,37 @@ def dialect_differences(dialect: str, expression: str) -> list[tuple[str, str]]:
     ]
     found += [(shown, "meant for the other dialect") for pattern, shown, _ in foreign if re.search(pattern, expression)]
     return found
+
+
+class Matcher(NamedTuple):
+    """Absent and empty expressions match all, and are None."""
+
+    tool: str | None = None
+    pattern: str | None = None
+
+
+def read(raw: Any, file: str, line_of: Callable[[str], int | None]) -> tuple[Matcher, list[Problem]]:
+    """The expressions of a matcher table, and what is wrong with them."""
+    if not isinstance(raw, dict):
+        return Matcher(), []  # absent, or reported with the other fields
+    values, problems = fields.check(fields.MATCHER, raw, file, line_of)
+    for key, expression in values.items():
+        if not isinstance(expression, str):
+            continue
+        try:
+            check(PYTHON, expression)
+        except BadExpression as error:
+            remedy = "fix the expression (Python's re); a literal . ( ) [ ] + * ? needs a backslash"
+            if key == "tool" and expression.endswith(")") and expression.partition("(")[0].isidentifier():
+                remedy = "a permission rule of another program is no expression; write the tool's name, and a pattern"
+            problems.append(Problem("bad-expression", file, line_of(key), key, error.message, remedy))
+        if not expression.isprintable() and any(ord(char) < 32 and char not in "\t\n" for char in expression):
+            message = f"'{key}' holds a control character: {expression!r}"
+            remedy = "put the expression in single quotes; in double quotes \\b is a backspace"
+            problems.append(Problem("control-character", file, line_of(key), key, message, remedy))
+    return Matcher(values["tool"] or None, values["pattern"] or None), problems
+
+
+def on_other_event(file: str, line: int | None, event: str) -> Problem:
+    message = f"a matcher on '{event}', which has no tool: the hook never matches"
+    return Problem("matcher-on-other-event", file, line, "matcher", message, "remove the matcher")

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import re
 
-from ..basics import jsonable
+from ..basics import light_json
 from ..basics.named_tuples import NamedTuple
 from ..errors import BadEvent, Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
-from . import fields, front_matter, matchers
+from . import expressions, fields, front_matter
 from .entry_points import Look, entry_point
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def read(
         raw = {**changes.get("defaults", {}), **raw, **override}
     values, problems = fields.check(fields.FOLDER, raw, file, front.line_of)
     problems[:0] = front.problems
-    matcher, matcher_problems = matchers.read(values["matcher"], file, front.line_of)
+    matcher, matcher_problems = expressions.read(values["matcher"], file, front.line_of)
     problems += matcher_problems
     trigger = values["trigger"]
     if isinstance(trigger, str) and trigger not in BY_NAME:
@@ -61,7 +61,7 @@ def read(
         return FolderDefinition(None, tuple(problems))
     spec = BY_NAME[trigger]
     if not spec.has_tool and (matcher.tool or matcher.pattern):
-        problems.append(matchers.on_other_event(file, front.line_of("matcher"), trigger))
+        problems.append(expressions.on_other_event(file, front.line_of("matcher"), trigger))
     if not values["description"].strip():
         line = front.line_of("description")
         problems.append(
@@ -71,7 +71,7 @@ def read(
     if script_problem:
         problems.append(script_problem)
     try:
-        metadata = jsonable.plain(values["metadata"])  # as hooks read it: a date is its text
+        metadata = light_json.plain(values["metadata"])  # as hooks read it: a date is its text
     except BadEvent as error:
         line = front.line_of("metadata")
         problems.append(Problem("bad-value", file, line, "metadata", "'metadata' nests too deeply", error.remedy))

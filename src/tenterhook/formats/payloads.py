@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..basics import jsonable
-from ..basics.texts import prompt_text
+from ..basics import light_json
+from ..basics.light_json import prompt_text
 from ..events import AGENTS, EVENTS
 from ..model import Event, Hook
 
@@ -55,7 +55,7 @@ def _array(name: str, event: Event) -> dict[str, Any]:
         else:
             continue
         if column.limit is not None:
-            value = jsonable.text(value)[: column.limit]
+            value = light_json.text(value)[: column.limit]
         elif column.name == "prompt" and event.canonical == "pre-agent-turn" and isinstance(value, str):
             value = [{"type": "text", "text": value}]
         sent[column.name] = value

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..basics import jsonable, shell_lines
+from ..basics import light_json, shell_lines
 from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def fill(command: str, payload: Mapping[str, Any]) -> Filled:
         value = _look_up(payload, field)
         if value is None:
             notes.append(f"{{{{{field}}}}} is not in the event; it stands for nothing")
-        text = "" if value is None else jsonable.printable(jsonable.text(value))
+        text = "" if value is None else light_json.printable(light_json.text(value))
         if "\0" in text:
             text = text.replace("\0", "\ufffd")
             notes.append(f"{{{{{field}}}}} held NUL characters, which no command line can; they were replaced")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
-from . import fields, matchers, placeholders
+from . import expressions, fields, placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _read_one(
         return lines.line_of(f"hooks.{event}", number, key)
 
     values, problems = fields.check(fields.TABLE, entry, file, line_of)
-    matcher, matcher_problems = matchers.read(values["matcher"], file, line_of)
+    matcher, matcher_problems = expressions.read(values["matcher"], file, line_of)
     problems += matcher_problems
     command = values["command"]
     if isinstance(command, str):
@@ -58,7 +58,7 @@ def _read_one(
         return None, problems
     spec = BY_NAME[event]
     if not spec.has_tool and (matcher.tool or matcher.pattern):
-        problems.append(matchers.on_other_event(file, line_of("matcher"), event))
+        problems.append(expressions.on_other_event(file, line_of("matcher"), event))
     hook = Hook(
         name=values["name"] or f"{event}[{number}]",
         event=spec.name,

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from .. import __version__
-from . import access, accounts, audit, inbox, migrations, records, rules, schemas, schemas_people, schemas_reports
+from . import access, accounts, inbox, migrations, records, rules, schemas
 from .access import AccessRefused, Hub, Principal, hub_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 
-@router.get("/health", response_model=schemas_people.Health, tags=["everybody"], responses=failures())
+@router.get("/health", response_model=schemas.Health, tags=["everybody"], responses=failures())
 def health(hub: Here) -> dict[str, Any]:
     """Whether the hub and its database are there."""
     hub.database.read(lambda connection: connection.one("select 1 as here"))
@@ -135,18 +135,18 @@ def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: 
     return PlainJSON(shown(_existing(row)))
 
 
-@router.post("/records", response_model=schemas_reports.Taken, tags=["agents"], responses=failures(401, 403))
-def take_in(given: schemas_reports.RecordsGiven, caller: Agent, hub: Here) -> schemas_reports.Taken:
+@router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=failures(401, 403))
+def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
     """Deliver lines of a journal, in order; what is known already is not taken again."""
     delivered = [records.Delivered(each.segment, each.line, each.record) for each in given.records]
     token = caller.token or 0
     taken, known = hub.database.write(lambda connection: records.take_in(connection, token, given.machine, delivered))
-    return schemas_reports.Taken(taken=taken, known=known)
+    return schemas.Taken(taken=taken, known=known)
 
 
 @router.get(
     "/rules",
-    response_model=schemas_people.Rules,
+    response_model=schemas.Rules,
     tags=["agents", "people"],
     responses={304: {"description": "they are as they were"}, **failures(401, 403)},
 )
@@ -179,7 +179,7 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
     """A request, and every answer that was tried."""
 
     def look(connection: Connection) -> tuple[Row | None, list[Row]]:
-        return inbox.found(connection, request_id), audit.of_request(connection, request_id)
+        return inbox.found(connection, request_id), inbox.answers_to(connection, request_id)
 
     row, answers = hub.database.read(look)
     tried = [{**each, "approved": bool(each["approved"])} for each in answers]
@@ -202,17 +202,17 @@ def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: He
         *(uuid.uuid4().hex, request_id, caller.name, via, given.approved, given.scope, given.message, given.hash)
     )
     if caller.kind != accounts.PERSON:
-        hub.database.write(lambda connection: audit.write(connection, answered, audit.REFUSED))
+        hub.database.write(lambda connection: inbox.record_answer(connection, answered, inbox.REFUSED))
         raise access.not_a_person()
     became, row = hub.database.write(lambda connection: inbox.answer(connection, answered))
     request = shown(_existing(row))
-    if became == audit.WON:
+    if became == inbox.WON:
         return PlainJSON({"won": True, "why": None, "request": request})
-    has_ended = became == audit.LATE and request["state"] in (inbox.EXPIRED, inbox.WITHDRAWN)
+    has_ended = became == inbox.LATE and request["state"] in (inbox.EXPIRED, inbox.WITHDRAWN)
     return PlainJSON({"won": False, "why": request["state"] if has_ended else became, "request": request}, 409)
 
 
-@router.get("/sessions", response_model=schemas_reports.Sessions, tags=["people"], responses=failures(401, 403))
+@router.get("/sessions", response_model=schemas.Sessions, tags=["people"], responses=failures(401, 403))
 def list_sessions(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
     """Sessions that records have come from, the latest first."""
     return {"sessions": hub.database.read(lambda connection: records.sessions(connection, limit))}
@@ -220,7 +220,7 @@ def list_sessions(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
 
 @router.get(
     "/sessions/{machine}/{session}/timeline",
-    response_model=schemas_reports.Timeline,
+    response_model=schemas.Timeline,
     tags=["people"],
     responses=failures(401, 403),
 )
@@ -237,7 +237,7 @@ def show_timeline(
     return PlainJSON({"records": found})
 
 
-@router.get("/hooks", response_model=schemas_reports.Hooks, tags=["people"], responses=failures(401, 403))
+@router.get("/hooks", response_model=schemas.Hooks, tags=["people"], responses=failures(401, 403))
 def list_hooks(
     _: Person, hub: Here, since: Annotated[str, Query(pattern="^[0-9]{1,4}[smhdw]$")] = "7d"
 ) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from . import access, accounts, rules, webhooks
-from . import schemas_people as shapes
+from . import schemas as shapes
 from .access import AccessRefused, Principal, check_sign_in, client_of
 from .api import Anybody, Here, Person, PlainJSON, failures
 

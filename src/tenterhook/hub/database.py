@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..basics import places
-from ..basics.locks import Lock
+from ..basics.processes import Lock
 from ..errors import HookError
 
 if TYPE_CHECKING:

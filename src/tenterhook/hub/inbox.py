@@ -1,4 +1,7 @@
-"""Requests: opened by an agent, answered once by a person, or withdrawn, or expired. Never approved otherwise."""
+"""Requests: opened by an agent, answered once by a person, or withdrawn, or expired. Never approved otherwise.
+
+Each attempt to answer is kept, with who tried it from where and its outcome.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals.requests import content_hash
 from ..errors import HookError
-from . import audit, change_feed, webhooks
+from . import change_feed, webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,7 +142,7 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
 
     One statement decides: whoever gets the row has won. Everything that was tried is written down.
     """
-    before = audit.became(connection, given.attempt)
+    before = outcome_of(connection, given.attempt)
     if before is not None:  # it has been taken in, and only the news of it was lost
         return before, found(connection, given.request)
     now = time.time()
@@ -150,15 +153,15 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
         *(given.message, now, given.request, given.hash, now, now),
     )
     if row is not None:
-        became = audit.WON
+        became = WON
         if given.approved and given.scope == SESSION and row["grant_key"] is not None:
             _grant(connection, row, now)
     else:
         end_overdue(connection)
         row = found(connection, given.request)
         became = _lost(row, given)
-    audit.write(connection, given, became)
-    if became == audit.WON:
+    record_answer(connection, given, became)
+    if became == WON:
         change_feed.add(connection, change_feed.REQUEST, given.request, APPROVED if given.approved else DENIED)
     return became, row
 
@@ -166,12 +169,12 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
 def _lost(row: Row | None, given: Answered) -> str:
     """Why an answer did not count."""
     if row is None:
-        return audit.REFUSED
+        return REFUSED
     if row["hash"] != given.hash:
-        return audit.STALE
+        return STALE
     if row["answered_by"] == given.who and row["approved"] == int(given.approved) and row["scope"] == given.scope:
-        return audit.DUPLICATE
-    return audit.LATE
+        return DUPLICATE
+    return LATE
 
 
 def _grant(connection: Connection, row: Row, now: float) -> None:
@@ -219,3 +222,30 @@ def end_overdue(connection: Connection) -> int:
     for row in (*expired, *gone):
         change_feed.add(connection, change_feed.REQUEST, row["id"], row["state"])
     return len(expired) + len(gone)
+
+
+WON, LATE, DUPLICATE, STALE, REFUSED = "won", "late", "duplicate", "stale", "refused"
+OUTCOMES = (WON, LATE, DUPLICATE, STALE, REFUSED)
+
+
+def record_answer(connection: Connection, given: Answered, became: str) -> None:
+    """Write an answer down, once."""
+    connection.run(
+        "insert into answers (attempt, request, who, via, approved, scope, message, hash, at, became)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (attempt) do nothing",
+        *(given.attempt, given.request, given.who, given.via, int(given.approved), given.scope, given.message),
+        *(given.hash, time.time(), became),
+    )
+
+
+def outcome_of(connection: Connection, attempt: str) -> str | None:
+    """What became of an answer, if it has been taken in."""
+    row = connection.one("select became from answers where attempt = ?", attempt)
+    return None if row is None else str(row["became"])
+
+
+def answers_to(connection: Connection, request: str) -> list[Row]:
+    """What people have answered to a request, oldest first."""
+    return connection.all(
+        "select who, via, approved, scope, message, at, became from answers where request = ? order by number", request
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when it runs
 
-from . import audit, cards, charts, inbox, records, rendering, request_html, settings_pages, sign_in_pages, timelines
+from . import charts, inbox, records, rendering, request_html, settings_pages, sign_in_pages, timelines
 from .access import AccessRefused, Principal, hub_of
 from .page_auth import Fields, PageRoute, Visitor, Writer, not_found, to
 from .rendering import page
@@ -50,8 +50,8 @@ def show_inbox(request: Request, caller: Visitor) -> Response:
         *(request, caller, "inbox.html"),
         live="request",
         whole=False,
-        open=[cards.of(row) for row in rows[:_MOST_OPEN]],
-        answered=[cards.of(row) for row in answered],
+        open=[request_html.card(row) for row in rows[:_MOST_OPEN]],
+        answered=[request_html.card(row) for row in answered],
         waiting=len(rows),
         most=_MOST_OPEN,
     )
@@ -69,7 +69,7 @@ def show_card(request: Request, caller: Visitor, request_id: str, whole: bool = 
     row = hub_of(request).database.read(lambda connection: inbox.found(connection, request_id))
     if row is None:
         raise not_found("request")
-    return rendering.part(caller, "card.html", card=cards.of(row, whole=whole), whole=whole)
+    return rendering.part(caller, "card.html", card=request_html.card(row, whole=whole), whole=whole)
 
 
 @router.post("/requests/{request_id}/answer")
@@ -88,10 +88,10 @@ def answer(request: Request, caller: Writer, fields: Fields, request_id: str, wh
     became, row = hub_of(request).database.write(lambda connection: inbox.answer(connection, given))
     if row is None:
         raise not_found("request")
-    has_lost = became not in (audit.WON, audit.DUPLICATE)
+    has_lost = became not in (inbox.WON, inbox.DUPLICATE)
     status = 409 if has_lost else 200
     if rendering.is_fragment(request):
-        return rendering.part(caller, "card.html", status, card=cards.of(row, whole=whole), whole=whole)
+        return rendering.part(caller, "card.html", status, card=request_html.card(row, whole=whole), whole=whole)
     lost = "Your answer came too late and changed nothing. This is what stands." if has_lost else ""
     return _one_request(request, caller, request_id, status, lost) if has_lost else to("/")
 
@@ -109,8 +109,8 @@ def _one_request(request: Request, caller: Principal, request_id: str, status: i
     row = database.read(lambda connection: inbox.found(connection, request_id))
     if row is None:
         raise not_found("request")
-    tries = database.read(lambda connection: audit.of_request(connection, request_id))
-    card = cards.of(row, whole=True)
+    tries = database.read(lambda connection: inbox.answers_to(connection, request_id))
+    card = request_html.card(row, whole=True)
     more = {"live": "request", "whole": True, "lost": lost, "tries": tries}
     return page(request, caller, "request.html", status, card=card, **more)
 
@@ -122,7 +122,7 @@ def _one_request(request: Request, caller: Principal, request_id: str, status: i
 def show_sessions(request: Request, caller: Visitor) -> Response:
     """Every session that something is known of."""
     found = hub_of(request).database.read(lambda connection: records.sessions(connection, _MOST_SESSIONS))
-    sessions = [{**row, "path": cards.session_path(row["machine"], row["session"])} for row in found]
+    sessions = [{**row, "path": request_html.session_path(row["machine"], row["session"])} for row in found]
     return page(request, caller, "sessions.html", live="record", sessions=sessions)
 
 

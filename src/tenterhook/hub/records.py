@@ -1,4 +1,4 @@
-"""Journal records from agents: each once, in order; and what sessions and hooks look like from them."""
+"""Journal records from agents: each once, in order; the figures of sessions and hooks; and how long they are kept."""
 
 from __future__ import annotations
 
@@ -179,3 +179,24 @@ def _point(begin: float, rows: list[Row]) -> Row:
         "p50_ms": statistics.percentile(took, 0.5),
         "p95_ms": statistics.percentile(took, 0.95),
     }
+
+
+KEEP_DAYS = 90
+_DAY = 86400.0
+_OLD = (
+    "delete from runs where record in (select number from records where time < ?)",
+    "delete from records where time < ?",
+    "delete from sessions where last < ?",
+    "delete from grants where at < ?",
+    "delete from deliveries where request in (select id from requests where state <> 'open' and opened < ?)",
+    "delete from requests where state <> 'open' and opened < ?",
+    "delete from answers where at < ?",
+)
+
+
+def forget_old(connection: Connection, days: int) -> None:
+    """Drop what is older than so many days, and changes that nobody will ask for any more."""
+    change_feed.forget_old(connection)
+    before = time.time() - days * _DAY
+    for statement in _OLD:
+        connection.run(statement, before)

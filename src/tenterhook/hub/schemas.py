@@ -1,10 +1,12 @@
-"""What goes over the wire: the shapes of the HTTP interface, which its OpenAPI description is made of."""
+"""The schemas of the HTTP interface, from which its OpenAPI description is made."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+
+from . import accounts
 
 State = Literal["open", "approved", "denied", "withdrawn", "expired"]
 Scope = Literal["once", "session"]
@@ -173,3 +175,209 @@ class RequestTold(Request):
 
 class Inbox(BaseModel):
     requests: list[Request]
+
+
+Name = Annotated[str, Field(pattern=accounts.NAME)]
+Password = Annotated[str, Field(min_length=accounts.SHORTEST_PASSWORD, max_length=accounts.LONGEST_PASSWORD)]
+Number = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class SignInGiven(Given):
+    name: Short
+    password: Annotated[str, Field(max_length=accounts.LONGEST_PASSWORD)]
+
+
+class EnterGiven(Given):
+    link: Short
+
+
+class Me(BaseModel):
+    """Who you are; `csrf` goes with each change that a page makes, as the header `csrf`."""
+
+    kind: Literal["person", "agent"]
+    name: str
+    role: Literal["approver", "admin"] | None
+    csrf: str | None
+
+
+class PersonGiven(Given):
+    name: Name
+    role: Literal["approver", "admin"] = "approver"
+    password: Password | None = None
+
+
+class Person(BaseModel):
+    name: str
+    role: Literal["approver", "admin"]
+    created: Moment
+    has_password: bool
+
+
+class People(BaseModel):
+    people: list[Person]
+
+
+class PasswordGiven(Given):
+    password: Password
+
+
+class TokenGiven(Given):
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    kind: Literal["agent", "person"] = "agent"
+    person: Name | None = None
+
+
+class Token(BaseModel):
+    id: int
+    name: str
+    kind: Literal["agent", "person"]
+    person: str | None
+    created: Moment
+    last_used: Moment | None
+
+
+class Tokens(BaseModel):
+    tokens: list[Token]
+
+
+class TokenMade(BaseModel):
+    """A new token, shown this once."""
+
+    id: int
+    token: str
+
+
+class WebhookGiven(Given):
+    kind: Literal["ntfy", "slack", "json"]
+    url: Annotated[str, Field(pattern=r"^https?://[!-~]+$", max_length=2000)]
+
+
+class Webhook(BaseModel):
+    """Where the hub calls; of the address only its beginning is shown."""
+
+    number: int
+    kind: Literal["ntfy", "slack", "json"]
+    url: str
+    created_by: str
+    created: Moment
+
+
+class Webhooks(BaseModel):
+    webhooks: list[Webhook]
+
+
+class Health(BaseModel):
+    schema_: Annotated[int, Field(alias="schema")]
+    version: str
+    database: Literal["sqlite", "postgresql"]
+
+
+class RuleGiven(Given):
+    """A rule for every agent that has joined."""
+
+    answer: Literal["approve", "deny", "ask"]
+    tool: Annotated[str, Field(max_length=1000)] | None = None
+    command: Long | None = None
+    pattern: Annotated[str, Field(max_length=1000)] | None = None
+    directory: Annotated[str, Field(max_length=4096)] | None = None
+    agent: Short | None = None
+    reason: Annotated[str, Field(max_length=2000)] | None = None
+    expires: Annotated[float, Field(ge=0, le=1e11, description="seconds since 1970")] | None = None
+
+
+class Rule(RuleGiven):
+    number: int
+    created_by: str
+    created: Moment
+
+
+class Rules(BaseModel):
+    rules: list[Rule]
+
+
+class DeliveredGiven(Given):
+    """One line of a journal."""
+
+    segment: Short
+    line: Annotated[int, Field(ge=0, le=2**53)]
+    record: Object
+
+
+class RecordsGiven(Given):
+    """Lines of a journal, in their order."""
+
+    machine: Short
+    records: Annotated[list[DeliveredGiven], Field(max_length=5000)]
+
+
+class Taken(BaseModel):
+    taken: int
+    known: int
+
+
+class Session(BaseModel):
+    """A session that records have come from."""
+
+    machine: str
+    session: str
+    by: str | None
+    records: int
+    denied: int
+    first: Moment
+    last: Moment
+
+
+class Sessions(BaseModel):
+    sessions: list[Session]
+
+
+class TimelineEntry(BaseModel):
+    number: int
+    time: Moment
+    record: Object
+
+
+class Timeline(BaseModel):
+    records: list[TimelineEntry]
+
+
+class Point(BaseModel):
+    """A stretch of time in a plot."""
+
+    time: Moment
+    runs: int
+    blocks: int
+    failures: int
+    p50_ms: float
+    p95_ms: float
+
+
+class HookFigures(BaseModel):
+    """How one hook has been doing."""
+
+    hook: str
+    source: str
+    runs: int
+    blocks: int
+    failures: int
+    timeouts: int
+    not_run: int
+    allowed: int
+    asked: int
+    no_decision: int
+    would_block: int
+    changed_input: int
+    told: int
+    shadow: bool
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+    is_failing: bool
+    series: list[Point]
+
+
+class Hooks(BaseModel):
+    since: Moment
+    until: Moment
+    hooks: list[HookFigures]
+    total: list[Point]

@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from .. import __version__
 from ..basics import places
 from ..errors import HookError
-from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, retention, stream, webhooks
+from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, records, stream, webhooks
 from .database import DatabaseAway, opened
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ async def _sweep(hub: access.Hub, keep_days: int) -> None:
             if time.monotonic() - forgotten > _FORGET:
                 forgotten = time.monotonic()
                 await run_in_threadpool(
-                    hub.database.write, lambda connection: retention.forget_old(connection, keep_days)
+                    hub.database.write, lambda connection: records.forget_old(connection, keep_days)
                 )
         await asyncio.sleep(_SWEEP)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals import presenter
 from ..basics.display_text import with_stderr
-from ..journal.summary import subject
+from ..journal.records import subject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""Ask people at the hub whether a tool call may run. A failure here is never an answer."""
+"""Ask people at the hub whether a tool call may run. A failure here is never an answer.
+
+`JoinedHub` is the hub in a session of the bundled agent: people to ask, rules, and a destination for journal records.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,15 @@ from urllib.parse import quote
 from ..approvals.pending_calls import CallStatus
 from ..approvals.requests import LASTS, Answer
 from ..basics import processes
+from . import hub_rules
 from .connection import CONNECT_TIMEOUT, HubConnection, HubRefused, HubUnavailable
+from .uploader_start import ensure_uploader_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..approvals.requests import Request
+    from ..approvals.rules import Rule
     from ..basics.callers import Caller
     from .membership import Membership
 
@@ -207,3 +213,21 @@ class _AgentWaits:
 
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+
+class JoinedHub:
+    """The hub that this account has joined, for the life of this process."""
+
+    def __init__(self, membership: Membership) -> None:
+        self._membership = membership
+
+    def surface(self) -> HubSurface:
+        return HubSurface(self._membership, str(processes.this()))
+
+    async def rules(self) -> list[Rule]:
+        """Return the hub's rules, fetched in a thread."""
+        return await asyncio.to_thread(hub_rules.current, self._membership)
+
+    def upload(self) -> None:
+        """Have new journal records uploaded, without waiting for it."""
+        threading.Thread(target=ensure_uploader_running, name="tenterhook-upload", daemon=True).start()

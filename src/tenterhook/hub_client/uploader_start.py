@@ -9,7 +9,7 @@ import os
 import time
 
 from ..approvals import presence
-from ..basics import locks, places, processes
+from ..basics import places, processes
 
 _AT_MOST_EVERY = 1.0  # seconds
 
@@ -49,7 +49,7 @@ def _wake_file() -> str:
     return os.path.join(directory(), "kicked")
 
 
-def uploader_lock() -> locks.Lock:
+def uploader_lock() -> processes.Lock:
     """Return the lock that the uploader holds for as long as it runs; taking it does not wait."""
     places.make_private(directory())
-    return locks.Lock(os.path.join(directory(), "lock"), wait=0)
+    return processes.Lock(os.path.join(directory(), "lock"), wait=0)

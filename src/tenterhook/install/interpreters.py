@@ -2,7 +2,8 @@
 
 pyenv, rbenv, nodenv, asdf, mise and others put a program of their own in the place of `python3` or `node`. A file of a
 cloned project (`.python-version`, `.tool-versions`) can make it fail, and a guard with it. So hooks find the
-interpreter that the shim starts outside of any project before they find the shim.
+interpreter that the shim starts outside of any project before they find the shim. Our own must not be in a temporary
+environment either.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import functools
 import os
 import subprocess
+import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 from ..basics import env_policy, places
 from ..formats import entry_points
+from .launcher import BRIDGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,3 +119,23 @@ def _behind(shim: str, arguments: tuple[str, ...]) -> str | None:
     behind = os.path.join(os.path.dirname(told), os.path.basename(shim))
     is_one = asked.returncode == 0 and os.path.isabs(told) and entry_points.can_run(behind)
     return behind if is_one and os.path.dirname(behind) != os.path.dirname(shim) else None
+
+
+_PASSING = (
+    *("/uv/archive-v", "/uv/environments-v", "/uv/builds-v"),
+    *("/.cache/pipx/", "/pipx/.cache/"),  # what `pipx run` makes, today and before
+    *("/build/", "/.tox/", "/.nox/"),
+)
+
+
+def temporary() -> str | None:
+    """Why the line that `install` writes would soon lead nowhere; None if nothing speaks for that."""
+    for path in (sys.executable, BRIDGE):
+        real = os.path.realpath(os.path.dirname(path))
+        for part in _PASSING:
+            if part in path or part in real:
+                return f"{path} belongs to an environment that is thrown away"
+        for place in dict.fromkeys(("/tmp", "/var/tmp", tempfile.gettempdir())):  # noqa: S108  # where things do not last
+            if (path + "/").startswith(place.rstrip("/") + "/"):
+                return f"{path} is in a temporary directory"
+    return None

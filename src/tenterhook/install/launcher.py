@@ -11,8 +11,8 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from ..basics import env_policy, places
-from ..catalog import ownership, project_root
+from ..basics import env_policy, places, private_files
+from ..catalog import project_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,7 +106,7 @@ def _may_be_started(python: str) -> bool:
     there = python
     while not os.path.exists(there):  # who can write to the directory above decides what comes to be there
         there = os.path.dirname(there)
-    return ownership.writable_by_others(there) is None
+    return private_files.writable_by_others(there) is None
 
 
 def renew(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str, str], *, by_person: bool) -> None:

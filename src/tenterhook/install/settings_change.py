@@ -1,7 +1,8 @@
-"""A change to an agent's settings: planned, shown, made, and taken back without a trace."""
+"""A change to an agent's settings: planned, shown as a diff, written, and reverted byte for byte."""
 
 from __future__ import annotations
 
+import difflib
 import os
 import stat
 import time
@@ -9,17 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..agents import AGENTS
 from ..basics import places
-from ..basics.locks import Lock
+from ..basics.display_text import lines_of, text_of
+from ..basics.processes import Lock
 from ..errors import HookError
-from . import entries, event_wiring, interpreters, launcher, lines, records, text_edits, trust_tables
-from .diff import diff
+from . import entries, event_wiring, interpreters, launcher, records, text_edits, trust_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ..agents.protocol import Agent, TrustTable
     from ..model import Hook
-
 
 _ABSENT = "(absent)"  # in `created`: there was no file, not even an empty one
 
@@ -183,7 +183,7 @@ def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
         if wanted.changes:
             apply(wanted)
     except (HookError, OSError) as error:  # doctor shows it
-        places.append_line(lines.log(), f"{int(time.time())} {record['host']} wiring {error}")
+        places.append_line(entries.log(), f"{int(time.time())} {record['host']} wiring {error}")
 
 
 def edit_file(path: str, edit: Callable[[bytes], bytes]) -> bool:
@@ -311,3 +311,12 @@ def _remove(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         pass
+
+
+def diff(before: bytes, after: bytes, old: str, new: str, context: int = 3) -> str:
+    """A unified diff, empty only if nothing changes. Lines end as in the file; a missing last newline is said."""
+    lines = difflib.unified_diff(lines_of(text_of(before)), lines_of(text_of(after)), old, new, n=context)
+    return "".join(line if line.endswith("\n") else f"{line}\n{NO_NEWLINE}\n" for line in lines)
+
+
+NO_NEWLINE = "\\ No newline at end of file"

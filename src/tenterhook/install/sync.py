@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..agents import AGENTS
-from ..basics.locks import Lock
+from ..basics.processes import Lock
 from . import event_wiring, interpreters, records, settings_change
 
 if TYPE_CHECKING:

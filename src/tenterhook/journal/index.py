@@ -11,7 +11,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from ..basics import places
-from ..basics.locks import Lock
+from ..basics.processes import Lock
 from . import segments
 from .filters import Wanted, columns_of, conditions, runs_of, utf8
 from .follower import Follower, Position

@@ -1,15 +1,18 @@
-"""One line of the journal: an event, what each hook did, and the verdict."""
+"""One line of the journal: an event, what each hook did, and the verdict; and a short subject of it for people."""
 
 from __future__ import annotations
 
 import time
 
 from ..basics import light_json
+from ..basics.named_tuples import NamedTuple
 from ..model import Outcome
 from .redaction import could_hold_secret, redacted
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from ..approvals.requests import Answer, Request
@@ -198,3 +201,30 @@ def _run(run: Run, shown: _Shown) -> dict[str, Any]:
         **({"shadow": True} if hook.is_shadow else {}),
         **{key: value for key, value in said.items() if value},
     }
+
+
+PATHS = ("file_path", "path")
+_TOLD = ("prompt", "command", *PATHS, "pattern", "url", "error", "message")  # the first that is there
+
+
+class Subject(NamedTuple):
+    """The field that tells most, and its value."""
+
+    key: str
+    value: Any
+
+    @property
+    def text(self) -> str:
+        """The value as one text."""
+        return light_json.prompt_text(self.value) if self.key == "prompt" else light_json.text(self.value)
+
+
+def subject(record: Mapping[str, Any]) -> Subject | None:
+    """What an event was about; None if its payload was not kept or says nothing of it."""
+    fields = record.get("fields")
+    if not isinstance(fields, dict):
+        return None
+    given = fields.get("tool_input")
+    places = [given, fields] if isinstance(given, dict) else [fields]
+    found = next((Subject(key, place[key]) for place in places for key in _TOLD if place.get(key)), None)
+    return found or (Subject("tool_input", given) if given else None)

@@ -12,7 +12,7 @@ import os
 import time
 from _thread import allocate_lock
 
-from ..basics import light_json, locks, places
+from ..basics import light_json, places, processes
 from . import records
 
 try:
@@ -54,7 +54,7 @@ class _Gone(Exception):
 
 
 def _append_to(opened: _Opened, body: bytes) -> None:
-    if not locks.acquire(opened.lock, _LONGEST_WAIT, posix=True):  # a segment of our own: nothing is lost
+    if not processes.acquire(opened.lock, _LONGEST_WAIT, posix=True):  # a segment of our own: nothing is lost
         name = os.path.join(opened.place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
         _write_line(name, _header(0, START), START)
         _write_line(name, body, head_of(name) or START)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from support import array_hook, folder_hook, table_hook, write_config
-from tenterhook.authoring.convert import carrying, commands, documents, folders, sources, targets
+from tenterhook.authoring.convert import carrying, commands, documents, placing, sources, targets
 from tenterhook.authoring.convert.findings import Loss, Note
 from tenterhook.events import TOOL_NAMES, tool_names
 from tenterhook.formats import expressions
@@ -67,7 +67,7 @@ def convert(source: Path | list[Path], to: str, directory: Path, *, file: str | 
     made = carrying.convert(found.hooks, target)
     if to == "folder":
         out.mkdir()
-        folders.write(made, str(out))
+        placing.write_folders(made, str(out))
     else:
         out.write_text(documents.text_of(made, toml=out.suffix == ".toml"), encoding="utf-8", newline="")
     hooks = read(out) if made.hooks else ()

@@ -16,7 +16,7 @@ from install import test_json_editor, test_toml_editor
 from tenterhook.agents import AGENTS
 from tenterhook.errors import HookError
 from tenterhook.formats.own_entries import is_own_entry
-from tenterhook.install import entries, lines, trust_tables
+from tenterhook.install import entries, trust_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +101,7 @@ def fuzz(data: st.DataObject, name: str) -> None:
             return
         text, created = edited
         written = entries.found(agent, text).items()
-        assert {event: [lines.command_of(each) for each in found] for event, found in written} == {
+        assert {event: [entries.command_of(each) for each in found] for event, found in written} == {
             event: [line] for event, line in wanted.items()
         }
         assert entries.added(agent, text, wanted, created) == edited, "the second time changes something"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...basics import jsonable
+from ...basics import light_json
 from ...errors import ERROR, WARNING
 from ...events import Effect
 
@@ -27,7 +27,7 @@ class Loss(NamedTuple):
     to_check: bool = False  # it depends on what the command reads and prints, which is not looked at
 
     def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "value": jsonable.plain(self.value)}
+        return {**self._asdict(), "value": light_json.plain(self.value)}
 
 
 class Note(NamedTuple):

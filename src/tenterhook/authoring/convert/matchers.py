@@ -1,13 +1,17 @@
-"""A hook's matchers as the target writes them: `tool` and `pattern`, or one matcher for the subject of the event."""
+"""A hook's matchers as the target writes them: `tool` and `pattern`, or one matcher for the subject of the event.
+
+Expressions are translated between the dialects of the formats: Python's `re` and JavaScript.
+"""
 
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...events import TOOL_NAMES
 from ...formats import expressions, settings
-from . import dialects
+from ...formats.expressions import JAVASCRIPT, PYTHON
 from .targets import FORMS, own_tool_names
 
 if TYPE_CHECKING:
@@ -112,13 +116,13 @@ def _other(expression: str, hook: Hook, target: Target, findings: Findings) -> s
 
 def _translated(expression: str, hook: Hook, target: Target, findings: Findings, key: str) -> str | None:
     """Return the expression in the target's dialect; None, with the hook left out, if the dialects do not share it."""
-    translated = dialects.translate(expression, hook.dialect, target.dialect)
+    translated = translate(expression, hook.dialect, target.dialect)
     if translated is None:
-        both = f"{dialects.title(hook.dialect)} and {dialects.title(target.dialect)}"
+        both = f"{_dialect_title(hook.dialect)} and {_dialect_title(target.dialect)}"
         why = f"expression: it uses something that {both} do not share"
         findings.lose(key, expression, why, f"write it so that {both} read it alike", left_out=True)
         return None
-    if hook.dialect != target.dialect and hook.spec.target == _FREE_TEXT and (odd := dialects.differing(expression)):
+    if hook.dialect != target.dialect and hook.spec.target == _FREE_TEXT and (odd := differing(expression)):
         why = f"expression: {' and '.join(odd)} can find other letters and line ends in Python than in JavaScript"
         findings.lose(
             key, expression, why, "write the characters out: [0-9] for \\d, [A-Za-z0-9_] for \\w", weaker=True
@@ -166,3 +170,63 @@ def _own_names(expression: str, target: Target) -> str:
         if not found(own)
     ]
     return "".join(f"|^{name}$" for name in missing)
+
+
+_ESCAPE = r"\\(?:[!-/:-@\[-^`{-~]|[dDwWsSnrtfv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})"
+# Everything that is written and read alike in both dialects, and named groups.
+_ALIKE = re.compile(
+    rf"""
+    [^\\\[\](){{}}*+?|^$.]              # a character
+    | {_ESCAPE} | \\b                     # \\B differs in the empty text
+    | [.^$|)\]}}]
+    | \((?!\?) | \(\?(?::|=|!|<=|<!)    # groups
+    | \(\?P?<(?P<name>[A-Za-z_]\w*)>
+    | [*+?]\?? | \{{\d+(?:,\d*)?\}}\??  # repetitions
+    | \[\^?(?:(?!&&|\|\||~~|--)(?:[^\]\[\\^]|{_ESCAPE}))+\]
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_ANCHORS = {r"\A": "^", r"\Z": "$"}  # Python's, in JavaScript
+# These find letters, digits and line ends of other scripts in Python than in JavaScript.
+_DIFFERING = re.compile(r"\\[dDwWsSbB]|(?<!\\)[.$]")
+
+
+def translate(expression: str, own: str, other: str) -> str | None:
+    """Return the expression in another dialect, or None if it uses something that the dialects do not share."""
+    if own == other:
+        return expression
+    written: list[str] = []
+    position = 0
+    while position < len(expression):
+        anchor = _ANCHORS.get(expression[position : position + 2]) if own == PYTHON else None
+        found = _ALIKE.match(expression, position)
+        if anchor is not None:
+            written.append(anchor)
+            position += 2
+        elif found is not None:
+            group = f"(?P<{found['name']}>" if other == PYTHON else f"(?<{found['name']}>"
+            written.append(group if found["name"] else found[0])
+            position = found.end()
+        else:
+            return None
+    translated = "".join(written)
+    return translated if _is_valid(own, expression) and _is_valid(other, translated) else None
+
+
+def differing(expression: str) -> list[str]:
+    """Return the parts of a shared expression that find other characters outside ASCII, or at a line end."""
+    return list(dict.fromkeys(_DIFFERING.findall(expression)))
+
+
+def _dialect_title(dialect: str) -> str:
+    return {PYTHON: "Python", JAVASCRIPT: "JavaScript"}[dialect]
+
+
+def _is_valid(dialect: str, expression: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            expressions.search(dialect, expression)
+    except (expressions.BadExpression, Warning):
+        return False
+    return True

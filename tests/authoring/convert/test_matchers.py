@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tenterhook.authoring.convert.dialects import differing, translate
+from tenterhook.authoring.convert.matchers import differing, translate
 from tenterhook.formats import expressions
 from tenterhook.formats.expressions import JAVASCRIPT, PYTHON
 

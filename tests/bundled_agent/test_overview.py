@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenterhook.bundled_agent.hook_counts import Tally
+from tenterhook.bundled_agent.overview import Tally
 from tenterhook.journal import statistics
 from tenterhook.model import Failure, Hook, Run, Verdict
 
