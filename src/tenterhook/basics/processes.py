@@ -1,4 +1,4 @@
-"""Processes: ancestors as the system reports them, detached starts, the end of process groups, locks between processes."""
+"""Processes: ancestors as the system reports them, detached starts, ending process groups, locks between processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that decide which hooks a project has, as they were before they were read, and the definitions read from them.
+"""The files that decide which hooks a project has, as they were before they were read, and the definitions in them.
 
 A change in between is seen at the next load, which reads only the definitions whose files have changed.
 """

@@ -306,7 +306,7 @@ def revoke_token(context: click.Context, number: int, database: str | None) -> N
     click.echo(f"token {number} no longer counts")
 
 
-@click.command(short_help="Run a hub in the background, until `hub stop`.")
+@hub.command(short_help="Run a hub in the background, until `hub stop`.")
 @serving_options
 @click.option("--no-pages", is_flag=True, hidden=True)
 @json_option
@@ -360,7 +360,7 @@ def _start_daemon(context: click.Context, *, as_json: bool) -> int:
     return 0
 
 
-@click.command(short_help="Stop the hub that runs here.")
+@hub.command(short_help="Stop the hub that runs here.")
 def stop() -> int:
     """Stop the hub that runs on this machine; none is started again."""
     refuse_below_agent("hub stop")
