@@ -20,7 +20,7 @@ from hub.hubs import Hub
 DATA = Path(__file__).parent / "data" / "version_0_1"
 STATE = ".local/state/tenterhook"
 MODES = {"guard": 0o755, "guard/HOOK.md": 0o644, "guard/scripts": 0o755, "guard/scripts/run.sh": 0o755}
-TOKEN = "th_person_DlrwJ2dcF3dFmThDt_pN2dlzFIFCOQEl9GNoS8nqmtw"  # noqa: S105  # of a hub that ran for these data alone
+TOKEN = "th_person_DlrwJ2dcF3dFmThDt_pN2dlzFIFCOQEl9GNoS8nqmtw"  # of a hub that ran for these data alone
 
 
 def tenterhook(*arguments: str) -> subprocess.CompletedProcess[str]:
