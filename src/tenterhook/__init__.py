@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
+_MODULES = {
     "Answer": "approvals.requests",
     "Call": "approvals.requests",
     "Gate": "approvals.gate",
@@ -70,8 +70,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     # A command that an agent waits for imports this package too: load what is used, when it is used.
-    if name in _HOME:
+    if name in _MODULES:
         from importlib import import_module
 
-        return getattr(import_module(f".{_HOME[name]}", __name__), name)
+        return getattr(import_module(f".{_MODULES[name]}", __name__), name)
     raise AttributeError(f"module 'tenterhook' has no attribute {name!r}")
