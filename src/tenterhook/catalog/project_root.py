@@ -8,7 +8,7 @@ from ..basics import places
 
 
 def project_root(directory: str) -> str:
-    """The directory or its nearest ancestor with `.git` or `.agents/hooks`; from inside HOME the search ends there."""
+    """Return the directory or its nearest parent with `.git` or `.agents/hooks`; the search ends at the home."""
     start = os.path.realpath(directory)
     home = os.path.realpath(places.home())
     current = start
@@ -22,7 +22,7 @@ def project_root(directory: str) -> str:
 
 
 def repository_can_reach(path: str, root: str) -> bool:
-    """Whether what lies at a path could have come with a repository: this project's, or the one around it."""
+    """Whether a path could have come with a repository: this project's, or one around the path."""
     path = os.path.realpath(path)
     ends = {os.path.realpath(places.account_home()), "/"}
     while path not in ends:
@@ -33,23 +33,23 @@ def repository_can_reach(path: str, root: str) -> bool:
 
 
 def identity(root: str) -> str:
-    """What trust is bound to: the git directory, which a repository and its worktrees share, else the path itself."""
+    """Return what trust is bound to: the git directory, which a repository and its worktrees share, else the path."""
     directory = _git_directory(root)
     return f"git:{directory}" if directory else "path:" + os.path.realpath(root)
 
 
 def identity_files(root: str) -> list[str]:
-    """The files that an identity is read from."""
+    """Return the files that an identity is read from."""
     dot_git = os.path.join(root, ".git")
     private = None if os.path.isdir(dot_git) else _pointer(dot_git, "gitdir: ")
     return [dot_git, *(os.path.join(private, name) for name in ("gitdir", "commondir") if private)]
 
 
 def repository_id(root: str) -> str | None:
-    """What tells this repository from another one at the same path; None if it was never given an id.
+    """Return an ID that differs for another repository at the same path; None if it has none yet.
 
-    A git directory keeps a random id that no clone and no archive can bring along. Where `.git` is a link, or a file
-    as in a submodule, that file itself counts, by the time the kernel keeps of it. Without git, the path is all.
+    A git directory has a random ID that no clone or archive contains. Where `.git` is a link, or a file
+    as in a submodule, it is identified by its inode and change time. Without git, only the path counts.
     """
     directory = _git_directory(root)
     if directory is not None:
@@ -62,7 +62,7 @@ def repository_id(root: str) -> str | None:
 
 
 def renew_repository_id(root: str) -> str | None:
-    """Give a repository a new id: one that is there already may have come with an archive."""
+    """Give a repository a new ID, and return it: an existing one may have come with an archive."""
     directory = _git_directory(root)
     if directory is not None:
         places.replace_file(os.path.join(directory, _ID_FILE), os.urandom(16).hex().encode())
@@ -73,7 +73,7 @@ _ID_FILE = "tenterhook-id"
 
 
 def _read_id(file: str) -> str | None:
-    """The id in a file; None if it is a link of either kind, which could lead to the id of another repository."""
+    """Return the ID in a file; None for a symbolic or hard link, which could be the ID of another repository."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -90,10 +90,10 @@ def _read_id(file: str) -> str | None:
 
 
 def _git_directory(root: str) -> str | None:
-    """The git directory of a repository, also for a worktree that this repository lists.
+    """Return the git directory of a repository, also for a worktree that the repository lists; or None.
 
-    It lists a worktree in `worktrees/NAME/gitdir`, where only its owner can write. Git itself believes any `.git` file
-    and the `commondir` of the directory it names, both of which an archive can bring along.
+    It lists a worktree in `worktrees/NAME/gitdir`, where only its owner can write. Git itself trusts any `.git` file
+    and the `commondir` of the directory it names, both of which an archive can contain.
     """
     dot_git = os.path.join(os.path.realpath(root), ".git")
     if os.path.islink(dot_git):  # it could lead to a worktree of another repository
@@ -119,7 +119,7 @@ def _pointer(file: str, prefix: str) -> str | None:
     except OSError:
         return None
     try:
-        if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:  # a pipe could be waited for without end
+        if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:  # reading a pipe could block
             return None
         line = os.fsdecode(os.read(descriptor, 4096)).strip()
     except OSError:
