@@ -157,7 +157,7 @@ class Copilot(protocol.Agent):
         own = home / ".copilot"
         own.mkdir(parents=True, exist_ok=True)
         (own / "mcp-config.json").unlink(missing_ok=True)
-        # the model is named by the environment; what is here may be a login
+        # the environment names the model; these keys may be a login
         for file in (home / self.headless_settings, own / "config.json"):
             if file.exists():
                 with edited_json(file) as settings:
@@ -180,7 +180,7 @@ class Copilot(protocol.Agent):
             "COPILOT_PROVIDER_API_KEY": protocol.KEY,
             "COPILOT_AUTO_UPDATE": "false",
             "COPILOT_HOME": str(home / ".copilot"),
-            # it unpacks hundreds of megabytes into a cache that it does not find
+            # without a cache it unpacks hundreds of megabytes
             "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
         }
 

@@ -1,4 +1,4 @@
-"""Factory Droid: Claude Code's JSON. It does not ask where a hook wants it, and limits no stop hook."""
+"""Factory Droid: Claude Code's JSON. It does not support `ask`, and has no limit for stop hooks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Droid(protocol.Agent):
 
     headless_settings = ".factory/settings.json"
     modes = (protocol.PLAIN, protocol.AUTO_APPROVE, protocol.SUBAGENT)
-    missing_modes: ClassVar = {protocol.RESUMED: "it takes up a session only from Factory's servers"}
+    missing_modes: ClassVar = {protocol.RESUMED: "it resumes a session only from Factory's servers"}
 
     def prepare(self, home: Path, url: str) -> None:
         from .headless import drop, edited_json

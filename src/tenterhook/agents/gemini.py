@@ -1,4 +1,4 @@
-"""Gemini CLI. Its `ask` hangs a headless run for ever, so it is never used."""
+"""Gemini CLI. Its `ask` hangs a headless run, so it is never used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVENTS = {
     "Notification": "notification",
 }
 _OTHERS = ("BeforeModel", "AfterModel", "BeforeToolSelection")
-# Without auto-approval it refuses the shell before any hook is asked; a flag that allows it stops at redirections.
+# Without auto-approval it refuses the shell before any hook runs; the flag that allows it excludes redirections.
 _POLICY = """\
 [[rule]]
 toolName = ["run_shell_command", "write_file", "invoke_agent"]
@@ -36,7 +36,7 @@ allowRedirection = true
 
 
 class GeminiLike(protocol.Agent):
-    """Gemini CLI, and Qwen Code which was made from it."""
+    """What Gemini CLI and its fork Qwen Code have in common."""
 
     tools = (
         *("activate_skill", "ask_user", "ask_user_question", "codebase_investigator", "complete_task"),

@@ -1,4 +1,4 @@
-"""Kimi CLI: like Kimi Code, with fewer events; it honours a block and nothing else."""
+"""Kimi CLI: like Kimi Code, with fewer events; it supports only blocks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Kimi(protocol.Agent):
         return self.received(wire.read_array(payload, native, self.events), native, payload)
 
     def answer(self, reply: wire.Reply) -> str | None:
-        """Text alone: JSON would be shown as text."""
+        """Return plain text: JSON would be shown as text."""
         return None if reply.deny is not None else reply.context or ""
 
     variable_prefix = "KIMI_"

@@ -1,4 +1,4 @@
-"""Kimi Code: it sends what the array format sends, and takes exit status 2 as a block."""
+"""Kimi Code: it sends the payloads of the array format, and exit status 2 is a block."""
 
 from __future__ import annotations
 
