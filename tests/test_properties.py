@@ -233,7 +233,7 @@ def test_placeholders_never_start_a_command_and_arrive_byte_for_byte(empty_direc
     names = [f"v{number}" for number in range(len(values))]
     lines = [context.replace("{{x}}", f"{{{{{name}}}}}") for name in names for context in CONTEXTS]
     filled = placeholders.fill("\n".join(lines), dict(zip(names, values, strict=True)))
-    assert not placeholders.in_code("\n".join(lines))
+    assert not placeholders.template("\n".join(lines)).misplaced
     ended = subprocess.run(
         ["/bin/sh", "-c", filled.line],
         env={"PATH": os.environ["PATH"], "LC_ALL": "C", **filled.variables},

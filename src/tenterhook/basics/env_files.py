@@ -8,7 +8,6 @@ started. Hashes of these lines are kept in our state directory, by the file that
 from __future__ import annotations
 
 import os
-import stat
 
 from . import env_policy, light_json, places, private_files, protected_places
 
@@ -32,19 +31,8 @@ def of_project(work_dir: str) -> str:
 
 def lines(file: str) -> list[str]:
     """Return the lines of an env file; the last is what follows the last line end, mostly nothing."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return []
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return []
-        with open(descriptor, "rb", closefd=False) as stream:
-            return stream.read(_LONGEST).decode("utf-8", "surrogateescape").split("\n")
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
+    data = private_files.read_regular(file, _LONGEST)
+    return [] if data is None else data.decode("utf-8", "surrogateescape").split("\n")
 
 
 def end_last_line(file: str) -> None:

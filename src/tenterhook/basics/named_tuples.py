@@ -141,12 +141,6 @@ else:
         def __reduce__(self):
             return type(self), (self.value,)
 
-        def __copy__(self):
-            return self
-
-        def __deepcopy__(self, _):
-            return self
-
     def remembered(maxsize):
         """Cache the results of a function by its positional arguments; clear the cache when it is full."""
 

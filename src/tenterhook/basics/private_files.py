@@ -61,6 +61,23 @@ def parsed(file: str, parse: Callable[[bytes], T]) -> T | None:
     return value
 
 
+def read_regular(file: str, most: int, *, no_links: bool = False) -> bytes | None:
+    """Return at most `most` bytes of a regular file; None for anything else, with `no_links` also for links."""
+    links = os.O_NOFOLLOW if no_links else 0
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | links)
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        is_linked = no_links and found.st_nlink != 1
+        return os.read(descriptor, most) if stat.S_ISREG(found.st_mode) and not is_linked else None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
 def _is_private(found: os.stat_result, kind: int) -> bool:
     return found.st_mode & 0o170000 == kind and found.st_uid == os.getuid() and not found.st_mode & 0o022
 

@@ -164,10 +164,8 @@ def _reason(hook: Hook, about: Problem | None) -> str:
 def _exists(hook: Hook) -> bool:
     try:
         os.lstat(hook.source)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:  # it cannot be seen
-        return True
+    except OSError as error:  # other errors do not mean that it is missing
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..basics import places
+from ..basics import places, private_files
 
 
 def project_root(directory: str) -> str:
@@ -53,7 +53,9 @@ def repository_id(root: str) -> str | None:
     """
     directory = _git_directory(root)
     if directory is not None:
-        return _read_id(os.path.join(directory, _ID_FILE))
+        # not through a link of either kind, which could lead to the ID of another repository
+        found_id = private_files.read_regular(os.path.join(directory, _ID_FILE), 64, no_links=True)
+        return found_id.decode("ascii", "replace") if found_id else None
     try:
         found = os.lstat(os.path.join(root, ".git"))
     except OSError:
@@ -70,23 +72,6 @@ def renew_repository_id(root: str) -> str | None:
 
 
 _ID_FILE = "tenterhook-id"
-
-
-def _read_id(file: str) -> str | None:
-    """Return the ID in a file; None for a symbolic or hard link, which could be the ID of another repository."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(descriptor)
-        if found.st_mode & 0o170000 != 0o100000 or found.st_nlink != 1:
-            return None
-        return os.read(descriptor, 64).decode("ascii", "replace") or None
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
 
 
 def _git_directory(root: str) -> str | None:
@@ -114,18 +99,8 @@ def _git_directory(root: str) -> str | None:
 
 
 def _pointer(file: str, prefix: str) -> str | None:
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:  # reading a pipe could block
-            return None
-        line = os.fsdecode(os.read(descriptor, 4096)).strip()
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-    if not line.startswith(prefix):
+    data = private_files.read_regular(file, 4096)
+    line = os.fsdecode(data).strip() if data is not None else None
+    if line is None or not line.startswith(prefix):
         return None
     return os.path.realpath(os.path.join(os.path.dirname(file), line[len(prefix) :]))

@@ -14,7 +14,7 @@ from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
     from ..basics.processes import Lock
@@ -110,12 +110,7 @@ class Session:
 
     def keep_stops(self, counts: Mapping[str, int]) -> None:
         """Store these counts beside the others."""
-        lock = self._lock()
-        if lock is None:
-            return
-        with lock:
-            kept = dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:])
-            _write(os.path.join(self.directory, "stops.json"), light_json.dumps(kept).encode())
+        self._update("stops.json", lambda: dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:]))
 
     def grants(self, agent: str) -> list[str]:
         """Return what was approved for this session, by the same process of the agent."""
@@ -125,12 +120,10 @@ class Session:
 
     def grant(self, agent: str, covers: str) -> None:
         """Store an approval for the session; those of an earlier process of the agent are dropped."""
-        lock = self._lock()
-        if lock is None:
-            return
-        with lock:
-            kept = {"agent": agent, "grants": [*self.grants(agent), covers][-_MOST_GRANTS:]}
-            _write(os.path.join(self.directory, "grants.json"), light_json.dumps(kept).encode())
+        self._update(
+            "grants.json",
+            lambda: {"agent": agent, "grants": [*self.grants(agent), covers][-_MOST_GRANTS:]},
+        )
 
     def variables(self) -> dict[str, str]:
         """Return the variables that pre-session hooks have set, as of the last `open`."""
@@ -194,6 +187,13 @@ class Session:
             self._variables = {**self._variables, **accepted}
             data = light_json.dumps(self._variables).encode()
             _write(self._file, data)
+
+    def _update(self, name: str, content: Callable[[], object]) -> None:
+        """Write a JSON file of the session, if it can be written; `content` is called with the session locked."""
+        lock = self._lock()
+        if lock is not None:
+            with lock:
+                _write(os.path.join(self.directory, name), light_json.dumps(content()).encode())
 
     def _lock(self) -> Lock | None:
         """Return the session's lock; None if the directory cannot be written."""

@@ -48,11 +48,6 @@ class Filled(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def in_code(command: str) -> tuple[Misplaced, ...]:
-    """Return the placeholders of a command whose values would be code."""
-    return template(command).misplaced
-
-
 def fill(command: str, payload: Mapping[str, Any]) -> Filled:
     """Return the command for one event."""
     made = template(command)

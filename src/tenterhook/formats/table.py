@@ -50,7 +50,7 @@ def _read_one(
     problems += matcher_problems
     command = values["command"]
     if isinstance(command, str):
-        for placeholder in placeholders.in_code(command):
+        for placeholder in placeholders.template(command).misplaced:
             message = f"{placeholder.text} would be run as code ({placeholder.where})"
             remedy = "read the value from the JSON on stdin, or use the placeholder as a plain argument"
             problems.append(Problem("placeholder-in-code", file, line_of("command"), "command", message, remedy))
