@@ -69,6 +69,7 @@ class Droid(protocol.Agent):
                 yield f"hooksDisabled in {file} switches every hook off", "remove it"
 
     headless_settings = ".factory/settings.json"
+    write_tool = "Create"
     modes = (protocol.PLAIN, protocol.AUTO_APPROVE, protocol.SUBAGENT)
     missing_modes: ClassVar = {protocol.RESUMED: "it resumes a session only from Factory's servers"}
 
@@ -98,9 +99,6 @@ class Droid(protocol.Agent):
     def shell_call(self, command: str) -> ScriptedCall:
         about = {"riskLevel": "low", "riskLevelReason": "scripted", "timeout": 10, "summary": "scripted"}
         return protocol.call("Execute", {"command": command, **about})
-
-    def write_call(self, path: str, content: str) -> ScriptedCall:
-        return protocol.call("Create", {"file_path": path, "content": content})
 
     def subagent_call(self) -> ScriptedCall:
         about = {"description": "scripted", "complexity": "light", "await": True}

@@ -47,9 +47,7 @@ class GeminiLike(protocol.Agent):
     auth_type: str
     model: str
     shell_tool = "run_shell_command"
-
-    def write_call(self, path: str, content: str) -> ScriptedCall:
-        return protocol.call("write_file", {"file_path": path, "content": content})
+    write_tool = "write_file"
 
     def prepare(self, home: Path, url: str) -> None:
         from .headless import drop, drop_credentials, edited_json, table
@@ -120,13 +118,10 @@ class Gemini(GeminiLike):
     variable_prefix = "GEMINI_"
     directory = ".gemini"
     project_file = ".gemini/settings.json"
+    needs_project_trust = True
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         return super().entry(event, line, seconds * 1000)
-
-    def install_notes(self, *, in_project: bool) -> Iterator[str]:
-        if in_project:
-            yield protocol.PROJECT_TRUST.format(self.title)
 
     env_files = (".gemini/.env", ".env")
 

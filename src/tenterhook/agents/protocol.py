@@ -40,8 +40,6 @@ PROVIDER = "tenterhook"  # the name of the scripted model's provider in settings
 MODEL = "scripted-model"
 KEY = "not-a-key"
 
-PROJECT_TRUST = "{} reads a project's hooks only if the project is trusted: start it there and trust the folder"
-
 
 class TrustTable(NamedTuple):
     """Tables `[table."key"]` with a `field` that holds a hash, in a TOML file of the agent's directory."""
@@ -133,6 +131,7 @@ class Agent:
     is_hook_source: bool = False  # hooks in its own settings are in force in the bundled agent too
     reloads_hooks: bool = False  # it uses an entry that is written while it runs
     trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs no others
+    needs_project_trust: bool = False  # it ignores a project's hooks until the person trusts the project
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         """Return the entry of its settings that runs a command line at an event."""
@@ -144,7 +143,9 @@ class Agent:
 
     def install_notes(self, *, in_project: bool) -> Iterator[str]:
         """Yield what a person should know after installing."""
-        yield from ()
+        if in_project and self.needs_project_trust:
+            remedy = "start it there and trust the folder"
+            yield f"{self.title} reads a project's hooks only if the project is trusted: {remedy}"
 
     def home(self) -> str:
         """Return the folder of this person's settings."""
@@ -205,6 +206,7 @@ class Agent:
     modes: ClassVar[tuple[str, ...]] = MODES
     missing_modes: ClassVar[Mapping[str, str]] = {}  # the others, each with the reason
     shell_tool: str = "Bash"
+    write_tool: str = "Write"
     subagent_tool: str = "Agent"
     subagent_type: str = "general-purpose"
 
@@ -232,7 +234,8 @@ class Agent:
 
     def write_call(self, path: str, content: str) -> ScriptedCall:
         """Return the call that writes a file."""
-        return call("Write", {"file_path": path, "content": content})
+        given = {"file_path": path, "content": content}
+        return call(self.write_tool, {self.input_keys.get(key, key): value for key, value in given.items()})
 
     def subagent_call(self) -> ScriptedCall:
         """Return the call that starts a subagent with the prompt `TASK`."""

@@ -147,7 +147,7 @@ else:
         def decorate(function):
             known = {}
 
-            def cached(*arguments):
+            def wrapper(*arguments):
                 try:
                     return known[arguments]
                 except KeyError:
@@ -156,7 +156,7 @@ else:
                     answer = known[arguments] = function(*arguments)
                     return answer
 
-            cached.__name__, cached.__doc__ = function.__name__, function.__doc__
-            return cached
+            wrapper.__name__, wrapper.__doc__ = function.__name__, function.__doc__
+            return wrapper
 
         return decorate

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_REMEMBERED_TOOLS = 1024
+_MOST_PLANS = 1024
 
 
 class Reached(NamedTuple):
@@ -63,12 +63,12 @@ def plan(arranged: Arranged, event: Event) -> Plan:
     tool = event.tool_name if event.spec.has_tool else None
     if tool is not None and len(tool) > 200:  # no real tool: do not cache it
         return _plan(hooks, event)
-    remembered = arranged._plans.get((event.canonical, tool))
-    if remembered is None:
-        remembered = _plan(hooks, event)
-        if len(arranged._plans) < _REMEMBERED_TOOLS:
-            arranged._plans[event.canonical, tool] = remembered
-    return remembered
+    known = arranged._plans.get((event.canonical, tool))
+    if known is None:
+        known = _plan(hooks, event)
+        if len(arranged._plans) < _MOST_PLANS:
+            arranged._plans[event.canonical, tool] = known
+    return known
 
 
 def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
