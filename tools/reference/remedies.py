@@ -40,15 +40,15 @@ REMEDIES = {
         "`chmod go-w` what is named, and make it your own: whoever can change a hook can run code as you."
     ),
     "moved-into-repository": "Unset the variable, or name the file with `--config` once you have read it.",
-    "not-owned-by-root": "`chown -R root:` the folder, and take write permission from everybody else.",
+    "not-owned-by-root": "`chown -R root:` the folder, and remove write permission for everyone else.",
     "ignored-key": "fix its spelling or take it out.",
     "never-matches-expression": (
         "fix the expression; until then the hook never runs. Kimi Code does the same, without a word."
     ),
-    "odd-on-failure": "write `on_failure: block`, or `open`, which is what it is without.",
-    "no-description": "say in a line what the hook does.",
+    "odd-on-failure": "write `on_failure: block`, or `open`, which is the default.",
+    "no-description": "describe in one line what the hook does.",
     "odd-name": "use lower-case letters, digits and hyphens: other tools may refuse the rest.",
-    "name-differs": "give the folder and the hook the same name, so that people find it.",
+    "name-differs": "give the folder and the hook the same name.",
     "name-twice": "give each hook a name of its own; both run.",
     "escape-in-quotes": "put the expression in single quotes: `pattern: '\\.py$'`.",
     "control-character": "put the expression in single quotes: in double quotes `\\b` is a backspace.",
