@@ -1,4 +1,4 @@
-"""Hubs over both databases, started once for all tests of a file."""
+"""Hubs over both databases: one over SQLite for all tests of a process, one over PostgreSQL for each file."""
 
 from __future__ import annotations
 
@@ -31,18 +31,23 @@ def database(request: pytest.FixtureRequest) -> str | None:
     return server.new_database()
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory, database: str | None) -> Iterator[hubs.Hub]:
-    """A hub that the tests of a file share."""
-    with hubs.running(tmp_path_factory.mktemp("hub"), database=database) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def small_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hubs.Hub]:
-    """The same over SQLite alone, for what does not depend on the database."""
+    """A hub over SQLite that all tests share, since its start takes a second; each makes people of its own."""
     with hubs.running(tmp_path_factory.mktemp("hub")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def hub(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database: str | None
+) -> Iterator[hubs.Hub]:
+    """The same, and one over PostgreSQL, for what depends on the database."""
+    if database is None:
+        yield request.getfixturevalue("small_hub")
+    else:
+        with hubs.running(tmp_path_factory.mktemp("hub"), database=database) as running:
+            yield running
 
 
 @pytest.fixture

@@ -78,7 +78,9 @@ def test_nobody_and_strangers_get_nowhere(small_hub: Hub) -> None:
     strangers.append(small_hub.client(cookie="tenterhook=" + "x" * 43))
     for place in described(small_hub):
         for stranger in strangers:
-            assert place.send(stranger, small_hub).status_code == 401, place
+            refused = place.send(stranger, small_hub)
+            assert refused.status_code == 401, place
+            assert set(refused.json()["error"]) == {"code", "message", "remedy"}
     for place in forms():
         for stranger in strangers:
             sent = place.send(stranger, small_hub, content="approved=yes", headers=FORM)
@@ -113,7 +115,7 @@ def test_an_agent_may_do_nothing_that_is_for_people(small_hub: Hub) -> None:
 
 
 def test_an_approver_may_do_nothing_that_is_for_admins(small_hub: Hub) -> None:
-    approver = small_hub.person("anna")
+    approver = small_hub.person("approver")
     for place in described(small_hub):
         if "admins" in place.tags:
             assert place.send(approver, small_hub).status_code == 403, place

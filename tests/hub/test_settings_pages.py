@@ -23,21 +23,22 @@ def send(client: httpx.Client, path: str, **fields: str) -> httpx.Response:
 def test_a_rule_is_added_with_its_end_and_removed(small_hub: Hub, signed_in: httpx.Client) -> None:
     added = send(signed_in, "/rules", answer="deny", tool="Shell", command=" rm <b> ", reason="no", days="2")
     assert (added.status_code, added.headers["location"]) == (303, "/rules")
-    (rule,) = signed_in.get("/api/v1/rules").json()["rules"]
+    *_, rule = signed_in.get("/api/v1/rules").json()["rules"]
     assert (rule["answer"], rule["command"], rule["directory"]) == ("deny", "rm <b>", None)
     assert rule["created_by"] == small_hub.person_file["name"]
     assert 86400 < rule["expires"] - time.time() <= 2 * 86400
     assert "rm &lt;b&gt;" in signed_in.get("/rules").text
     assert send(signed_in, f"/rules/{rule['number']}/remove").status_code == 303
-    assert signed_in.get("/api/v1/rules").json()["rules"] == []
+    assert rule not in signed_in.get("/api/v1/rules").json()["rules"]
     assert send(signed_in, f"/rules/{rule['number']}/remove").status_code == 404
 
 
 def test_a_rule_that_is_wrong_is_the_form_again_with_what_was_typed(signed_in: httpx.Client) -> None:
+    before = signed_in.get("/api/v1/rules").json()
     again = send(signed_in, "/rules", answer="approve", pattern="(", reason="a reason")
     assert again.status_code == 422
     assert 'value="a reason"' in again.text
-    assert signed_in.get("/api/v1/rules").json()["rules"] == []
+    assert signed_in.get("/api/v1/rules").json() == before
 
 
 def test_a_person_is_added_and_removed(small_hub: Hub, signed_in: httpx.Client) -> None:
@@ -64,5 +65,6 @@ def test_a_token_is_shown_once_and_counts_until_it_is_revoked(small_hub: Hub, si
 
 @pytest.mark.parametrize("fields", [{"kind": "json", "url": "file:///etc/passwd"}, {"kind": "odd", "url": "http://x"}])
 def test_a_webhook_needs_a_known_kind_and_an_address(signed_in: httpx.Client, fields: dict[str, str]) -> None:
+    before = signed_in.get("/api/v1/webhooks").json()
     assert send(signed_in, "/webhooks", **fields).status_code == 422
-    assert signed_in.get("/api/v1/webhooks").json()["webhooks"] == []
+    assert signed_in.get("/api/v1/webhooks").json() == before
