@@ -26,7 +26,13 @@ SLOW = (
     *("hub/browser", "hub/test_fuzzing", "hub/test_growth", "hub/test_postgres", "hub/test_races"),
     *("hub_client/test_agent_and_hub", "hub_client/test_companion", "hub_client/test_hosts_and_hub"),
     *("hub_client/test_join_command",),
-    *("install/test_event_wiring", "journal/test_export", "journal/test_kills", "journal/test_verify"),
+    *(
+        "install/test_event_wiring",
+        "journal/test_export",
+        "journal/test_kills",
+        "journal/test_retention",
+        "journal/test_segments",
+    ),
     *("test_docs_hub", "test_fuzz", "test_site"),
 )
 
