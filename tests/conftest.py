@@ -22,8 +22,17 @@ SLOW = (
     *("agents/test_codex", "bundled_agent/test_killed", "bundled_agent/test_network", "bundled_agent/test_replay"),
     *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_new", "authoring/test_trying"),
     *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
-    *("hooks/test_protect_hooks", "hub", "install/test_settings_files", "install/test_reinstalling"),
-    *("install/test_event_wiring", "journal/test_export", "journal/test_kills", "journal/test_verify"),
+    *("hooks/test_protect_hooks", "install/test_settings_files", "install/test_reinstalling"),
+    *("hub/browser", "hub/test_fuzzing", "hub/test_growth", "hub/test_postgres", "hub/test_races"),
+    *("hub_client/test_agent_and_hub", "hub_client/test_companion", "hub_client/test_hosts_and_hub"),
+    *("hub_client/test_join_command",),
+    *(
+        "install/test_event_wiring",
+        "journal/test_export",
+        "journal/test_kills",
+        "journal/test_retention",
+        "journal/test_segments",
+    ),
     *("test_docs_hub", "test_fuzz", "test_site"),
 )
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from tenterhook.doctor.live.model import MODEL, ScriptedCall
+from tenterhook import Answer, Event, Request, Verdict
+from tenterhook.doctor.live.model import MODEL, ScriptedCall, ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,43 @@ class Stage(NamedTuple):
 
     def broken(self) -> ScriptedCall:
         return ScriptedCall(f"{self.prefix}broken", {"why": "why not"})
+
+
+class Person:
+    """A surface that answers every question alike."""
+
+    def __init__(self, approved: bool, *, ends_turn: bool = False) -> None:
+        self.answer = Answer(approved, "person", reason=None if approved else "I say no.", ends_turn=ends_turn)
+        self.asked: list[Request] = []
+
+    async def ask(self, request: Request) -> Answer:
+        self.asked.append(request)
+        return self.answer
+
+
+class Played:
+    """What came of a run: the answer, the events with their verdicts, what the model was sent."""
+
+    def __init__(self) -> None:
+        self.answer = ""
+        self.told: list[tuple[Event, Verdict]] = []
+        self.results: list[str] = []
+        self.requests = 0
+        self.model: ScriptedModel
+
+    def hear(self, event: Event, verdict: Verdict) -> None:
+        self.told.append((event, verdict))
+
+    @property
+    def names(self) -> list[str]:
+        return [event.canonical for event, _ in self.told]
+
+    def events(self, name: str) -> list[Event]:
+        return [event for event, _ in self.told if event.canonical == name]
+
+
+def saying(**said: Any) -> Callable[[Event], dict[str, Any]]:
+    return lambda event: said
 
 
 def note(name: str) -> str:

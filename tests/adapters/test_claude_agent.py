@@ -15,8 +15,7 @@ from claude_agent_sdk import (
     ResultMessage,
 )
 
-from adapters.stages import claude_options
-from adapters.test_frameworks import Played, saying
+from adapters.stages import Played, claude_options, saying
 from tenterhook import Answer, Engine, Request
 from tenterhook.adapters import claude_agent
 from tenterhook.adapters.claude_agent import HooksCallbacks

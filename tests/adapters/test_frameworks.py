@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters import stages
+from adapters.stages import Person, Played, saying
 from support import alive, folder_hook, until, user_hooks
-from tenterhook import Answer, Engine, Event, Request, Verdict
+from tenterhook import Engine, Event
 from tenterhook.doctor.live.model import ScriptedModel, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from adapters.stages import Stage
@@ -23,39 +23,6 @@ if TYPE_CHECKING:
 QUICK = [stages.PYDANTIC_AI, stages.OPENAI_AGENTS, stages.LANGCHAIN, stages.LANGCHAIN_SYNC]
 EVERY = [*QUICK, pytest.param(stages.CLAUDE_AGENT, marks=pytest.mark.slow)]  # which starts a program of 200 MB
 everywhere = pytest.mark.parametrize("stage", EVERY, ids=lambda stage: stage.name)
-
-
-class Person:
-    """A surface that answers every question alike."""
-
-    def __init__(self, approved: bool, *, ends_turn: bool = False) -> None:
-        self.answer = Answer(approved, "person", reason=None if approved else "I say no.", ends_turn=ends_turn)
-        self.asked: list[Request] = []
-
-    async def ask(self, request: Request) -> Answer:
-        self.asked.append(request)
-        return self.answer
-
-
-class Played:
-    """What came of a run: the answer, the events with their verdicts, what the model was sent."""
-
-    def __init__(self) -> None:
-        self.answer = ""
-        self.told: list[tuple[Event, Verdict]] = []
-        self.results: list[str] = []
-        self.requests = 0
-        self.model: ScriptedModel
-
-    def hear(self, event: Event, verdict: Verdict) -> None:
-        self.told.append((event, verdict))
-
-    @property
-    def names(self) -> list[str]:
-        return [event.canonical for event, _ in self.told]
-
-    def events(self, name: str) -> list[Event]:
-        return [event for event, _ in self.told if event.canonical == name]
 
 
 def play(
@@ -78,10 +45,6 @@ def play(
         played.results = played.model.tool_results()
         played.requests = sum(request.protocol is not None for request in played.model.requests)
     return played
-
-
-def saying(**said: Any) -> Callable[[Event], dict[str, Any]]:
-    return lambda event: said
 
 
 @pytest.mark.parametrize("stage", [*QUICK, stages.CLAUDE_AGENT], ids=lambda stage: stage.name)

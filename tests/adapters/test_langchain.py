@@ -19,8 +19,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 from pydantic import SecretStr
 
-from adapters.stages import note
-from adapters.test_frameworks import saying
+from adapters.stages import note, saying
 from tenterhook import Answer, Engine, Event, Request, Verdict
 from tenterhook.adapters import langchain
 from tenterhook.adapters.langchain import HooksMiddleware

@@ -21,8 +21,7 @@ from agents import (
 )
 from agents.mcp import MCPServerStdio
 
-from adapters.stages import note, openai_client
-from adapters.test_frameworks import Person, saying
+from adapters.stages import Person, note, openai_client, saying
 from tenterhook import Engine, Event, Verdict
 from tenterhook.adapters.openai_agents import HooksRunner
 from tenterhook.doctor.live.model import MODEL, ScriptedCall, ScriptedModel, Turn

@@ -27,12 +27,21 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = str | list[dict[str, Any]] | dict[str, Any]
 
+# Root reads and writes everything; without this capability it is as everybody else.
+AS_ANYBODY = """
+import ctypes, os, sys
+for capability in (1, 2):  # to write, and to read, whatever the modes say
+    ctypes.CDLL(None).prctl(24, capability)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 SECONDS = 60  # the longest a session may take
 _NOT_OURS = ("TENTERHOOK_", "KIMI_", "XDG_")
 ASKED = r"y\b.*\bs\b.*\bn\b.*\bf\b"  # the question's keys, once it is open
 
 
 # ------------------------------------------------------------------ what the model says
+
+OVERLOADED: dict[str, Any] = {"error": {"status": 503, "message": "overloaded"}}
 
 
 def tool(name: str, /, **given: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bundled_agent.life import ENDS, OBSERVED, PROMPT, ROWS
-from bundled_agent.playing import answer, block, permission, shell, task, tool, when
+from bundled_agent.playing import OVERLOADED, answer, block, permission, shell, tool, when
 from support import alive, until
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from bundled_agent.life import Life
     from bundled_agent.playing import Answer, Play
-
-OVERLOADED: dict[str, Any] = {"error": {"status": 503, "message": "overloaded"}}
 
 
 # ------------------------------------------------------------------ observers, all in one session
@@ -258,23 +256,6 @@ def test_pre_tool_call_a_block_means_the_tool_does_not_run(play: Play, hook: str
     assert {sent["tool_name"] for sent in heard.all} == {"Shell"}
 
 
-def test_pre_tool_call_holds_for_a_subagents_calls(play: Play) -> None:
-    """The same, subagents' tool calls included."""
-    heard = play.hook("folder pre-tool-call", when("touch forbidden", block("not here")), matcher={"tool": "Shell"})
-    after = play.hook("folder post-tool-call", matcher={"tool": "Shell"})
-    session = play.run(
-        [task("helper")],
-        "Done.",
-        tasks={"helper": [[shell("touch forbidden")], [shell("touch harmless")], "I was not let."]},
-    )
-    assert not play.ran("forbidden")
-    assert play.ran("harmless")
-    assert session.by("helper")[1].failed == ["not here"]
-    assert "I was not let." in session.last.results[0]["content"]
-    assert [sent["tool_input"]["command"] for sent in heard.all] == ["touch forbidden", "touch harmless"]
-    assert after.once["tool_input"] == {"command": "touch harmless"}
-
-
 def test_post_tool_call_a_folder_hooks_reason_goes_to_the_model_beside_the_result(play: Play) -> None:
     """`post-tool-call`: folder: the reason goes to the model beside the result; table, array: observer"""
     matched: Any = {"matcher": {"pattern": "marker"}}
@@ -368,177 +349,7 @@ def test_permission_result_tells_what_was_answered(life: Life) -> None:
         assert decisions == [("Shell", "approved"), ("Task", "approved"), ("Task", "approved")]
 
 
-# ------------------------------------------------------------------ subagents
-
-
-@pytest.mark.parametrize("hook", ["folder pre-subagent", "table subagent_start"])
-def test_pre_subagent_a_block_means_it_does_not_run_and_its_caller_gets_the_reason(play: Play, hook: str) -> None:
-    """`pre-subagent`, `subagent_start`: the subagent does not run, its caller gets the reason"""
-    heard = play.hook(hook, when("reviewer", block("no reviews today")))
-    session = play.run(
-        [task("reviewer")], [task("helper")], "Done.", tasks={"reviewer": ["reviewed"], "helper": ["helped"]}
-    )
-    assert session.by("reviewer") == []
-    assert session.last.failed == ["no reviews today"]
-    assert "helped" in session.last.results[1]["content"]
-    assert [sent["subagent_name"] for sent in heard.all] == ["reviewer", "helper"]
-
-
-def test_pre_subagent_an_array_hook_is_awaited_and_ignored(play: Play) -> None:
-    """`SubagentStart`: subagent's name: array: awaited, ignored"""
-    heard = play.hook("array SubagentStart", f"sleep 0.4; touch over; {block('objection')}", matcher="^reviewer$")
-    other = play.hook("array SubagentStart", block("objection"), matcher="^helper$")
-    session = play.run([task("reviewer")], "Done.", tasks={"reviewer": [[shell("cat over || echo early")], "fine"]})
-    assert "early" not in session.by("reviewer")[-1].text
-    assert session.last.failed == []
-    assert "fine" in session.last.results[0]["content"]
-    assert "objection" not in session.last.text
-    assert heard.once["agent_name"] == "reviewer"
-    assert other.all == []
-
-
-@pytest.mark.parametrize("hook", ["folder post-subagent", "table subagent_stop"])
-def test_post_subagent_a_block_means_the_subagent_goes_on_with_the_reason(play: Play, hook: str) -> None:
-    """`post-subagent`, `subagent_stop`: the subagent goes on with the reason"""
-    heard = play.hook(hook, f"test -e checked || {{ {block('check it first')}; }}")
-    session = play.run([task("reviewer")], "Done.", tasks={"reviewer": ["fine", [shell("touch checked")], "checked"]})
-    assert play.ran("checked")
-    asked = session.by("reviewer")
-    assert len(asked) == 3
-    assert "check it first" in asked[1].users[-1]
-    assert "checked" in session.last.results[0]["content"]
-    assert [sent["response"] for sent in heard.all] == ["fine", "checked"]
-
-
-def test_post_subagent_an_array_hook_observes_success_only(play: Play) -> None:
-    """`SubagentStop`: subagent's name: array: observer, fires on success only"""
-    heard = play.hook("array SubagentStop", block("objection"), matcher="^(reviewer|helper)$")
-    session = play.run(
-        [task("reviewer")], [task("helper")], "Done.", tasks={"reviewer": [OVERLOADED], "helper": ["helped"]}
-    )
-    assert heard.once["agent_name"] == "helper"
-    assert len(session.by("helper")) == 1
-    first, second = session.last.results
-    assert first["failed"]
-    assert "helped" in second["content"]
-    assert "objection" not in session.last.text
-
-
-# ------------------------------------------------------------------ compaction
-
-LONG: tuple[Answer, ...] = ({"calls": [shell("echo early work")], "tokens": {"input": 5000, "output": 10}}, "Done.")
-
-
-@pytest.mark.parametrize("hook", ["folder pre-context-compact", "table pre_compact"])
-def test_pre_context_compact_a_block_means_it_is_skipped(play: Play, hook: str) -> None:
-    """`pre-context-compact`, `pre_compact`: compaction is skipped"""
-    play.settings["compact_above"] = 1000
-    heard, after = play.hook(hook, block("keep it all")), play.hook("folder post-context-compact")
-    session = play.run(*LONG, summaries=["They worked."])
-    assert session.by("summary") == []
-    assert "early work" in session.last.text
-    assert session.kept("compaction") == []
-    assert after.all == []
-    assert heard.once["trigger"] == "auto"
-    assert heard.once["token_count"] > 1000
-
-
-def test_pre_context_compact_an_array_hook_is_awaited_and_ignored(play: Play) -> None:
-    """`PreCompact`: `manual` / `auto`: array: awaited, ignored"""
-    play.settings["compact_above"] = 1000
-    heard = play.hook("array PreCompact", f"sleep 0.4; touch over; {block('objection')}", matcher="^auto$")
-    manual = play.hook("array PreCompact", matcher="^manual$")
-    after = play.hook("folder post-context-compact", "test -e over && touch awaited")
-    session = play.run(*LONG, summaries=["They worked."])
-    assert len(session.by("summary")) == 1
-    assert "They worked." in session.last.text
-    assert "objection" not in session.last.text
-    assert heard.once["trigger"] == "auto"
-    assert manual.all == []
-    assert after.once["trigger"] == "auto"
-    assert play.ran("awaited")
-
-
-def test_post_context_compact_comes_after_a_successful_write_only(play: Play) -> None:
-    """`post-context-compact`, `PostCompact`: `manual` / `auto`: observer; after a successful write only"""
-    play.settings["compact_above"] = 1000
-    before = play.hook("folder pre-context-compact")
-    folder = play.hook("folder post-context-compact", f'cat "{play.home}"/.local/state/tenterhook/agent/*.jsonl > kept')
-    array = play.hook("array PostCompact", block("objection"), matcher="^auto$")
-    play.run(*LONG, summaries=[OVERLOADED], exits=None)
-    assert len(before.all) >= 1
-    assert folder.all == array.all == []
-    session = play.run(*LONG, summaries=["They worked."])
-    assert folder.once["trigger"] == array.once["trigger"] == "auto"
-    assert "They worked." in (play.project / "kept").read_text()
-    assert session.kept("compaction")[0]["summary"] == "They worked."
-
-
 # ------------------------------------------------------------------ background tasks and the newer events
-
-
-def test_notification_observes_what_became_of_a_background_task(play: Play) -> None:
-    """`notification`, `Notification`: the type, e.g. `task.completed`: observer"""
-    folder = play.hook("folder notification", block("objection"))
-    array = play.hook("array Notification", block("objection"), matcher=r"^task\.completed$")
-    failed = play.hook("array Notification", block("objection"), matcher=r"^task\.failed$")
-    turns = play.hook("array TurnStarted", block("objection"), matcher="^notification$")
-    submitted = play.hook("folder pre-agent-turn")
-    session = play.run(
-        [task("worker", background=True)],
-        "It is under way.",
-        "Good.",
-        tasks={"worker": [{"text": "all worked", "delay": 1.5}]},
-    )
-    first, second, third = session.by()
-    assert "all worked" not in second.text
-    assert '<notification type="task.completed"' in third.users[-1]
-    assert "all worked" in third.users[-1]
-    assert "objection" not in third.text
-    assert folder.once["notification_type"] == array.once["notification_type"] == "task.completed"
-    assert failed.all == []
-    assert turns.once["origin_kind"] == "notification"
-    assert len(submitted.all) == 1
-    assert [line["status"] for line in session.kept("task")] == ["started", "completed"]
-    assert first.who == "agent"
-
-
-def test_notification_tells_of_a_task_that_failed_and_of_one_that_was_lost(play: Play) -> None:
-    """`notification`: the type: `task.failed`, and `task.lost` after a crash and resume"""
-    heard = play.hook("folder notification")
-    failing = play.run(
-        [task("worker", background=True)], {"text": "Under way.", "delay": 1.5}, "Oh.", tasks={"worker": [OVERLOADED]}
-    )
-    assert heard.once["notification_type"] == "task.failed"
-    assert '<notification type="task.failed"' in failing.last.text
-    running = play.start(
-        [task("worker", background=True)],
-        [shell("touch begun; sleep 60")],
-        tasks={"worker": [{"text": "never", "delay": 60}]},
-    )
-    try:
-        until(lambda: play.ran("begun"))
-    finally:
-        running.process.kill()
-        running.process.communicate()
-    resumed = play.run("I see.", "I see.", prompt="go on", options=["--resume"])
-    assert [sent["notification_type"] for sent in heard.all] == ["task.failed", "task.lost"]
-    assert '<notification type="task.lost"' in resumed.last.text
-
-
-def test_notification_tells_of_a_task_that_was_killed(play: Play) -> None:
-    """`notification`: the type: `task.killed`, when the session ends before it"""
-    heard = play.hook("folder notification")
-    calls = [task("worker", background=True)], [shell("touch begun; sleep 60")]
-    running = play.start(*calls, tasks={"worker": [{"text": "never", "delay": 60}]})
-    try:
-        until(lambda: play.ran("begun"))
-        running.process.send_signal(signal.SIGINT)
-        session = running.end(130)
-    finally:
-        running.process.kill()
-    assert heard.once["notification_type"] == "task.killed"
-    assert [line["status"] for line in session.kept("task")] == ["started", "killed"]
 
 
 def test_turn_started_tells_where_the_turn_comes_from(life: Life) -> None:
@@ -547,24 +358,6 @@ def test_turn_started_tells_where_the_turn_comes_from(life: Life) -> None:
         sent = life.first("turn-started", family)
         assert (sent["origin_kind"], sent["prompt"]) == ("user", PROMPT)
         assert sent["turn_id"]
-
-
-def test_task_started_tells_of_subagents(play: Play) -> None:
-    """`TaskStarted`/`task-started` kind → `task_id, kind, description, detached`"""
-    heard = play.hook("folder task-started", block("objection"))
-    kinds = play.hook("array TaskStarted", block("objection"), matcher="^subagent$")
-    session = play.run(
-        [task("worker", background=True)],
-        {"text": "Under way.", "delay": 1.0},
-        "Good.",
-        tasks={"worker": ["worked"]},
-    )
-    sent = heard.once
-    assert sent["detached"] is True
-    assert sent["description"] == "worker looks"
-    assert sent["task_id"] == session.kept("task")[0]["task_id"]
-    assert kinds.once["kind"] == sent["kind"]
-    assert "objection" not in session.last.text
 
 
 def test_session_heartbeat_beats_while_the_session_lives(play: Play) -> None:

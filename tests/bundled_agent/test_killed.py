@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from bundled_agent.playing import Play, answer, shell, task, tool
-from bundled_agent.test_tools import AS_ANYBODY
+from bundled_agent.playing import AS_ANYBODY, Play, answer, shell, task, tool
 from support import alive, folder_hook, until, user_hooks
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any
@@ -99,41 +98,6 @@ def test_a_script_that_is_not_there_is_said(project: Path, name: str, said: str)
     assert ended.stdout == ""
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
-
-
-def test_without_a_model_it_is_said_how_to_name_one(project: Path) -> None:
-    ended = tenterhook("agent", "go", stdin=subprocess.DEVNULL)
-    assert ended.returncode == 1
-    assert "no model is named" in ended.stderr
-    assert "scripted:FILE" in ended.stderr
-    assert "config.toml" in ended.stderr
-
-
-@pytest.mark.parametrize("model", ["nosuchprovider:x", "nonsense", "openai:"])
-def test_a_model_that_nobody_knows_is_said(project: Path, model: str) -> None:
-    ended = tenterhook("agent", "go", "--model", model, stdin=subprocess.DEVNULL)
-    assert ended.returncode == 1
-    assert "Traceback" not in ended.stderr
-    assert "--model" in ended.stderr
-
-
-@pytest.mark.parametrize(
-    ("model", "variable"),
-    [
-        ("openai:gpt-5", "OPENAI_API_KEY"),
-        ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-        ("ollama:qwen3", "OLLAMA_BASE_URL"),
-    ],
-)
-def test_a_model_without_its_key_names_the_variable_and_the_way_without_one(
-    project: Path, model: str, variable: str
-) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != variable}
-    ended = tenterhook("agent", "go", "--model", model, stdin=subprocess.DEVNULL, env=environment)
-    assert ended.returncode == 1
-    assert f"{model} needs {variable}" in ended.stderr
-    assert f"export {variable}=" in ended.stderr
-    assert "--model scripted:FILE" in ended.stderr
 
 
 def test_the_script_may_be_named_in_the_settings(play: Play) -> None:

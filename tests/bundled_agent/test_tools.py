@@ -14,7 +14,7 @@ import yaml
 from pydantic_ai import ToolReturn
 from pydantic_ai.exceptions import ToolFailed
 
-from bundled_agent.playing import shell, tool
+from bundled_agent.playing import AS_ANYBODY, shell, tool
 from support import alive, until
 from tenterhook.bundled_agent.tools import Tools
 
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 
 MOST = 30_000  # characters that a tool returns
 LONG = 60  # seconds: longer than any test may take
-# Root reads and writes everything; without this capability it is as everybody else.
-AS_ANYBODY = """
-import ctypes, os, sys
-for capability in (1, 2):  # to write, and to read, whatever the modes say
-    ctypes.CDLL(None).prctl(24, capability)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 
 
 def run(project: Path, command: str, variables: Mapping[str, str] | None = None, **more: Any) -> str:

@@ -11,19 +11,24 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 import pytest
 
 from support import until
 from tenterhook.approvals.requests import content_hash
+from tenterhook.hub import database as databases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tenterhook.hub.database import Connection
+
 WORK_DIR = "/work/here"
+PASSWORD = "correct horse battery"
+T = TypeVar("T")
 
 
 class Hub:
@@ -111,6 +116,14 @@ class Hub:
         where = ["--database", self.database] if self.database else []
         line = [sys.executable, "-m", "tenterhook", "hub", *where, *arguments]
         return subprocess.run(line, capture_output=True, text=True, env=self.environment, timeout=60, **options)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do a piece of work in its database, beside it."""
+        kept = databases.opened(self.database or str(self.home / ".local/state/tenterhook/hub/hub.db"))
+        try:
+            return kept.write(work)
+        finally:
+            kept.close()
 
     def end(self) -> int:
         """Ask it to end, as a person or a service manager would; its exit status."""

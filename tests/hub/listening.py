@@ -13,6 +13,8 @@ import httpx
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from hub.hubs import Hub
+
 
 class Listener:
     """Collects the events of a stream in a thread, from when it is entered on."""
@@ -66,3 +68,8 @@ class Listener:
                 wire.shutdown(socket.SHUT_RDWR)
         self._thread.join(30)
         assert not self._thread.is_alive()
+
+
+def listening(hub: Hub, last: str | None = None) -> Listener:
+    """The hub's own person, who listens."""
+    return Listener(hub.client(hub.person_file["token"]), last)

@@ -53,6 +53,7 @@ def test_there_is_one_and_then_there_is_none(home: Path) -> None:
     assert not os.path.exists(SERVICE.file)
 
 
+@pytest.mark.slow
 def test_it_answers_no_events_and_the_daemon_runs_beside_it(home: Path) -> None:
     begun()
     assert not (home / ".local/state/tenterhook/daemon.sock").exists()
@@ -63,6 +64,7 @@ def test_it_answers_no_events_and_the_daemon_runs_beside_it(home: Path) -> None:
     assert tenterhook("daemon", "stop").returncode == 0
 
 
+@pytest.mark.slow
 def test_one_that_was_killed_is_there_again_in_the_next_session(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", GUARD)
     install("claude-code")
@@ -75,6 +77,7 @@ def test_one_that_was_killed_is_there_again_in_the_next_session(home: Path, proj
     until(SERVICE.process_id)
 
 
+@pytest.mark.slow
 def test_what_cannot_start_says_why_and_is_not_tried_again(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -84,11 +87,13 @@ def test_what_cannot_start_says_why_and_is_not_tried_again(home: Path) -> None:
     assert SERVICE.config() is None
 
 
+@pytest.mark.slow
 def test_its_database_is_where_the_person_says(home: Path, project: Path) -> None:
     begun("--database", "own.db")
     assert (project / "own.db").exists()
 
 
+@pytest.mark.slow
 def test_one_in_a_terminal_is_known_and_a_second_runs_beside_it(home: Path) -> None:
     line = [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0", "--json"]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as first:

@@ -1,78 +1,105 @@
-"""Whoever listens hears of everything, once, in order; also after an interruption."""
+"""The feed of changes: who is woken by what, and which changes can be read later."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import TYPE_CHECKING
+
+import pytest
 
 from hub import hubs
 from hub.hubs import answered, opened
-from hub.listening import Listener
+from hub.listening import listening
 from support import until
+from tenterhook.hub import change_feed
+from tenterhook.hub import database as databases
+from tenterhook.hub.change_feed import Feed
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    import httpx
-
-    from hub.hubs import Hub
+    from tenterhook.hub.database import PostgreSQL, SQLite
 
 
-def listening(hub: Hub, last: str | None = None) -> Listener:
-    return Listener(hub.client(hub.person_file["token"]), last)
+@contextlib.asynccontextmanager
+async def following(kept: SQLite | PostgreSQL) -> AsyncIterator[Feed]:
+    feed = Feed(kept)
+    await feed.start()
+    try:
+        yield feed
+    finally:
+        await feed.stop()
 
 
-def test_a_page_hears_of_a_request_and_of_its_answer(hub: Hub, agent: httpx.Client, admin: httpx.Client) -> None:
-    with listening(hub) as listener:
-        asked = opened(agent)
-        until(lambda: listener.saw("request", asked["id"], "open"))
-        answered(admin, asked, approved=False)
-        until(lambda: listener.saw("request", asked["id"], "denied"))
-        states = [each["what"] for each in listener.events if each["id"] == asked["id"]]
-    assert states == ["open", "denied"]
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[SQLite | PostgreSQL]:
+    kept = databases.opened(str(tmp_path / "hub.db"))
+    yield kept
+    kept.close()
 
 
-def test_a_page_that_was_away_hears_what_it_has_missed(hub: Hub, agent: httpx.Client) -> None:
-    with listening(hub) as listener:
-        first = opened(agent)
-        until(lambda: listener.saw("request", first["id"]))
-    second = opened(agent)
-    with listening(hub, listener.last) as later:
-        until(lambda: later.saw("request", second["id"]))
-        assert not later.saw("request", first["id"])
+def add(kept: SQLite | PostgreSQL, about: str, what: str = "denied") -> None:
+    kept.write(lambda connection: change_feed.add(connection, change_feed.REQUEST, about, what))
 
 
-def test_a_number_from_another_time_does_not_make_a_page_deaf(hub: Hub, agent: httpx.Client) -> None:
-    with listening(hub, "999999999999") as listener:
-        asked = opened(agent)
-        until(lambda: listener.saw("request", asked["id"]))
+def test_one_who_waits_for_a_request_is_woken_by_its_answer_and_by_nothing_else(kept: SQLite | PostgreSQL) -> None:
+    async def run() -> None:
+        async with following(kept) as feed:
+            with feed.watching("mine") as event:
+                for about, what in (("other", "denied"), ("mine", change_feed.OPENED)):
+                    await asyncio.to_thread(add, kept, about, what)
+                while feed.last < 2:
+                    await asyncio.sleep(0.01)
+                assert not event.is_set()
+                await asyncio.to_thread(add, kept, "mine")
+                await asyncio.wait_for(event.wait(), 10)
+
+    asyncio.run(run())
 
 
-def test_an_agents_token_may_not_listen(hub: Hub) -> None:
-    with Listener(hub.agent()) as listener:
-        pass
-    assert listener.status == 403
+def test_changes_come_in_order_from_any_number_on(kept: SQLite | PostgreSQL) -> None:
+    add(kept, "before")
+
+    async def run() -> None:
+        async with following(kept) as feed:
+            assert await feed.next(feed.last, 0) == []
+            for number in range(3):
+                await asyncio.to_thread(add, kept, f"r{number}")
+            while feed.last < 4:
+                await feed.next(feed.last, 10)
+            assert [change.about for change in await feed.next(2, 0)] == ["r1", "r2"]
+            assert [change.about for change in await feed.next(0, 0)] == ["before", "r0", "r1", "r2"]
+
+    asyncio.run(run())
 
 
-def test_who_is_no_admin_does_not_hear_about_people(hub: Hub, agent: httpx.Client) -> None:
-    person = hub.person("listener")
-    with Listener(person) as listener:
-        hub.person("newcomer")
-        asked = opened(agent)
-        until(lambda: listener.saw("request", asked["id"]))
-    assert {each["kind"] for each in listener.events} == {"request"}
+def test_a_feed_that_closes_lets_everyone_go(kept: SQLite | PostgreSQL) -> None:
+    async def run() -> None:
+        async with following(kept) as feed:
+            waiting = asyncio.create_task(feed.next(feed.last, 60))
+            with feed.watching("mine") as event:
+                await asyncio.sleep(0)
+                feed.close()
+                await asyncio.wait_for(event.wait(), 10)
+            assert await asyncio.wait_for(waiting, 10) == []
+            with feed.watching("late") as late:
+                assert late.is_set()
+
+    asyncio.run(run())
 
 
-def test_a_hub_that_ends_closes_its_streams_and_long_polls(tmp_path: Path, database: str | None) -> None:
-    with hubs.running(tmp_path / "hub", database=database) as hub:
-        asked = opened(hub.agent())
-        with listening(hub) as listener:
-            hub.process.terminate()
-            assert hub.process.wait(30) == 0
-            until(lambda: listener.has_ended_well)
-        assert hub.said == ""
-        assert asked["state"] == "open"
+def test_old_changes_are_dropped_but_the_last_one(kept: SQLite | PostgreSQL) -> None:
+    for number in range(3):
+        add(kept, f"r{number}")
+    kept.write(lambda connection: connection.run("update changes set time = 1"))
+    kept.write(change_feed.forget_old)
+    assert [change.number for change in kept.read(lambda connection: change_feed.after(connection, 0))] == [3]
+    assert kept.read(change_feed.newest) == 3
 
 
+@pytest.mark.slow
 def test_two_hubs_on_one_server_are_one_inbox(tmp_path: Path, postgresql: hubs.PostgreSQL) -> None:
     database = postgresql.new_database()
     with (

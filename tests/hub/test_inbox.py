@@ -13,7 +13,6 @@ import pytest
 from hub.hubs import WORK_DIR, answered, opened, request
 from support import until
 from tenterhook.approvals.requests import content_hash
-from tenterhook.hub import database
 
 if TYPE_CHECKING:
     from hub.hubs import Hub
@@ -164,8 +163,7 @@ def test_the_inbox_shows_what_waits_and_what_was_answered(agent: httpx.Client, a
     assert found["expires"] > time.time()
     answered(admin, asked)
     assert asked["id"] not in [each["id"] for each in admin.get("/inbox?limit=1000").json()["requests"]]
-    newest = admin.get("/inbox?state=answered&limit=1").json()["requests"][0]
-    assert newest["id"] == asked["id"]
+    assert asked["id"] in [each["id"] for each in admin.get("/inbox?state=answered&limit=20").json()["requests"]]
 
 
 def test_what_no_text_column_can_hold_comes_back_as_it_was(agent: httpx.Client, admin: httpx.Client) -> None:
@@ -189,11 +187,7 @@ def test_an_asker_that_has_gone_is_not_approved_any_more(hub: Hub, agent: httpx.
 
 def _let_lease_run_out(hub: Hub, request: str) -> None:
     """As if a minute had passed without a word from the asker."""
-    kept = database.opened(hub.database or _file(hub))
-    try:
-        kept.write(lambda connection: connection.run("update requests set lease = 1 where id = ?", request))
-    finally:
-        kept.close()
+    hub.write(lambda connection: connection.run("update requests set lease = 1 where id = ?", request))
 
 
 def test_an_asker_that_hangs_up_is_gone_soon(hub: Hub, agent: httpx.Client) -> None:
@@ -204,14 +198,6 @@ def test_an_asker_that_hangs_up_is_gone_soon(hub: Hub, agent: httpx.Client) -> N
 
 
 def _lease(hub: Hub, request: str) -> float:
-    kept = database.opened(hub.database or _file(hub))
-    try:
-        row = kept.read(lambda connection: connection.one("select lease from requests where id = ?", request))
-    finally:
-        kept.close()
+    row = hub.write(lambda connection: connection.one("select lease from requests where id = ?", request))
     assert row is not None
     return float(row["lease"])
-
-
-def _file(hub: Hub) -> str:
-    return str(hub.home / ".local/state/tenterhook/hub/hub.db")

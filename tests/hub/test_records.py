@@ -8,10 +8,20 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from tenterhook.approvals.requests import content_hash
+from tenterhook.hub import accounts, database, inbox, records
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import httpx
 
     from hub.hubs import Hub
+    from tenterhook.hub.database import Connection
+
+TABLES = ("requests", "answers", "grants", "records", "runs", "sessions")
 
 
 def run(hook: str, outcome: str = "ok", meaning: str = "allowed", took: float = 5.0) -> dict[str, Any]:
@@ -127,24 +137,49 @@ def test_what_makes_no_sense_is_kept_all_the_same(agent: httpx.Client, admin: ht
     assert admin.get("/sessions").status_code == 200
 
 
-def test_rules_are_the_same_for_everybody_and_not_sent_twice(
-    hub: Hub, agent: httpx.Client, admin: httpx.Client
-) -> None:
-    given = {"answer": "deny", "command": "rm -rf /", "reason": "no", "expires": time.time() + 3600}
-    made = admin.post("/rules", json=given)
-    assert made.status_code == 201
-    first = agent.get("/rules")
-    assert made.json() in first.json()["rules"]
-    same = agent.get("/rules", headers={"if-none-match": first.headers["etag"]})
-    assert (same.status_code, same.content) == (304, b"")
-    assert admin.delete(f"/rules/{made.json()['number']}").status_code == 204
-    changed = agent.get("/rules", headers={"if-none-match": first.headers["etag"]})
-    assert changed.status_code == 200
-    assert made.json() not in changed.json()["rules"]
-    assert admin.post("/rules", json={"answer": "approve", "pattern": "("}).status_code == 422
-    assert admin.post("/rules", json={"answer": "perhaps"}).status_code == 422
+def ask(connection: Connection, token: int, name: str) -> None:
+    about: dict[str, Any] = {"machine": "m", "agent": "a", "session": name, "work_dir": "/", "tool_name": "Shell"}
+    digest = content_hash("Shell", {}, "/")
+    rest: dict[str, Any] = {"tool_input": {}, "display": {}, "action": "run", "why": None, "hash": digest}
+    inbox.open_request(connection, token, inbox.Asked(id=name, **about, **rest, grant="g", expires_in=60.0))
 
 
-def test_a_rule_that_has_expired_is_not_sent(agent: httpx.Client, admin: httpx.Client) -> None:
-    made = admin.post("/rules", json={"answer": "approve", "command": "ls", "expires": time.time() - 1}).json()
-    assert made["number"] not in [each["number"] for each in agent.get("/rules").json()["rules"]]
+def answer(connection: Connection, name: str) -> None:
+    digest = content_hash("Shell", {}, "/")
+    given = inbox.Answered(f"attempt-{name}", name, "anna", "page", True, inbox.SESSION, None, digest)
+    assert inbox.answer(connection, given)[0] == "won"
+
+
+def take_in(connection: Connection, token: int, name: str, moment: float) -> None:
+    run = {"hook": "guard", "outcome": "ok", "meaning": "no_decision", "decision": "none", "duration_ms": 1.0}
+    record = {"type": "verdict", "hash": name, "time": moment, "session_id": name, "runs": [run]}
+    records.take_in(connection, token, "m", [records.Delivered("000001.jsonl", 2, record)])
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    return {table: len(connection.all(f"select * from {table}")) for table in TABLES}
+
+
+@pytest.mark.parametrize("days", [1, 90])
+def test_old_things_go_and_the_rest_stays(tmp_path: Path, days: int) -> None:
+    kept = database.opened(str(tmp_path / "hub.db"))
+    token = kept.write(lambda connection: accounts.new_token(connection, "laptop", accounts.AGENT)[0])
+    long_ago = time.time() - days * 86400.0 - 60
+
+    def fill(connection: Connection) -> None:
+        for name in ("old", "new"):
+            ask(connection, token, name)
+            answer(connection, name)
+        ask(connection, token, "waiting")
+        take_in(connection, token, "old", long_ago)
+        take_in(connection, token, "new", time.time())
+        connection.run("update requests set opened = ? where id <> 'new'", long_ago)
+        connection.run("update answers set at = ? where request = 'old'", long_ago)
+        connection.run("update grants set at = ? where session = 'old'", long_ago)
+
+    kept.write(fill)
+    for _ in range(2):
+        kept.write(lambda connection: records.forget_old(connection, days))
+        assert kept.read(counts) == {**dict.fromkeys(TABLES, 1), "requests": 2}
+        assert kept.read(lambda connection: inbox.found(connection, "waiting")) is not None
+    kept.close()

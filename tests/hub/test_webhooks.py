@@ -96,6 +96,7 @@ def test_a_waiting_request_rings_with_a_link_to_it_and_nothing_secret(hub: Hub, 
         assert (told["id"], told["url"], told["tool_name"]) == (asked["id"], link, "Shell")
 
 
+@pytest.mark.slow
 def test_a_call_that_fails_is_made_again_and_not_twice_when_it_went_well(hub: Hub, called: Called) -> None:
     called.failures = 1
     with webhook(hub, "json", called.url):
@@ -106,6 +107,7 @@ def test_a_call_that_fails_is_made_again_and_not_twice_when_it_went_well(hub: Hu
         assert len(called.about(asked)) == 2
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_keeps_nothing_back(hub: Hub, called: Called) -> None:
     with webhook(hub, "json", "http://127.0.0.1:9/closed"), webhook(hub, "json", called.url):
         agent = hub.agent()
@@ -116,6 +118,7 @@ def test_a_server_that_is_away_keeps_nothing_back(hub: Hub, called: Called) -> N
             assert answered(hub.admin, asked).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_redirection_is_not_followed(hub: Hub, called: Called) -> None:
     with webhook(hub, "json", f"{called.url}/away"), webhook(hub, "json", f"{called.url}/here"):
         asked = opened(hub.agent())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
+
+ENDS_SOON = "from tenterhook.hub_client import uploader; uploader._IDLE = {idle}; uploader.main({{}})"
 
 
 @pytest.fixture(scope="session")
@@ -66,3 +71,23 @@ def me(inbox_hub: hubs.Hub, home: Path) -> inbox_client.Person:
     folder.mkdir(parents=True, mode=0o700)
     shutil.copy(inbox_hub.home / ".local/state/tenterhook/hub/person.json", folder)
     return inbox_client.signed_in()
+
+
+@pytest.fixture
+def session() -> str:
+    return f"s-{os.urandom(6).hex()}"
+
+
+@pytest.fixture
+def deliverer() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts processes that deliver, as an event would."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(idle: float = 0.5) -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen([sys.executable, "-c", ENDS_SOON.format(idle=idle)]))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait(20)

@@ -3,99 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hub_client import hubs
+from hub_client.gates import Session, Terminal, call, surface
 from hub_client.hubs import BadHub, RealHub, joined
 from support import until
 from tenterhook import Engine
-from tenterhook.approvals.gate import Gate, Permit
-from tenterhook.approvals.requests import Answer, Call, Request
-from tenterhook.hub_client import asking, hub_rules
+from tenterhook.approvals.gate import Gate
+from tenterhook.approvals.requests import Answer, Request
+from tenterhook.hub_client import asking
 from tenterhook.hub_client.asking import HubRequest, HubSurface
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-    from tenterhook.hub_client.membership import Membership
-
     BadHubs = Callable[[Callable[[socket.socket], None]], BadHub]
-
-BOUNDED = 25  # seconds: what takes longer hangs
-_numbers = itertools.count()
-
-
-def call(command: str | None = None, session: str = "s-1") -> Call:
-    """A shell call; another command each time, for the hub is shared."""
-    return Call("Shell", {"command": command or f"echo {time.time_ns()}-{next(_numbers)}"}, "/tmp", session)
-
-
-class Terminal:
-    """A surface on which the test answers, and which notes that its question was withdrawn."""
-
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-        self.withdrawn_for: Any = None
-        self._answer: asyncio.Future[Answer] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    async def ask(self, request: Request) -> Answer | None:
-        self._loop = asyncio.get_running_loop()
-        self._answer = self._loop.create_future()
-        self.asked.set()
-        try:
-            return await self._answer
-        except asyncio.CancelledError as cancelled:
-            self.withdrawn_for = cancelled.args[0] if cancelled.args else None
-            raise
-
-    def press(self, answer: Answer) -> None:
-        assert self.asked.wait(BOUNDED)
-        assert self._loop is not None
-        assert self._answer is not None
-        self._loop.call_soon_threadsafe(self._answer.set_result, answer)
-
-
-class Session:
-    """A gate in a thread of its own, so that the test can play the person."""
-
-    def __init__(self, surfaces: list[Any], **options: Any) -> None:
-        self._surfaces = surfaces
-        self._options = options
-        self.told: list[Answer | None] = []
-
-    def permits(self, *calls: Call) -> list[Permit]:
-        async def run() -> list[Permit]:
-            def told(_: Request, answer: Answer | None, __: float) -> None:
-                self.told.append(answer)
-
-            gate = Gate(Engine().adecide, surfaces=self._surfaces, told=told, **self._options)
-            return [await asyncio.wait_for(gate.permit(each), BOUNDED) for each in calls]
-
-        return asyncio.run(run())
-
-    def begin(self, *calls: Call) -> Callable[[], list[Permit]]:
-        """Start, and return what waits for the end."""
-        ended: list[list[Permit]] = []
-        thread = threading.Thread(target=lambda: ended.append(self.permits(*calls)))
-        thread.start()
-
-        def end() -> list[Permit]:
-            thread.join(BOUNDED)
-            return ended[0]
-
-        return end
-
-
-def surface(member: Membership) -> HubSurface:
-    return HubSurface(member, "123.456")
-
 
 # ------------------------------------------------------------------ answered at the hub
 
@@ -261,6 +188,7 @@ def trouble() -> dict[str, Callable[[socket.socket], None]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", trouble())
 def test_a_hub_that_is_no_help_leaves_the_terminal_to_answer(bad_hub: BadHubs, what: str) -> None:
     bad = bad_hub(trouble()[what])
@@ -270,6 +198,7 @@ def test_a_hub_that_is_no_help_leaves_the_terminal_to_answer(bad_hub: BadHubs, w
     assert [permit.by for permit in end()] == ["terminal"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", trouble())
 def test_alone_it_is_no_answer_in_bounded_time(bad_hub: BadHubs, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "_RESTART", 0.5)
@@ -314,6 +243,7 @@ def test_a_hub_that_is_not_there_is_no_answer(hub: RealHub, bad_hub: BadHubs) ->
     assert (permit.allowed, permit.by) == (False, "nobody")
 
 
+@pytest.mark.slow
 def test_a_hub_that_dies_in_the_middle_is_no_answer(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "_RESTART", 1.0)
     dying = RealHub(tmp_path / "dying")
@@ -327,6 +257,7 @@ def test_a_hub_that_dies_in_the_middle_is_no_answer(tmp_path: Any, monkeypatch: 
     assert (permit.allowed, permit.by) == (False, "nobody")
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_restarted_still_has_the_question(tmp_path: Any) -> None:
     first = RealHub(tmp_path / "restarted")
     wanted = call()
@@ -342,48 +273,3 @@ def test_a_hub_that_is_restarted_still_has_the_question(tmp_path: Any) -> None:
         assert end()[0].allowed
     finally:
         second.stop()
-
-
-# ------------------------------------------------------------------ the hub's rules
-
-
-def test_rules_of_the_hub_hold_here_and_while_it_is_away(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    ruling = RealHub(tmp_path / "ruling")
-    try:
-        member = joined(ruling)
-        assert hub_rules.current(member) == []
-        ruling.api("POST", "/rules", {"answer": "deny", "tool": "Shell", "pattern": "prod", "reason": "not there"})
-        assert hub_rules.current(member) == []  # asked a moment ago
-        monkeypatch.setattr(hub_rules, "_FRESH", 0.0)
-        (rule,) = hub_rules.current(member)
-        assert (rule.answer, rule.pattern, rule.source) == ("deny", "prod", ruling.url)
-        assert hub_rules.current(member) == [rule]  # as they were
-    finally:
-        ruling.kill()
-    assert hub_rules.current(member) == [rule]
-    monkeypatch.setattr(hub_rules, "_MAX_AGE", -1.0)
-    assert hub_rules.current(member) == []
-
-
-def test_rules_that_cannot_be_understood_leave_those_that_are_known(
-    hub: RealHub, bad_hub: BadHubs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hub_rules, "_FRESH", 0.0)
-    monkeypatch.setattr(hub_rules, "_RETRY", 0.0)
-    now: dict[str, Any] = {"rules": [{"answer": "deny", "tool": "Shell", "number": 1, "created_by": "x"}]}
-
-    def serve(connection: socket.socket) -> None:
-        hubs.says(hubs.said(now))(connection)
-
-    bad = bad_hub(serve)
-    (rule,) = hub_rules.current(bad.member())
-    for found in ([{"answer": "never"}], [{"answer": "deny", "pattern": "("}], "none", None):
-        now["rules"] = found
-        assert hub_rules.current(bad.member()) == [rule]
-
-
-def test_a_hub_that_hangs_is_not_asked_for_rules_at_every_call(bad_hub: BadHubs) -> None:
-    bad = bad_hub(hubs.silent)
-    for _ in range(5):
-        assert hub_rules.current(bad.member()) == []
-    assert bad.calls == 1

@@ -85,6 +85,7 @@ def test_for_programs_the_list_is_data_in_ascii(agent: httpx.Client) -> None:
     assert tenterhook("inbox", "approve", given["id"], "--yes").returncode == 0
 
 
+@pytest.mark.slow
 def test_with_all_the_list_has_what_was_answered_too(agent: httpx.Client, bob: httpx.Client) -> None:
     asked = hubs.opened(agent, "make answered")
     assert hubs.answered(bob, asked, approved=False).status_code == 200
@@ -131,6 +132,7 @@ def test_whoever_answered_first_is_named(agent: httpx.Client, bob: httpx.Client,
     assert stands(agent, asked)["answer"]["by"] == "bob"
 
 
+@pytest.mark.slow
 def test_of_several_who_answer_at_once_one_wins_and_the_others_say_who(agent: httpx.Client) -> None:
     asked = hubs.opened(agent, expires_in=600)
     line = [sys.executable, "-m", "tenterhook", "inbox"]
@@ -144,6 +146,7 @@ def test_of_several_who_answer_at_once_one_wins_and_the_others_say_who(agent: ht
     assert all(f"{state} it (inbox)" in stdout + stderr for stdout, stderr in said)
 
 
+@pytest.mark.slow
 def test_a_request_whose_time_is_over_is_not_answered(agent: httpx.Client) -> None:
     asked = hubs.opened(agent, expires_in=0.2)
     until(lambda: stands(agent, asked)["state"] == "expired")
@@ -152,6 +155,7 @@ def test_a_request_whose_time_is_over_is_not_answered(agent: httpx.Client) -> No
     assert "its time was over, and nobody had answered" in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_request_that_its_agent_took_back_is_not_answered(agent: httpx.Client) -> None:
     asked = hubs.opened(agent)
     agent.post(f"/requests/{asked['id']}/withdraw", json={"by": "terminal", "approved": True})
@@ -176,6 +180,7 @@ def test_the_same_answer_again_is_said_to_be_the_same(agent: httpx.Client, me: i
     assert inbox_text.result_line(results[1]).startswith("you had answered before: ")
 
 
+@pytest.mark.slow
 def test_a_beginning_that_several_have_is_not_answered(agent: httpx.Client) -> None:
     both = [hubs.opened(agent, id=f"twin_{number}") for number in range(2)]
     ended = tenterhook("inbox", "approve", "twin_", "--yes")
@@ -184,12 +189,14 @@ def test_a_beginning_that_several_have_is_not_answered(agent: httpx.Client) -> N
     assert {stands(agent, each)["state"] for each in both} == {"open"}
 
 
+@pytest.mark.slow
 def test_an_id_that_begins_another_means_itself(agent: httpx.Client) -> None:
     short, long = hubs.opened(agent, id="begins"), hubs.opened(agent, id="begins_it")
     assert tenterhook("inbox", "approve", "begins", "--yes").returncode == 0
     assert (stands(agent, short)["state"], stands(agent, long)["state"]) == ("approved", "open")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "status"), [(["approve"], USAGE), (["approve", ""], USAGE), (["deny"], USAGE)])
 def test_without_an_id_nothing_is_answered(agent: httpx.Client, arguments: list[str], status: int) -> None:
     asked = hubs.opened(agent)
@@ -197,6 +204,7 @@ def test_without_an_id_nothing_is_answered(agent: httpx.Client, arguments: list[
     assert stands(agent, asked)["state"] == "open"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unknown", ["nothing", "../rules", "x y", "\x1b[2J"])
 def test_an_unknown_id_is_said(unknown: str) -> None:
     ended = tenterhook("inbox", "approve", unknown, "--yes")
@@ -214,6 +222,7 @@ def test_without_a_terminal_nobody_is_asked(agent: httpx.Client, command: list[s
     assert stands(agent, asked)["state"] == "open"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "state", "status"), [("y", "approved", 0), ("n", "open", 1), ("", "open", 1)])
 def test_a_person_sees_all_of_it_and_is_asked(agent: httpx.Client, typed: str, state: str, status: int) -> None:
     asked = hubs.opened(agent, "rm -rf / ; echo \x1b[31m", why="a hook wants a person to look")
@@ -284,6 +293,7 @@ def test_a_person_signs_in_by_password_and_answers(
     assert stands(agent, asked)["answer"]["by"] == "bob"
 
 
+@pytest.mark.slow
 def test_a_wrong_password_leaves_everything_as_it_was(inbox_hub: hubs.Hub, home: Path) -> None:
     before = kept(home).read_text()
     with terminal("sign-in", inbox_hub.url) as child:
@@ -297,6 +307,7 @@ def test_a_wrong_password_leaves_everything_as_it_was(inbox_hub: hubs.Hub, home:
     assert kept(home).read_text() == before
 
 
+@pytest.mark.slow
 def test_a_person_signs_in_by_a_token(inbox_hub: hubs.Hub, bob: httpx.Client, home: Path, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text(inbox_hub.token("bob's phone", kind="person", person="bob") + "\n")
@@ -316,6 +327,7 @@ def test_what_is_no_token_of_a_person_is_refused(inbox_hub: hubs.Hub, home: Path
     assert kept(home).read_text() == before
 
 
+@pytest.mark.slow
 def test_behind_tls_only_a_certificate_that_one_vouches_for_is_believed(
     inbox_hub: hubs.Hub, agent: httpx.Client, bob: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,6 +359,7 @@ def play(tmp_path: Path, home: Path, project: Path) -> Play:
     return Play(tmp_path, home, project)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["approve last --yes", "deny last --yes", "approve {id} --session --yes", "sign-in {url} --yes", ""]
 )
@@ -362,6 +375,7 @@ def test_an_agent_does_not_answer_for_its_person(
     assert stands(agent, asked)["state"] == "open"
 
 
+@pytest.mark.slow
 def test_an_agent_may_look_at_what_waits(agent: httpx.Client, play: Play) -> None:
     hubs.opened(agent, "make seen")
     session = play.run([shell(f"{sys.executable} -m tenterhook inbox list")], "done")

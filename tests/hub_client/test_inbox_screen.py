@@ -135,6 +135,7 @@ def test_a_denial_asks_for_a_message(me: inbox_client.Person, agent: httpx.Clien
     seen(me, watch)
 
 
+@pytest.mark.slow
 def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_place(
     me: inbox_client.Person, agent: httpx.Client, bob: httpx.Client
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_p
     seen(me, watch)
 
 
+@pytest.mark.slow
 def test_whoever_was_first_is_named_even_if_the_news_is_late(
     me: inbox_client.Person, agent: httpx.Client, bob: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +176,7 @@ def test_whoever_was_first_is_named_even_if_the_news_is_late(
     seen(me, watch)
 
 
+@pytest.mark.slow
 def test_keys_move_through_the_list_and_stop_at_its_ends(me: inbox_client.Person, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
         asked = [hubs.opened(agent, f"make {number}.") for number in range(3)]
@@ -191,6 +194,7 @@ def test_keys_move_through_the_list_and_stop_at_its_ends(me: inbox_client.Person
     seen(me, watch)
 
 
+@pytest.mark.slow
 def test_keys_do_not_count_before_a_request_could_be_seen(
     me: inbox_client.Person, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +223,7 @@ def test_what_a_request_holds_is_shown_as_it_is(me: inbox_client.Person, agent: 
     seen(me, watch)
 
 
+@pytest.mark.slow
 def test_a_change_of_a_file_is_shown_as_a_difference(me: inbox_client.Person, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
         given = {"file_path": "a.txt", "content": "new"}
@@ -232,6 +237,7 @@ def test_a_change_of_a_file_is_shown_as_a_difference(me: inbox_client.Person, ag
     seen(me, watch)
 
 
+@pytest.mark.slow
 def test_a_hub_that_went_away_is_found_again(tmp_path: Path) -> None:
     home = tmp_path / "hub"
     home.mkdir()
@@ -257,6 +263,7 @@ def test_a_hub_that_went_away_is_found_again(tmp_path: Path) -> None:
             each.end() if not each.log.closed else None
 
 
+@pytest.mark.slow
 def test_keys_are_explained_and_one_leaves(me: inbox_client.Person) -> None:
     async def watch(screen: Screen) -> None:
         await screen.press("question_mark")
@@ -287,6 +294,7 @@ def terminal() -> Iterator[pexpect.spawn[str]]:
 
 
 @pytest.mark.usefixtures("me")
+@pytest.mark.slow
 def test_in_a_real_terminal_a_request_appears_and_is_approved(agent: httpx.Client) -> None:
     with terminal() as child:
         child.expect("Nothing waits")

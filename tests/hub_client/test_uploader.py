@@ -17,19 +17,17 @@ import pytest
 
 from hub_client import hubs
 from hub_client.hubs import MACHINE, BadHub, RealHub, joined, said
-from support import alive, folder_hook, tenterhook, until, user_hooks
+from support import alive, until
 from tenterhook.basics import places
-from tenterhook.hub_client import membership, uploader, uploader_start
+from tenterhook.hub_client import membership, uploader
 from tenterhook.hub_client.connection import HubUnavailable
 from tenterhook.hub_client.membership import Membership
 from tenterhook.journal import writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     BadHubs = Callable[[Callable[[socket.socket], None]], BadHub]
-
-ENDS_SOON = "from tenterhook.hub_client import uploader; uploader._IDLE = {idle}; uploader.main({{}})"
 
 
 def write(session: str, count: int, first: int = 0, **more: Any) -> None:
@@ -41,26 +39,6 @@ def write(session: str, count: int, first: int = 0, **more: Any) -> None:
 
 def numbers(hub: RealHub, session: str) -> list[int]:
     return [record["n"] for record in hub.records(session)]
-
-
-@pytest.fixture
-def session() -> str:
-    return f"s-{os.urandom(6).hex()}"
-
-
-@pytest.fixture
-def deliverer() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts processes that deliver, as an event would."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start(idle: float = 0.5) -> subprocess.Popen[bytes]:
-        started.append(subprocess.Popen([sys.executable, "-c", ENDS_SOON.format(idle=idle)]))
-        return started[-1]
-
-    yield start
-    for process in started:
-        process.kill()
-        process.wait(20)
 
 
 class Forwarding:
@@ -117,6 +95,7 @@ def test_joining_again_with_another_token_goes_on_where_it_was(hub: RealHub, ses
     assert numbers(hub, session) == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_every_segment_is_delivered_also_those_written_aside(
     hub: RealHub, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +181,7 @@ def test_half_a_line_is_not_delivered_before_it_is_whole(hub: RealHub, session: 
     assert numbers(hub, session) == [0, 1]
 
 
+@pytest.mark.slow
 def test_records_written_while_the_hub_is_away_are_delivered_later(
     tmp_path: Path, session: str, deliverer: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
@@ -241,6 +221,7 @@ def test_a_batch_whose_answer_is_lost_is_not_delivered_twice(
     assert numbers(hub, session) == list(range(20))
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_it_is_delivered_once_and_in_order(
     hub: RealHub, bad_hub: BadHubs, session: str, deliverer: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
@@ -303,22 +284,6 @@ def test_what_the_hub_does_not_take_for_now_is_kept(bad_hub: BadHubs, session: s
     assert uploader.pending(member) == 6
 
 
-def test_one_process_delivers_at_a_time_and_it_ends_by_itself(
-    hub: RealHub, deliverer: Callable[..., subprocess.Popen[bytes]]
-) -> None:
-    joined(hub)
-    first = deliverer(idle=3)
-    until(lambda: not _is_free())
-    assert deliverer().wait(20) == 0
-    assert alive(first.pid)
-    assert first.wait(30) == 0
-
-
-def _is_free() -> bool:
-    with uploader_start.uploader_lock() as is_free:
-        return is_free
-
-
 def test_whoever_leaves_is_not_reported_any_more(
     hub: RealHub, session: str, deliverer: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
@@ -330,19 +295,3 @@ def test_whoever_leaves_is_not_reported_any_more(
     assert process.wait(20) == 0
     write(session, 1, 1)
     assert numbers(hub, session) == [0]
-
-
-def test_an_event_has_its_record_delivered(home: Path, project: Path, hub: RealHub, session: str) -> None:
-    """By a process that nobody waits for, and that ends when there is no hub any more."""
-    folder_hook(user_hooks(home), "guard", "exit 2")
-    joined(hub)
-    arguments = ("trigger", "pre-tool-call", "--tool", "Shell", "--input", '{"command": "ls"}', "--session", session)
-    assert tenterhook(*arguments).returncode == 2
-    until(lambda: [record["decision"] for record in hub.records(session)] == ["deny"])
-    membership.delete()
-    until(_is_free)
-
-
-def test_without_a_hub_nothing_is_started(home: Path, project: Path) -> None:
-    uploader_start.ensure_uploader_running()
-    assert not (home / ".local").exists()

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from support import tenterhook
+from support import tenterhook, write_config
 from tenterhook import Engine
 from tenterhook.journal import writer
 from tenterhook.journal.journal import Journal
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tenterhook import Event
+
+HANG = 60  # seconds: what takes this long has stopped
 
 
 def folder(home: Path) -> Path:
@@ -158,3 +160,38 @@ def start(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
         text=True,
         **options,
     )
+
+
+def sessions(*arguments: str) -> list[str]:
+    """The sessions that `tenterhook log …` shows, a record each."""
+    return [each["session_id"] for each in log_json(*arguments)]
+
+
+def figures(hook: str, *arguments: str) -> dict[str, Any]:
+    """What `tenterhook log stats …` says of a hook."""
+    found: list[dict[str, Any]] = [each for each in stats_json(*arguments)["hooks"] if each["hook"] == hook]
+    assert len(found) == 1
+    return found[0]
+
+
+def line_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def anchor_here(project: Path) -> Path:
+    """What `log anchor` prints now, kept elsewhere."""
+    file = project / "anchor.json"
+    ended = tenterhook("log", "anchor")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    file.write_text(ended.stdout)
+    return file
+
+
+def keep(home: Path, text: str) -> None:
+    """Write the person's settings."""
+    write_config(home / ".config" / "tenterhook" / "config.toml", text)
+
+
+def checkpoints(home: Path) -> list[dict[str, Any]]:
+    return recorded(folder(home), "checkpoint")

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import textwrap
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from journal import journals
-from support import shell_call, tenterhook, write_config
+from support import shell_call, tenterhook
 from tenterhook.journal import segments, writer
 
 if TYPE_CHECKING:
@@ -87,15 +86,6 @@ def after(written: Bytes, segment: str, number: int) -> set[tuple[str, int]]:
 
 def places(findings: list[segments.IntegrityFinding]) -> list[tuple[str, int]]:
     return [(each.segment, each.line) for each in findings]
-
-
-def anchor_here(project: Path) -> Path:
-    """What `log anchor` prints now, kept elsewhere."""
-    file = project / "anchor.json"
-    ended = tenterhook("log", "anchor")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    file.write_text(ended.stdout)
-    return file
 
 
 # ---- as it was written
@@ -275,14 +265,14 @@ def test_segments_that_changed_names_are_found(written: Bytes, tmp_path: Path) -
 
 
 def test_what_comes_after_an_anchor_is_no_trouble(home: Path, project: Path, written: Bytes) -> None:
-    anchor = anchor_here(project)
+    anchor = journals.anchor_here(project)
     journals.write(journals.folder(home), *map(journals.record, range(3)))
     assert journals.is_whole("--anchor", anchor)
 
 
 @pytest.mark.parametrize("lines", [1, 2])
 def test_a_cut_off_tail_shows_against_an_anchor_only(home: Path, project: Path, written: Bytes, lines: int) -> None:
-    anchor = anchor_here(project)
+    anchor = journals.anchor_here(project)
     last = journals.segments(journals.folder(home))[-1]
     kept = last.read_bytes().splitlines(keepends=True)[:-lines]
     last.write_bytes(b"".join(kept))
@@ -292,7 +282,7 @@ def test_a_cut_off_tail_shows_against_an_anchor_only(home: Path, project: Path, 
 
 
 def test_a_cut_off_tail_still_shows_when_others_have_written_since(home: Path, project: Path, written: Bytes) -> None:
-    anchor = anchor_here(project)
+    anchor = journals.anchor_here(project)
     last = journals.segments(journals.folder(home))[-1]
     lines = last.read_bytes().splitlines(keepends=True)
     last.write_bytes(b"".join(lines[:-1]))
@@ -303,7 +293,7 @@ def test_a_cut_off_tail_still_shows_when_others_have_written_since(home: Path, p
 
 
 def test_a_last_segment_that_is_gone_shows_against_an_anchor_only(home: Path, project: Path, written: Bytes) -> None:
-    anchor = anchor_here(project)
+    anchor = journals.anchor_here(project)
     last = journals.segments(journals.folder(home))[-1]
     last.unlink()
     assert journals.is_whole()
@@ -312,7 +302,7 @@ def test_a_last_segment_that_is_gone_shows_against_an_anchor_only(home: Path, pr
 
 
 def test_a_journal_that_is_gone_shows_against_an_anchor_only(home: Path, project: Path, written: Bytes) -> None:
-    anchor = anchor_here(project)
+    anchor = journals.anchor_here(project)
     shutil.rmtree(journals.folder(home))
     assert journals.is_whole()
     assert len(journals.verify("--anchor", anchor).places) == len(written)
@@ -323,7 +313,7 @@ def test_a_journal_that_was_written_anew_shows_against_an_anchor_only(
 ) -> None:
     place = journals.folder(home)
     journals.write(place, *map(journals.record, range(5)))
-    anchor = anchor_here(project)
+    anchor = journals.anchor_here(project)
     forged = tmp_path / "forged"
     journals.write(forged, *(journals.record(number, decision="allow") for number in range(5)))
     shutil.rmtree(place)
@@ -343,125 +333,8 @@ def test_a_file_that_is_no_anchor_is_a_wrong_use_of_the_command(project: Path, w
 
 def test_an_anchor_may_have_seen_a_segment_without_a_line(home: Path, project: Path, written: Bytes) -> None:
     (journals.folder(home) / "stray.jsonl").touch()
-    found = journals.verify("--anchor", anchor_here(project))
+    found = journals.verify("--anchor", journals.anchor_here(project))
     assert {segment for segment, _ in found.places} <= {"stray.jsonl"}
-
-
-# ---- what is old and may go
-
-
-def keep(home: Path, text: str) -> None:
-    write_config(home / ".config" / "tenterhook" / "config.toml", text)
-
-
-def fill(home: Path, count: int, *, size: int = 40_000, first: int = 0) -> None:
-    for number in range(first, first + count):
-        journals.write(journals.folder(home), journals.record(number, fields={"prompt": "x" * size}))
-
-
-@pytest.fixture
-def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "_LARGEST_SEGMENT", 100_000)
-
-
-def checkpoints(home: Path) -> list[dict[str, object]]:
-    return journals.recorded(journals.folder(home), "checkpoint")
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_what_is_beyond_the_size_to_keep_goes_and_the_rest_verifies(home: Path, project: Path) -> None:
-    keep(home, "[journal]\nkeep_mb = 1\n")
-    fill(home, 15)
-    anchor = anchor_here(project)
-    fill(home, 50, first=15)
-    names = [path.name for path in journals.segments(journals.folder(home))]
-    assert names[0] > "000006.jsonl"
-    assert sum(path.stat().st_size for path in journals.segments(journals.folder(home))) < 1.3 * 1024 * 1024
-    assert checkpoints(home)
-    assert journals.is_whole()
-    assert journals.is_whole("--anchor", anchor)  # it has seen what is gone, and a checkpoint says so
-    shown = journals.log_json("-n", "0")
-    assert [each["session_id"] for each in shown][-1] == "s-64"
-    assert 15 < len(shown) < 40
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_what_is_older_than_the_days_to_keep_goes_and_the_rest_verifies(home: Path, project: Path) -> None:
-    keep(home, "[journal]\nkeep_days = 30\n")
-    fill(home, 12)
-    long_ago = time.time() - 31 * 86400
-    old = journals.segments(journals.folder(home))[:2]
-    for path in old:
-        os.utime(path, (long_ago, long_ago))
-    anchor = anchor_here(project)
-    assert len(journals.log_json("-n", "0")) == 12
-    fill(home, 6, first=12)
-    left = journals.segments(journals.folder(home))
-    assert not set(old) & set(left)
-    assert left[0].name == "000003.jsonl"
-    assert [each["through"] for each in checkpoints(home)] == [2]
-    assert journals.is_whole()
-    assert journals.is_whole("--anchor", anchor)
-    assert 0 < len(journals.log_json("-n", "0")) < 18  # the index has forgotten them too
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_nothing_goes_that_is_neither_old_nor_too_much(home: Path, project: Path) -> None:
-    fill(home, 40)
-    assert len(journals.log_json("-n", "0")) == 40
-    assert checkpoints(home) == []
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_a_checkpoint_excuses_what_it_names_and_nothing_else(home: Path, project: Path) -> None:
-    keep(home, "[journal]\nkeep_mb = 1\n")
-    fill(home, 40)
-    first, second = journals.segments(journals.folder(home))[:2]
-    first.unlink()
-    found = journals.verify()
-    assert (found.status, found.places, found.words) == (1, [(second.name, 1)], ["removed"])
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_old_segments_that_are_still_there_are_no_trouble(home: Path, project: Path) -> None:
-    """Whoever removes them may be killed after the checkpoint, with some of them gone."""
-    keep(home, "[journal]\nkeep_days = 30\n")
-    fill(home, 12)
-    place = journals.folder(home)
-    old = journals.segments(place)[:3]
-    copies = {path: path.read_bytes() for path in old}
-    for path in old:
-        os.utime(path, (0, 0))
-    fill(home, 6, first=12)
-    assert not any(path.exists() for path in old)
-    for path in reversed(old):
-        path.write_bytes(copies[path])
-        assert journals.is_whole(), path.name
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_a_segment_that_cannot_be_removed_costs_no_record(home: Path, project: Path) -> None:
-    keep(home, "[journal]\nkeep_mb = 1\n")
-    (journals.folder(home) / "000000.jsonl").mkdir(parents=True)  # as good as one that may not be removed
-    fill(home, 60)
-    (journals.folder(home) / "000000.jsonl").rmdir()
-    there = {record["session_id"] for record in journals.recorded(journals.folder(home))}
-    assert {f"s-{number}" for number in range(40, 60)} <= there
-
-
-@pytest.mark.usefixtures("small_segments")
-def test_what_was_written_aside_goes_with_age_too(home: Path, project: Path) -> None:
-    keep(home, "[journal]\nkeep_days = 30\n")
-    place = journals.folder(home)
-    fill(home, 2)
-    aside = place / "aside-1-00000000.jsonl"
-    head, own = writer._closed(writer._header(0, writer.START), writer.START)
-    aside.write_bytes(head + writer._closed(json.dumps(journals.record()).encode(), own)[0])
-    assert journals.is_whole()
-    os.utime(aside, (0, 0))
-    fill(home, 6, first=2)
-    assert not aside.exists()
-    assert journals.is_whole()
 
 
 # ---- what is no tampering, or not ours
@@ -599,7 +472,7 @@ def test_nothing_is_found_while_others_write_and_forget(
 ) -> None:
     tests = str(Path(__file__).parent.parent)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [tests, os.environ.get("PYTHONPATH")])))
-    keep(home, "[journal]\nkeep_mb = 2\n")
+    journals.keep(home, "[journal]\nkeep_mb = 2\n")
     writers = [journals.start(BUSY, str(journals.folder(home))) for _ in range(2)]
     try:
         for writer in writers:
@@ -613,4 +486,4 @@ def test_nothing_is_found_while_others_write_and_forget(
         for writer in writers:
             writer.kill()
             writer.communicate(timeout=HANG)
-    assert checkpoints(home)
+    assert journals.checkpoints(home)

@@ -17,7 +17,7 @@ import pytest
 
 from hosts.test_answers import DOES
 from journal import journals
-from support import folder_hook, shell_call, tenterhook, user_hooks, write_config
+from support import folder_hook, shell_call, tenterhook, user_hooks
 from tenterhook import Decision, Engine, bridge, cli
 from tenterhook.basics import places
 
@@ -249,25 +249,6 @@ def test_an_engine_decides_the_same_and_says_it_once(homes: tuple[Path, Path], t
     assert [settled(each, troubled) for each in json.loads(then.stdout)] == verdicts
     assert then.status == 0
     assert then.stderr.count(SAID) == then.stderr.count("\n") == int(trouble.is_said)
-
-
-def test_settings_that_nobody_can_read_change_no_verdict(home: Path, project: Path) -> None:
-    for text in ("[", "x = " + "[" * 5000, "x = " + "[" * 5000 + "]" * 5000, "journal = 3", "[journal]\npayloads = 3"):
-        write_config(home / ".config" / "tenterhook" / "config.toml", text)
-        engine = journals.engine(lambda _: {"decision": "deny", "reason": "no"})
-        assert engine.decide(shell_call()).reason == "no"
-    assert len(journals.recorded(journals.folder(home))) == 5
-
-
-@pytest.mark.parametrize(
-    "text", ["keep_days = true", "keep_days = -1", "keep_mb = 0", 'keep_mb = "9"', f"keep_days = {'9' * 400}"]
-)
-def test_a_setting_that_makes_no_sense_is_as_if_it_were_not_there(home: Path, project: Path, text: str) -> None:
-    from tenterhook.journal import settings
-
-    write_config(home / ".config" / "tenterhook" / "config.toml", f"[journal]\n{text}\n")
-    for _ in range(2):  # from the file, then from the cache
-        assert settings.read(places.settings_file()) == {"payloads": "redacted", "keep_days": 90, "keep_mb": 256}
 
 
 def _return(answer: Any, _: Event) -> Any:

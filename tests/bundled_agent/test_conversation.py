@@ -122,14 +122,6 @@ def test_a_turn_that_nobody_blocks_may_end_with_its_last_step(play: Play) -> Non
     assert (stop.once["stop_reason"], over.once["stop_reason"]) == ("no_tool_calls", "no_tool_calls")
 
 
-@pytest.mark.parametrize("hook", ["folder post-subagent", "array SubagentStop"])
-def test_a_subagent_without_a_step_left_is_asked_about_once_too(play: Play, hook: str) -> None:
-    play.settings["max_steps"] = 2
-    stop = play.hook(hook, block("not yet"))
-    session = play.run([task("reviewer")], "Done.", tasks={"reviewer": [[shell("true")], "Looked.", "Never said."]})
-    assert (len(session.by("reviewer")), stop.once["response"]) == (2, "Looked.")
-
-
 def test_context_beside_a_result_does_not_have_a_turn_go_on_that_is_over(play: Play) -> None:
     """`tool_rejected` and `max_steps` fire but are not overridden; … else with the next request"""
     play.settings["max_steps"] = 1
@@ -549,20 +541,6 @@ def test_the_report_counts_what_hooks_did(play: Play) -> None:
     assert (session.report["schema"], session.report["steps"]) == (1, 3)
 
 
-@pytest.mark.parametrize("says", ["deny", "allow"])
-def test_context_of_a_compaction_goes_with_the_next_request(play: Play, says: str) -> None:
-    """`additional_context` is sent: … else with the next request; also if there is no compaction, or it fails"""
-    play.settings["compact_above"] = 1000
-    play.hook("folder pre-context-compact", answer(decision=says, reason="no", additional_context="keep the plan"))
-    long: Answer = {"calls": [shell("true")], "tokens": {"input": 2000}}
-    session = play.run(long, "Done.", summaries=[{"error": {"status": 500}}])
-    assert session.kept("compaction") == []
-    assert len(session.by()) == 2
-    context = '<hook_context event="pre-context-compact">keep the plan</hook_context>'
-    assert session.last.users == ["go", context]
-    assert play.run("Back.", prompt="go on", options=["--resume"]).last.users == ["go", context, "go on"]
-
-
 def test_context_of_a_stop_goes_with_the_next_request_also_of_another_process(play: Play) -> None:
     """`additional_context` is sent: … else with the next request"""
     play.hook("folder pre-agent-turn-stop", answer(additional_context="for later"))
@@ -571,16 +549,3 @@ def test_context_of_a_stop_goes_with_the_next_request_also_of_another_process(pl
     assert play.run("Two.", prompt="second", options=["--resume"]).last.users == ["first", "second", context]
     third = play.run("Three.", prompt="third", options=["--resume"])
     assert third.last.users == ["first", "second", context, "third", context]
-
-
-def test_a_turn_that_a_background_task_starts_is_no_turn_of_a_person(play: Play) -> None:
-    """`post-agent-turn` fires once for each `pre-agent-turn`; a turn that a notification starts has neither"""
-    before, after = play.hook("folder pre-agent-turn"), play.hook("table after_agent")
-    stop, started = play.hook("folder pre-agent-turn-stop"), play.hook("folder turn-started")
-    late: dict[str, Any] = {"worker": [{"text": "worked", "delay": 1}]}
-    session = play.run([task("worker", background=True)], "Under way.", "Good.", tasks=late)
-    assert session.answer == "Good."
-    assert [sent["origin_kind"] for sent in started.all] == ["user", "notification"]
-    assert before.once["prompt"] == "go"
-    assert after.once["response"] == "Under way."
-    assert len(stop.all) == 2

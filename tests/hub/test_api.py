@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from jsonschema import Draft202012Validator
 

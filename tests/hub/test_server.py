@@ -1,0 +1,54 @@
+"""The hub as a process: how it starts, what it stores, and how it ends."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from hub import hubs
+from hub.hubs import opened
+from hub.listening import listening
+from support import until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hub.hubs import Hub
+
+
+def test_headers_that_do_not_end_are_refused(small_hub: Hub) -> None:
+    place = urlsplit(small_hub.url)
+    with socket.create_connection((place.hostname, place.port), timeout=30) as wire:
+        wire.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000)
+        assert b" 400 " in wire.recv(1000)
+
+
+def test_a_second_hub_on_the_same_file_is_refused(small_hub: Hub) -> None:
+    line = [sys.executable, "-m", "tenterhook", "hub", "--listen", "127.0.0.1:0"]
+    ended = subprocess.run(line, capture_output=True, text=True, env=small_hub.environment, timeout=60)
+    assert ended.returncode == 1
+    assert "another hub is running" in ended.stderr
+
+
+def test_what_is_kept_is_for_this_account_alone_and_holds_no_secret(small_hub: Hub) -> None:
+    token = small_hub.token("secretive")
+    place = small_hub.home / ".local/state/tenterhook/hub"
+    assert (place / "person.json").stat().st_mode & 0o777 == 0o600
+    assert (place / "hub.db").stat().st_mode & 0o777 == 0o600
+    for file in place.glob("hub.db*"):
+        assert token.encode() not in file.read_bytes()
+    assert token not in small_hub.said
+
+
+def test_a_hub_that_ends_closes_its_streams_and_long_polls(tmp_path: Path, database: str | None) -> None:
+    with hubs.running(tmp_path / "hub", database=database) as hub:
+        asked = opened(hub.agent())
+        with listening(hub) as listener:
+            hub.process.terminate()
+            assert hub.process.wait(30) == 0
+            until(lambda: listener.has_ended_well)
+        assert hub.said == ""
+        assert asked["state"] == "open"
