@@ -121,7 +121,7 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
     "a guard is to fail closed now": (
         "codex",
         lambda home, _: folder_hook(user_hooks(home), "strict", BLOCK, metadata={"on_failure": "block"}),
-        "the line lets pass when nobody answers",
+        "calls pass if Tenterhook cannot answer",
     ),
     "Claude's hooks are switched off": (
         "claude-code",
@@ -171,7 +171,7 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
     "Codex trusts our entries no more": (
         "codex",
         lambda home, _: (home / ".codex/config.toml").write_text(""),
-        "in silence",
+        "silently skips",
     ),
     "an entry was put before ours in Codex": (
         "codex",
@@ -179,7 +179,7 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
             home / ".codex/hooks.json",
             lambda text: text.replace('"PreToolUse": [', '"PreToolUse": [{"hooks": []}, ', 1),
         ),
-        "in silence",
+        "silently skips",
     ),
     "our entry got a matcher": (
         "claude-code",
