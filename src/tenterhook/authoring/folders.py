@@ -50,7 +50,7 @@ def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
             places.make_directories(os.path.dirname(full))
             mode = 0o755 if file.executable else 0o644
             descriptor = os.open(full, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-            with open(descriptor, "w", encoding="utf-8") as stream:
+            with open(descriptor, "w", encoding="utf-8", newline="") as stream:
                 stream.write(file.text)
                 os.fchmod(descriptor, mode)  # despite the umask and file systems that drop the exec bit
     except BaseException:  # leave nothing half-written

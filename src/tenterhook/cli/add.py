@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import filecmp
 import os
-import shutil
-import time
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from ..agents import AGENTS
+from ..authoring import folders
+from ..authoring.templates import File
 from ..basics import places
 from ..basics.display_text import visible
 from ..catalog import project_root
@@ -19,7 +18,7 @@ from ..errors import HookError
 from ..formats import folder as folder_format
 from ..install import event_wiring, records, sync
 from ..model import Hook
-from .loading import catalog_here, json_option
+from .loading import catalog_here, json_option, known_name
 from .printing import print_json, print_problems, print_table, short_path
 from .refusals import refuse_below_agent
 
@@ -64,7 +63,8 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     root = project_root.project_root(os.getcwd())
     if not names:
         return _list(root, as_json=as_json)
-    wanted = [_named(name) for name in dict.fromkeys(names)]
+    hooks = {hook.name: hook for hook in built_in_hooks()}
+    wanted = [hooks[known_name(name, hooks, "built-in hook")] for name in dict.fromkeys(names)]
     refuse_below_agent("add")  # what is in a person's own directory runs without being trusted
     directory = hooks_directory(root if for_project else None)
     for hook in wanted:  # all of them first: a refusal changes nothing
@@ -107,15 +107,6 @@ def built_in_hooks() -> list[Hook]:
 def hooks_directory(root: str | None) -> str:
     """Return the hooks directory of a project, or of the user."""
     return os.path.join(root, ".agents", "hooks") if root else os.path.join(places.config_home(), "agents", "hooks")
-
-
-def _named(name: str) -> Hook:
-    hooks = {hook.name: hook for hook in built_in_hooks()}
-    if name not in hooks:
-        close = get_close_matches(name, hooks, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]}? One of: " if close else "one of: "
-        raise click.UsageError(f"there is no built-in hook {name!r}; {hint}{', '.join(hooks)}")
-    return hooks[name]
 
 
 def _list(root: str, *, as_json: bool) -> int:
@@ -194,27 +185,12 @@ def _copy(hook: Hook, directory: str) -> Added:
     state = state_of(hook, folder)
     if state == "as it comes":
         return Added(hook, folder, "unchanged")
-    new = f"{directory}/.{hook.name}.{os.getpid()}.new"
-    try:
-        for name, path in _files(hook.folder).items():
-            target = os.path.join(new, name)
-            places.make_directories(os.path.dirname(target))
-            shutil.copyfile(path, target)
-            os.chmod(target, 0o755 if _is_script(name) else 0o644)  # an installer may have lost the exec bit
-        kept = _put_aside(folder, hook.name) if state else None
-        os.rename(new, folder)
-    except BaseException:  # leave nothing half-written
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+    files = {}
+    for name, path in sorted(_files(hook.folder).items(), key=lambda item: item[0] == "HOOK.md"):  # that one last
+        with open(path, encoding="utf-8", newline="") as file:
+            files[name] = File(file.read(), executable=_is_script(name))  # an installer may have lost the exec bit
+    kept = folders.write(folder, files, replace=True)
     return Added(hook, folder, "replaced" if state else "added", kept)
-
-
-def _put_aside(folder: str, name: str) -> str:
-    """Move a folder to the state directory, where hooks are not loaded from, and return its new path."""
-    kept = os.path.join(places.state(), "replaced", f"{name}-{time.time_ns()}")
-    places.make_private(os.path.dirname(kept))
-    shutil.move(folder, kept)
-    return kept
 
 
 def _needs_trust(each: Added, catalog: Catalog) -> bool:

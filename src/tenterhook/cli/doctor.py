@@ -55,29 +55,33 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_jso
     if not as_json:
         click.echo(click.style("hooks", bold=True))
         _print(hooks)
-    looks = []
+    reports = []
     for agent in named or _present():
-        look = _look(agent, catalog, is_asked_for=bool(names))
+        report = _check_agent(agent, catalog, is_asked_for=bool(names))
         if not as_json:
-            _print_look(look)
-        if live and look.is_known:
-            look = look._replace(live=_live(agent, look.project, timeout, as_json=as_json))
-        if any(each.held is not None for each in look.live):
-            record = records.read(records.file(agent, look.project)) or {"configs": ()}
+            click.echo(f"{click.style(agent.title, bold=True)} {report.version or '(program not found)'}")
+            _print(report.findings)
+        if live and report.is_known:
+            report = report._replace(live=_live(agent, report.project, timeout, as_json=as_json))
+        if any(each.held is not None for each in report.live):
+            record = records.read(records.file(agent, report.project)) or {"configs": ()}
             untried = checks.untried_guards(agent, catalog, record)
-            look = look._replace(findings=[*look.findings, *untried])
+            report = report._replace(findings=[*report.findings, *untried])
             if not as_json:
                 _print(untried)
-        looks.append(look)
-    broken = _is_bad(hooks) or any(look.is_broken for look in looks)
-    unshown = any(look.is_unshown for look in looks)
+        reports.append(report)
+    broken = _is_bad(hooks) or any(report.is_broken for report in reports)
+    unshown = any(report.is_unshown for report in reports)
     if as_json:
-        everything = {"hooks": [finding.as_json() for finding in hooks], "agents": [look.as_json() for look in looks]}
+        everything = {
+            "hooks": [finding.as_json() for finding in hooks],
+            "agents": [report.as_json() for report in reports],
+        }
         print_json({"schema": 1, "holds": not (broken or unshown), **everything})
-    elif looks and not catalog.hooks and not broken and any(look.is_guarded for look in looks):
+    elif reports and not catalog.hooks and not broken and any(report.is_guarded for report in reports):
         click.echo("no hook is in force: nothing would be blocked")
     else:
-        click.echo(_summary(looks, broken=broken, unshown=unshown))
+        click.echo(_summary(reports, broken=broken, unshown=unshown))
     return 1 if broken or unshown else 0
 
 
@@ -96,7 +100,7 @@ def _renew(named: Sequence[Agent]) -> None:
             settings_change.apply(settings_change.plan(agent, record["root"], hooks.expected(), must_close=must_close))
 
 
-class _Look(NamedTuple):
+class _AgentReport(NamedTuple):
     """The findings about one agent, and the results of its live runs."""
 
     agent: Agent
@@ -128,44 +132,36 @@ class _Look(NamedTuple):
         }
 
 
-def _look(agent: Agent, catalog: Catalog, *, is_asked_for: bool) -> _Look:
+def _check_agent(agent: Agent, catalog: Catalog, *, is_asked_for: bool) -> _AgentReport:
     """Check every installation in an agent; an agent that was neither named nor installed is only reported as such."""
-    projects = [None, *(record["root"] for record in records.all_records() if _is_for(record, agent, catalog.root))]
+    is_here = any((each["host"], each["root"]) == (agent.name, catalog.root) for each in records.all_records())
+    projects = [None, *([catalog.root] if is_here else [])]
     if records.read(records.file(agent, None)) is None and len(projects) > 1:
         projects = projects[1:]
     findings = [each for project in projects for each in checks.agent_findings(agent, catalog, project)]
     is_known = is_asked_for or records.read(records.file(agent, projects[0])) is not None
     if not is_known:
         findings = [Finding(Level.NOTE, "not guarded", f"tenterhook install {agent.name}")]
-    return _Look(agent, agent.version(), projects[0], is_known, findings)
-
-
-def _print_look(look: _Look) -> None:
-    click.echo(f"{click.style(look.agent.title, bold=True)} {look.version or '(program not found)'}")
-    _print(look.findings)
+    return _AgentReport(agent, agent.version(), projects[0], is_known, findings)
 
 
 def _is_bad(findings: Sequence[Finding]) -> bool:
     return any(finding.level is Level.BAD for finding in findings)
 
 
-def _summary(looks: Sequence[_Look], *, broken: bool, unshown: bool) -> str:
+def _summary(reports: Sequence[_AgentReport], *, broken: bool, unshown: bool) -> str:
     """Return the last line of the report."""
-    if not looks:
+    if not reports:
         return "no agent was found on this machine"
     if broken:
         return click.style("a guard would not block", fg="red")
-    if not any(look.is_guarded for look in looks):
+    if not any(report.is_guarded for report in reports):
         return "no agent is guarded yet: tenterhook install"
     if unshown:
         return click.style("not tried: no live run showed whether guards block", fg="yellow")
-    if any(each.held is None for look in looks for each in look.live):
+    if any(each.held is None for report in reports for each in report.live):
         return "no guard failed; the untried modes remain unproven"
     return "every guard would block"
-
-
-def _is_for(record: dict[str, object], agent: Agent, root: str) -> bool:
-    return record["host"] == agent.name and record["root"] == root
 
 
 def _present() -> list[Agent]:

@@ -33,13 +33,12 @@ F = TypeVar("F", bound="Callable[..., Any]")
 _LISTEN = "127.0.0.1:7717"
 
 
-def database_option(function: F) -> F:
-    return click.option(
-        "--database",
-        metavar="FILE|URL",
-        envvar="TENTERHOOK_HUB_DATABASE",
-        help="A file, or postgresql://… for several hubs that share one inbox.",
-    )(function)
+database_option = click.option(
+    "--database",
+    metavar="FILE|URL",
+    envvar="TENTERHOOK_HUB_DATABASE",
+    help="A file, or postgresql://… for several hubs that share one inbox.",
+)
 
 
 class _Hub(click.Group):
@@ -280,15 +279,12 @@ def list_tokens(context: click.Context, database: str | None, as_json: bool) -> 
     if as_json:
         print_json(found)
         return
-    rows = [
-        (str(each["id"]), each["kind"], _used(each["last_used"]), each["person"] or "", one_line(each["name"]))
-        for each in found
-    ]
+    rows = []
+    for each in found:
+        used = each["last_used"]
+        when = "never" if used is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(used))
+        rows.append((str(each["id"]), each["kind"], when, each["person"] or "", one_line(each["name"])))
     print_table(("id", "kind", "last used", "person", "name"), rows)
-
-
-def _used(moment: float | None) -> str:
-    return "never" if moment is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
 @token.command("revoke")

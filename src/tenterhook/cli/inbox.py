@@ -68,19 +68,13 @@ def list_requests(everything: bool, as_json: bool) -> int:
     elif not found:
         click.echo("nothing waits for an answer")
     else:
-        rows = [(inbox_text.short_id(each), _standing(each), *_who(each), inbox_text.summary(each)) for each in found]
+        rows = []
+        for each in found:
+            state = inbox_text.time_left(each) if each["state"] == "open" else str(each["state"])
+            who = one_line(each["agent"]), one_line(each["machine"])
+            rows.append((inbox_text.short_id(each), state, *who, inbox_text.summary(each)))
         print_table(("id", "waits", "agent", "machine", "what"), rows)
     return 0
-
-
-def _standing(request: dict[str, Any]) -> str:
-    from ..hub_client import inbox_text
-
-    return inbox_text.time_left(request) if request["state"] == "open" else str(request["state"])
-
-
-def _who(request: dict[str, Any]) -> tuple[str, str]:
-    return one_line(request["agent"]), one_line(request["machine"])
 
 
 @inbox.command()

@@ -98,7 +98,10 @@ def install(
         for agent, catalog in zip(agents, catalogs, strict=True)
     ]
     if not dry_run:
-        _make(plans)
+        for each in plans:  # all first: a refusal changes nothing
+            settings_change.check(each)
+        for each in plans:
+            settings_change.apply(each)
     if as_json:
         trouble = _trouble_with_daemon() if daemon and not dry_run else None
         about = {"running": daemon_.SERVICE.process_id(), "why_not": trouble}
@@ -159,14 +162,6 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
                 f"{file} belongs to this project or a repository: a change to it would change what runs", remedy
             )
     return files
-
-
-def _make(plans: Sequence[settings_change.SettingsChange]) -> None:
-    """Make the changes; all are checked first, so that a refusal changes nothing."""
-    for plan in plans:
-        settings_change.check(plan)
-    for plan in plans:
-        settings_change.apply(plan)
 
 
 def _chosen(names: Sequence[str]) -> list[Agent]:

@@ -69,24 +69,24 @@ def agents_named(names: Sequence[str]) -> list[Agent]:
     """Return the agents of these names, each once. Raises `UsageError` for an unknown name."""
     from ..agents import AGENTS
 
-    return [AGENTS[known_agent(name, AGENTS)] for name in dict.fromkeys(names)]
+    return [AGENTS[known_name(name, AGENTS, "agent")] for name in dict.fromkeys(names)]
 
 
-def known_agent(name: str, known: Iterable[str]) -> str:
+def known_name(name: str, known: Iterable[str], kind: str) -> str:
     """Return the name if it is known. Raises `UsageError` with a suggestion if not."""
     known = list(known)
     if name in known:
         return name
     close = get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f"did you mean {close[0]}? One of: " if close else "one of: "
-    raise click.UsageError(f"there is no agent {name!r}; {hint}{', '.join(known)}")
+    raise click.UsageError(f"there is no {kind} {name!r}; {hint}{', '.join(known)}")
 
 
 def caller(_: click.Context, __: click.Parameter, name: str) -> str:
     """Check the value of `--agent`: `agent`, the bundled one, or the name of another."""
     from ..agents import AGENTS
 
-    return known_agent(name, ("agent", *AGENTS))
+    return known_name(name, ("agent", *AGENTS), "agent")
 
 
 def caller_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

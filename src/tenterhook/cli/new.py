@@ -105,7 +105,8 @@ def _checked(reason: str | None, event: str) -> str | None:
 def _say_what_next(name: str, folder: str) -> int:
     """Print why the hook is not in force, or the next commands; return the exit status."""
     catalog = catalog_here()
-    hook = next((hook for hook in catalog.hooks if hook.folder and _is_same(hook.folder, folder)), None)
+    real = os.path.realpath(folder)
+    hook = next((hook for hook in catalog.hooks if hook.folder and os.path.realpath(hook.folder) == real), None)
     print_problems(_about(catalog, folder), err=True)
     left_out = next((each.why for each in catalog.left_out if each.hook.folder == folder), None)
     if hook is None:
@@ -132,10 +133,6 @@ def _say_what_next(name: str, folder: str) -> int:
     for command, what in steps:
         click.echo(f"  {command:<{width}}  {what}")
     return 0
-
-
-def _is_same(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _about(catalog: Catalog, folder: str) -> list[Problem]:

@@ -112,6 +112,7 @@ def _need_records(catalog: Catalog) -> None:
 
 def candidates(catalog: Catalog) -> list[Trustable]:
     """Return everything in a project that needs trust, broken or not."""
+    names = {hook.folder: hook.name for hook in catalog.hooks}
     found: list[Trustable] = []
     for layer in catalog.layers:
         if layer.name != "project" or not os.path.isdir(layer.directory):
@@ -119,12 +120,8 @@ def candidates(catalog: Catalog) -> list[Trustable]:
         for name in sorted(os.listdir(layer.directory), key=os.fsencode):
             path = os.path.join(layer.directory, name)
             if name == layer_settings.FILE or os.path.lexists(os.path.join(path, "HOOK.md")):
-                found.append(Trustable(_name(path, catalog), path))
+                found.append(Trustable(names.get(path, name), path))
     return found
-
-
-def _name(path: str, catalog: Catalog) -> str:
-    return next((hook.name for hook in catalog.hooks if hook.folder == path), os.path.basename(path))
 
 
 def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Trustable]:
@@ -205,7 +202,8 @@ def _shown(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) ->
         old = trust.trusted_entry(each.path, entry.path)
         is_directory, is_changed = entry.path.endswith("/"), old is None or old.digest != entry.digest
         about = [*_mode(entry, old), *(["added" if old is None else "changed"] if is_known and is_changed else [])]
-        if is_directory and not about and any(_is_below(other, entry) for other in seen.entries):
+        below = [other for other in seen.entries if other is not entry and other.path.startswith(entry.path)]
+        if is_directory and not about and below:
             continue  # its files are shown
         executable = " executable" if entry.mode & 0o111 and not is_directory else ""
         said = f" ({', '.join(about)})" if about else ""
@@ -228,10 +226,6 @@ def _mode(entry: fingerprints.FileFingerprint, old: fingerprints.FileFingerprint
 
 
 _USUAL_MODES = (0o600, 0o640, 0o644, 0o660, 0o664, 0o700, 0o750, 0o755, 0o770, 0o775)
-
-
-def _is_below(entry: fingerprints.FileFingerprint, directory: fingerprints.FileFingerprint) -> bool:
-    return entry is not directory and entry.path.startswith(directory.path)
 
 
 def _is_link(entry: fingerprints.FileFingerprint) -> bool:

@@ -55,7 +55,8 @@ def agent_findings(
     except install_record.RecordError as error:
         return [bad(f"{settings} has our entries, but no event is answered: {error}", remedy)]
     found = [ok(f"installed in {settings}")]
-    found += _version(record, remedy)
+    if record["version"] != __version__:
+        found.append(note(f"installed by version {record['version']}, this is {__version__}", remedy))
     found += _wired(agent, record, entries, catalog, remedy)
     found += _lines(agent, record, entries, project, remedy)
     if agent.trust_table is not None:
@@ -99,11 +100,6 @@ def _entries(agent: Agent, project: str | None) -> dict[str, list[dict[str, Any]
             return own_entries.found(agent, file.read())
     except OSError:
         return {}
-
-
-def _version(record: dict[str, Any], remedy: str) -> Iterator[Finding]:
-    if record["version"] != __version__:
-        yield note(f"installed by version {record['version']}, this is {__version__}", remedy)
 
 
 def _wired(

@@ -145,7 +145,8 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
         ours = {file["path"] for record in known for file in record["files"]}
         if not removal:
             # First: an entry without a launcher, and a launcher without a record, do not answer.
-            now = [change.record, *(each for each in known if _name(each) != _name(change.record))]
+            own = change.agent.name, change.root
+            now = [change.record, *(each for each in known if (each["host"], each["root"]) != own)]
             others = [python for each in now for python in (each["python"], *each.get("others", ()))]
             python, bridge, steering = (change.record[each] for each in ("python", "bridge", "steering"))
             launcher.renew(python, bridge, others, steering, by_person=change.by_person)
@@ -159,11 +160,6 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
             Path(path).unlink(missing_ok=True)
             if not records.all_records():
                 launcher.remove()
-
-
-def _name(record: dict[str, Any]) -> tuple[str, str | None]:
-    """Return the key of an installation."""
-    return record["host"], record["root"]
 
 
 def check(change: SettingsChange) -> None:

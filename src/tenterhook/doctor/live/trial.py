@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +136,8 @@ def _end(process: subprocess.Popen[bytes], leader: processes.Process, mark: str,
     if not _wait_for_none(process, mark, grace):
         for number, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 0)):
             for pid in _marked(mark):
-                _signal(pid, number)
+                with suppress(ProcessLookupError, PermissionError):  # it has ended
+                    os.kill(pid, number)
             processes.end_group(leader, patience, process.poll)
             if _wait_for_none(process, mark, _GRACE):
                 break
@@ -169,10 +170,3 @@ def _marked(mark: str) -> list[int]:
             if wanted in environment.split(b"\0"):
                 found.append(int(entry))
     return found
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass  # it has ended
