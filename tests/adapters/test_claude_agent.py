@@ -110,8 +110,8 @@ def test_a_question_that_nobody_answers_is_a_no_before_the_program_gives_up(
     hooks = HooksCallbacks(engine, surfaces=[Nobody()], told=lambda event, verdict: seen.append(event.canonical))
     (matcher,) = (hooks.options().hooks or {})["PreToolUse"]
     assert matcher.timeout is not None
-    assert matcher.timeout > claude_agent._WITHIN > LASTS
-    monkeypatch.setattr(claude_agent, "_WITHIN", 1.0)
+    assert matcher.timeout > claude_agent._TIMEOUT > LASTS
+    monkeypatch.setattr(claude_agent, "_TIMEOUT", 1.0)
     (answer,) = told(hooks, CALL)
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert "Nobody answered in time" in answer["hookSpecificOutput"]["permissionDecisionReason"]
@@ -177,7 +177,7 @@ def test_what_cannot_be_told_is_said(project: Path) -> None:
         HooksCallbacks(engine, say=said.append),
         {"hook_event_name": "SubagentStart", "agent_id": "a1", "agent_type": "x"},
     )
-    assert said == ["tenterhook: Claude Code could not be told at SubagentStart: block: it has no effect"]
+    assert said == ["tenterhook: Claude Code could not be given at SubagentStart: block: it has no effect"]
 
 
 @pytest.mark.parametrize(("own", "most"), [(None, 7), (3, 3)], ids=["ours", "its own"])

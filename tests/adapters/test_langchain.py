@@ -284,7 +284,7 @@ def test_turns_of_runs_that_never_said_that_they_ended_are_forgotten(
     first = hooks.before_agent(state, Runtime())["tenterhook_turn"]
     second = hooks.before_agent(state, Runtime())["tenterhook_turn"]
     assert list(hooks._turns) == [first, second]
-    monkeypatch.setattr(langchain, "_REMEMBERED", -1.0)
+    monkeypatch.setattr(langchain, "_KEPT", -1.0)
     third = hooks.before_agent(state, Runtime())["tenterhook_turn"]
     assert list(hooks._turns) == [third]
 

@@ -334,7 +334,7 @@ def test_an_empty_file_is_no_session_and_that_is_said(play: Play, kept: tuple[st
     ]
     ended = subprocess.run(command, cwd=play.root, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert ended.returncode == 1
-    assert "holds no session" in ended.stderr
+    assert "contains no session" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
@@ -387,7 +387,7 @@ def test_with_a_read_only_state_directory_a_session_works_and_says_once_that_it_
     if os.getuid() == 0 and (state / "agent").exists():
         pytest.skip("root cannot be kept out here")
     assert list(state.iterdir()) == []
-    assert ended.stderr.count("this session is not kept") == 1
+    assert ended.stderr.count("this session is not saved") == 1
     assert "Permission denied" in ended.stderr
     assert "Traceback" not in ended.stderr
 
@@ -407,4 +407,4 @@ def test_with_something_else_in_its_place_a_session_works_too(play: Play, obstac
     assert session.answer == "Done."
     assert play.ran("ran")
     assert session.last.failed == ["never"]
-    assert session.shown.count("this session is not kept") == 1
+    assert session.shown.count("this session is not saved") == 1

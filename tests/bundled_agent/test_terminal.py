@@ -439,7 +439,7 @@ def test_mode_is_shown_and_changed(play: Play) -> None:
         terminal.say("/mode")
         terminal.sees("mode: ask")
         terminal.say("/mode careless")
-        terminal.sees("mode: ask; careless is none")
+        terminal.sees("mode: ask; careless is not a mode")
         terminal.say("/mode yolo")
         terminal.sees("mode: yolo")
         terminal.say("go")

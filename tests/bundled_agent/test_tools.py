@@ -269,11 +269,11 @@ def test_a_file_survives_a_text_that_cannot_be_written(project: Path) -> None:
 def test_str_replace_file_wants_one_place_or_all(project: Path) -> None:
     (project / "a.txt").write_text("x = 1\nx = 1\ny = 2\n")
     tools = files(project)
-    with pytest.raises(ToolFailed, match="holds that text 2 times"):
+    with pytest.raises(ToolFailed, match="contains that text 2 times"):
         tools.str_replace_file("a.txt", "x = 1", "x = 3")
-    with pytest.raises(ToolFailed, match="does not hold that text"):
+    with pytest.raises(ToolFailed, match="does not contain that text"):
         tools.str_replace_file("a.txt", "z", "x")
-    with pytest.raises(ToolFailed, match="does not hold that text"):
+    with pytest.raises(ToolFailed, match="does not contain that text"):
         tools.str_replace_file("a.txt", "", "x")
     assert (project / "a.txt").read_text() == "x = 1\nx = 1\ny = 2\n"
     assert tools.str_replace_file("a.txt", "y = 2\n", "") == f"Replaced 1 in {project / 'a.txt'}"

@@ -509,12 +509,12 @@ def test_an_interpreter_that_is_gone_is_looked_for_on_the_path(
     python_guard(home)
     install(AGENT)
     assert json.loads(record(AGENT).read_text())["interpreters"]["python3"] == str(first / "python3")
-    assert "is not there any more" not in tenterhook("doctor", AGENT).stdout
+    assert "no longer exists" not in tenterhook("doctor", AGENT).stdout
     (first / "python3").unlink()
     with answering(way) as ask:
         assert ask(payload(AGENT, project)) == "not this"
     end_of_the_agent()
-    assert "is not there any more" in tenterhook("doctor", AGENT).stdout
+    assert "no longer exists" in tenterhook("doctor", AGENT).stdout
 
 
 def test_the_interpreter_of_a_hook_that_comes_later_is_recorded(

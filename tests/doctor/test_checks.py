@@ -45,7 +45,7 @@ def test_a_guard_that_is_installed_would_hold_everywhere(guarded: Path) -> None:
     assert {agent["agent"] for agent in found["agents"]} == set(AGENTS)
     text = tenterhook("doctor").stdout
     assert text.count("the launcher answers") == len(AGENTS)
-    assert text.rstrip().endswith("every guard would hold")
+    assert text.rstrip().endswith("every guard would block")
 
 
 def test_an_agent_that_is_named_and_not_guarded_is_bad(home: Path, project: Path) -> None:
@@ -121,7 +121,7 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
     "a guard is to fail closed now": (
         "codex",
         lambda home, _: folder_hook(user_hooks(home), "strict", BLOCK, metadata={"on_failure": "block"}),
-        "the line lets pass when nobody answers",
+        "calls pass if Tenterhook cannot answer",
     ),
     "Claude's hooks are switched off": (
         "claude-code",
@@ -171,7 +171,7 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
     "Codex trusts our entries no more": (
         "codex",
         lambda home, _: (home / ".codex/config.toml").write_text(""),
-        "in silence",
+        "silently skips",
     ),
     "an entry was put before ours in Codex": (
         "codex",
@@ -179,7 +179,7 @@ SPOILED: dict[str, tuple[str, Callable[[Path, Path], object], str]] = {
             home / ".codex/hooks.json",
             lambda text: text.replace('"PreToolUse": [', '"PreToolUse": [{"hooks": []}, ', 1),
         ),
-        "in silence",
+        "silently skips",
     ),
     "our entry got a matcher": (
         "claude-code",
@@ -267,7 +267,7 @@ def test_without_a_hook_nothing_is_said_to_hold(home: Path, project: Path) -> No
     assert tenterhook("install", "qwen").returncode == 0
     text = tenterhook("doctor").stdout
     assert "no hook is in force" in text
-    assert "every guard would hold" not in text
+    assert "every guard would block" not in text
 
 
 def test_what_went_wrong_lately_is_told(guarded: Path) -> None:
@@ -332,7 +332,7 @@ class TestAlone:
     def test_a_guard_that_would_not_hold_is_said(self, guarded: Path, project: Path) -> None:
         settings_with(project / ".claude" / "settings.json", disableAllHooks=True)
         text = tenterhook().stdout
-        assert "would not hold" in text
+        assert "would not block" in text
         assert "tenterhook doctor claude-code" in text.splitlines()[-1]
 
     def test_settings_it_cannot_read_are_said(self, guarded: Path) -> None:

@@ -79,9 +79,9 @@ def test_doctor_tries_it_in_every_mode_and_agrees_with_the_agent(name: str, guar
     if name == "copilot":
         trust_in_copilot(guarded.home, guarded.project)
     status, said = guarded.doctor("--live")
-    assert said.count("  held ") == len(guarded.live.modes), said
+    assert said.count("  blocked ") == len(guarded.live.modes), said
     assert (status, "untried" in said) == (0, bool(guarded.live.missing_modes)), said
-    assert "asks these of yours before a tool call: guard\n" in said  # the canary is none of them
+    assert "also runs: guard\n" in said  # the canary is none of them
     if name not in ("claude-code", "gemini", "qwen"):
         came = guarded.calls(guarded.touch("forbidden"))
         assert not guarded.left("forbidden"), shown(came)

@@ -204,7 +204,7 @@ def test_a_guard_holds_through_reinstalling_and_refuses_when_everything_is_delet
     assert results_with(came, f"Install it again, then: tenterhook install {name}"), shown(came)
     guarded.install(python=copied_environment(tool))  # what it says
     check_holds()
-    assert "every guard would hold" in guarded.doctor()[1]
+    assert "every guard would block" in guarded.doctor()[1]
 
 
 @BOTH

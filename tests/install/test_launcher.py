@@ -463,7 +463,7 @@ def test_doctor_and_bare_run_the_launcher_before_they_say_guarded(home: Path) ->
     assert "Claude Code  guarded" in tenterhook().stdout
     assert "the launcher answers" in doctor("claude-code")
     lose_tenterhook(home)
-    assert "Claude Code  would not hold" in tenterhook().stdout
+    assert "Claude Code  would not block" in tenterhook().stdout
     ended = tenterhook("doctor", "claude-code")
     assert ended.returncode == 1
     assert "the launcher fails: Tenterhook is gone" in ended.stdout

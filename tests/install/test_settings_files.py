@@ -477,7 +477,7 @@ class TestWhatHappenedInBetween:
     def test_a_file_that_is_gone_needs_no_uninstall(self, home: Path) -> None:
         install("gemini")
         shutil.rmtree(home / ".gemini")
-        assert "nothing of ours" in uninstall("gemini")
+        assert "no entries of ours" in uninstall("gemini")
         assert not (home / ".gemini").exists()
         assert records(home) == []
 
@@ -614,7 +614,7 @@ class TestUninstallAsks:
     def test_on_a_terminal_no_is_the_default(self, home: Path) -> None:
         install("gemini")
         before = kept(home)
-        question = b"take it out of Gemini CLI?"
+        question = b"remove it from Gemini CLI?"
         for answer, expected in ((b"\n", 1), (b"n\n", 1)):
             assert on_a_terminal(["uninstall", "gemini"], {question: answer})[0] == expected
             assert kept(home) == before

@@ -691,8 +691,8 @@ def test_a_live_run_that_cannot_be_made_is_no_guard_that_fails(home: Path, proje
     assert tenterhook("install", "claude-code").returncode == 0
     ended = tenterhook("doctor", "claude-code", "--live", env={**os.environ, "PATH": "/usr/bin:/bin"})
     assert ended.returncode == 1
-    assert "not tried: whether guards hold was not shown" in ended.stdout
-    assert "a guard would not hold" not in ended.stdout
+    assert "not tried: no live run showed whether guards block" in ended.stdout
+    assert "a guard would not block" not in ended.stdout
 
 
 def on_terminal(*arguments: str, width: int) -> str:

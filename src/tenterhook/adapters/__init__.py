@@ -1,4 +1,4 @@
-"""Hooks in agents that others' frameworks run: each module maps one framework's life onto PROTOCOL 1's events.
+"""Hooks in agents of other frameworks: each module maps a framework's lifecycle to the events of PROTOCOL 1.
 
 | module | framework | class |
 |---|---|---|
@@ -7,5 +7,5 @@
 | `tenterhook.adapters.claude_agent` | Claude Agent SDK | `HooksCallbacks` |
 | `tenterhook.adapters.langchain` | LangChain, LangGraph | `HooksMiddleware` |
 
-Each has a table `EVENTS`: by whom an event is fired, for every event that it can give; the others it cannot.
+Each has a table `EVENTS`: what fires each event. Events that are not in it are not supported there.
 """

@@ -3,10 +3,9 @@
     hooks = HooksCallbacks(engine)
     async for message in query(prompt="Ship it.", options=hooks.options(ClaudeAgentOptions(…))):
 
-What Claude Code sends to its own hooks is read, and answered, as `tenterhook install claude-code` does it. Not given:
-what the SDK has no callbacks for: a turn that failed, the end of a compaction, background work. A subagent cannot be
-refused. Hooks that `install` put into Claude Code's own settings run besides: leave `setting_sources` empty for one or
-the other.
+The payloads of Claude Code's hooks are read and answered as with `tenterhook install claude-code`. Not supported, as
+the SDK has no callbacks: a turn that failed, the end of a compaction, background work. A subagent cannot be refused.
+Hooks that `install` put into Claude Code's own settings run too: leave `setting_sources` empty to avoid that.
 """
 
 from __future__ import annotations
@@ -56,33 +55,33 @@ EVENTS = {
     "pre-context-compact": "`PreCompact`",
     "notification": "`Notification`",
 }
-_SPARE = 900.0  # seconds for the hooks before a question, and again for those that hear how it ended
-_WITHIN = LASTS + _SPARE  # must end before Claude Code gives up on us, as it then lets the call run
+_SPARE = 900.0  # seconds for the hooks before a question, and again for those after it
+_TIMEOUT = LASTS + _SPARE  # shorter than the timeout of Claude Code, which then lets the call run
 _PERMITTING = ("PreToolUse", "PermissionRequest")
 
 
 class HooksCallbacks(AgentSession):
-    """Fires every event that Claude Code tells of at an engine's hooks, and answers with what they decide."""
+    """Runs an engine's hooks at every event that Claude Code reports, and answers with their verdict."""
 
     def options(self, given: ClaudeAgentOptions | None = None) -> ClaudeAgentOptions:
-        """The options with these callbacks in them, before any of yours. Each of its sessions counts for itself."""
+        """Return the options with these callbacks before any others. Each session has its own state."""
         given = given or ClaudeAgentOptions()
         self.mark()
         hooks = dict(given.hooks or {})
         for event in _ANSWERS:
-            hooks[event] = [HookMatcher(hooks=[self._answer], timeout=_WITHIN + _SPARE), *hooks.get(event, [])]
+            hooks[event] = [HookMatcher(hooks=[self._answer], timeout=_TIMEOUT + _SPARE), *hooks.get(event, [])]
         named = given.session_id or given.resume or given.continue_conversation
         session_id = given.session_id if named else self.session_id
         return replace(given, hooks=hooks, session_id=session_id, max_turns=given.max_turns or self.max_steps)
 
     @staticmethod
     def fresh_session_id() -> str:
-        """Claude Code takes nothing else."""
+        """Return a UUID: Claude Code accepts nothing else."""
         return str(uuid4())
 
     @cached_property
     def _sessions(self) -> dict[tuple[str, str], HooksCallbacks]:
-        """Each session's, and each subagent's."""
+        """The sessions and subagents by their ids."""
         return {}
 
     def _session(self, payload: dict[str, Any]) -> HooksCallbacks:
@@ -91,12 +90,12 @@ class HooksCallbacks(AgentSession):
         if session is None:
             session = self._sessions[key] = self._begun(payload, *key)
         if payload["hook_event_name"] == "UserPromptSubmit":
-            session.waiting += self.take_waiting()  # what was put here for the next run
+            session.waiting += self.take_waiting()  # texts for the next run
         session.work_dir = payload.get("cwd") or session.work_dir
         return session
 
     def _begun(self, payload: dict[str, Any], session_id: str, agent_id: str) -> HooksCallbacks:
-        """A session of its own, or a subagent of one, whose texts go with the session's next request."""
+        """Return a new session, or a subagent of one, whose texts go into the session's next request."""
         if agent_id:
             session = self._session({**payload, "agent_id": None})
             session = session.for_subagent(str(payload.get("agent_type") or ""), "", agent_id)
@@ -108,14 +107,14 @@ class HooksCallbacks(AgentSession):
         return session
 
     async def _answer(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
-        """What the SDK calls at every event."""
+        """The callback of the SDK, for every event."""
         native: HookEvent = payload["hook_event_name"]
         session = self._session(payload)
         try:
             received = AGENT.read_event(payload, native)
             verdict = await _ANSWERS[native](session, received)
             body = session._body(received, verdict)
-        except Exception as error:  # which is no answer to Claude Code: the call would run
+        except Exception as error:  # without an answer, Claude Code would let the call run
             if native not in _PERMITTING and not isinstance(error, BadEvent):
                 raise
             received = wire.Received(session._event(AGENT.events[native], {}), native, {})
@@ -126,12 +125,12 @@ class HooksCallbacks(AgentSession):
         return body
 
     def _body(self, received: wire.Received, verdict: Verdict) -> dict[str, Any]:
-        """The verdict as Claude Code is told it."""
-        told, lost = wire.reply(AGENT.title, AGENT.capabilities, received, verdict)
+        """Return the verdict as Claude Code's JSON."""
+        reply, lost = wire.reply(AGENT.title, AGENT.capabilities, received, verdict)
         for what in lost:
-            self.say(f"tenterhook: Claude Code could not be told at {received.native}: {what}")
-        said = AGENT.answer(told)
-        body: dict[str, Any] = said if isinstance(said, dict) else {}
+            self.say(f"tenterhook: Claude Code could not be given at {received.native}: {what}")
+        answer = AGENT.answer(reply)
+        body: dict[str, Any] = answer if isinstance(answer, dict) else {}
         if received.native == "PreToolUse" and self.turn.stop_reason == "tool_rejected":
             body |= {"continue_": False, "stopReason": self.turn.answer}  # as the SDK spells it
         return body
@@ -139,13 +138,13 @@ class HooksCallbacks(AgentSession):
     async def _tool_asked(self, received: wire.Received) -> Verdict:
         wanted = self._call(received)
         try:
-            permit = await asyncio.wait_for(self.permit(wanted), _WITHIN)
+            permit = await asyncio.wait_for(self.permit(wanted), _TIMEOUT)
         except TimeoutError:
             permit = Permit(False, wanted, "nobody", "Nobody answered in time")
         if not permit.allowed:
             reason, more = await self.refused(permit)
             return _deny(received, reason)._replace(additional_context=(*permit.context, *more))
-        decision = Action.NONE if permit.by == "mode" else Action.APPROVE  # nobody has said so: Claude's own rules hold
+        decision = Action.NONE if permit.by == "mode" else Action.APPROVE  # by mode: Claude's own rules apply
         changed = None if permit.call.tool_input is wanted.tool_input else permit.call.tool_input
         return Verdict(received.event.canonical, decision, permit.reason, changed, permit.context)
 
@@ -163,7 +162,7 @@ class HooksCallbacks(AgentSession):
         if self.turn.refusal is not None:
             return _deny(received, self.turn.refusal)
         beginning = list(self.context)
-        self.context.clear()  # told once, with the first prompt
+        self.context.clear()  # sent once, with the first prompt
         return _context(received, [*beginning, *self.take_waiting(), *context])
 
     async def _subagent_begins(self, received: wire.Received) -> Verdict:
@@ -172,13 +171,12 @@ class HooksCallbacks(AgentSession):
 
     async def _stop_asked(self, received: wire.Received) -> Verdict:
         said = str(received.payload.get("last_assistant_message") or "")
-        told = await self.stop(said)
-        if told:
-            return _deny(received, "\n\n".join(told))
+        if texts := await self.stop(said):
+            return _deny(received, "\n\n".join(texts))
         await self.end_turn(said)
         return Verdict(received.event.canonical)
 
-    async def _told_of(self, received: wire.Received) -> Verdict:
+    async def _observed(self, received: wire.Received) -> Verdict:
         return await self.decide(received.event)
 
     def _call(self, received: wire.Received) -> Call:
@@ -196,14 +194,14 @@ _ANSWERS: dict[HookEvent, Callable[[HooksCallbacks, wire.Received], Awaitable[Ve
     "Stop": HooksCallbacks._stop_asked,
     "SubagentStart": HooksCallbacks._subagent_begins,
     "SubagentStop": HooksCallbacks._stop_asked,
-    "PermissionRequest": HooksCallbacks._told_of,
-    "PreCompact": HooksCallbacks._told_of,
-    "Notification": HooksCallbacks._told_of,
+    "PermissionRequest": HooksCallbacks._observed,
+    "PreCompact": HooksCallbacks._observed,
+    "Notification": HooksCallbacks._observed,
 }
 
 
 def _whose(payload: dict[str, Any]) -> tuple[str, str]:
-    """A session, and its subagent if it is one's."""
+    """Return the ids of the session and of the subagent, which may be empty."""
     return str(payload.get("session_id", "")), str(payload.get("agent_id") or "")
 
 

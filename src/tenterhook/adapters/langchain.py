@@ -2,9 +2,9 @@
 
     agent = create_agent(model, tools, middleware=[HooksMiddleware(engine)])
 
-A run of the agent is a turn; `invoke` and `ainvoke` do alike. Put it last, so that hooks see a call as it runs. Not
-given: compaction and background work, which are other middleware's, and `post-agent-turn-failure`, as nobody tells
-middleware that a run has failed: fire that with `fail_turn` where you catch the error.
+A run of the agent is a turn, with `invoke` and with `ainvoke`. Put it last, so that hooks see a call as it runs. Not
+supported: compaction and background work, which belong to other middleware, and `post-agent-turn-failure`: middleware
+is not notified of a failed run; fire it with `fail_turn` where you catch the error.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ EVENTS = {
     **dict.fromkeys(("pre-tool-call", "permission-request", "permission-result"), "the gate"),
     **dict.fromkeys(("pre-subagent", "post-subagent"), "the middleware of `for_subagent`"),
 }
-_REMEMBERED = 6 * 3600.0  # seconds that a run's turn is kept at least; runs that fail never say so
+_KEPT = 6 * 3600.0  # seconds that a run's turn is kept at least: the end of failed runs is not reported
 
 
 class HooksState(AgentState[Any]):
-    """The agent's state, with the turn it is in."""
+    """The agent's state with the id of its turn."""
 
     tenterhook_turn: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
 class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
-    """Fires every event of a run at an engine's hooks and does what they decide."""
+    """Runs an engine's hooks at every event of a run and enforces their verdicts."""
 
     state_schema = HooksState
     tools = ()
@@ -74,10 +74,10 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
 
     @cached_property
     def _turns(self) -> dict[str, HooksMiddleware]:
-        """The runs under way: one middleware serves all of an agent's."""
+        """The runs under way, by the id of their turn: one middleware serves all runs of an agent."""
         return {}
 
-    # A turn
+    # Turns
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
         session = self._begun(turn_id)
         context = await session.begin_turn(_prompt(state["messages"]), turn_id)
         if session.turn.refusal is None:
-            return {"tenterhook_turn": turn_id, "messages": _heard([*session.take_waiting(), *context])}
+            return {"tenterhook_turn": turn_id, "messages": _human([*session.take_waiting(), *context])}
         asked = [message for message in state["messages"][-1:] if isinstance(message, HumanMessage) and message.id]
         said = [*(RemoveMessage(id=message.id or "") for message in asked), AIMessage(session.turn.refusal)]
         return {"tenterhook_turn": turn_id, "messages": said, "jump_to": "end"}
@@ -104,16 +104,15 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
         if session.turn.refusal is None:
             said = _said(state["messages"], session)
             was_cut_off = session.turn.stop_reason != "no_tool_calls"
-            told = await session.stop(said)
-            if told:
-                return {"messages": _heard(told), "jump_to": "model"}
+            if texts := await session.stop(said):
+                return {"messages": _human(texts), "jump_to": "model"}
             await session.end_turn(said or "")
-            if session.turn.stop_reason == "max_steps" and not was_cut_off:  # hooks have objected, and no step is left
+            if session.turn.stop_reason == "max_steps" and not was_cut_off:  # a hook blocked, and no step is left
                 answer = {"messages": [AIMessage(session.turn.answer)]}
         self._turns.pop(state.get("tenterhook_turn", ""), None)
         return answer
 
-    # A request, and a call
+    # Model requests and tool calls
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Any]]
@@ -135,43 +134,43 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
             raise
         return await session._ended(permit, result)
 
-    # The same where nobody awaits; a tool must not find a loop running that is not its caller's
+    # The synchronous versions; a tool must not find a running loop that is not its caller's
 
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any]:
-        return _here(self.abefore_agent(state, runtime))
+        return _run_sync(self.abefore_agent(state, runtime))
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: HooksState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        return _here(self.aafter_agent(state, runtime))
+        return _run_sync(self.aafter_agent(state, runtime))
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
         return handler(self._instructed(request))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        session, permit = _here(self._permitted(request))
+        session, permit = _run_sync(self._permitted(request))
         if not permit.allowed:
-            return _here(session._refusal(request, permit))
+            return _run_sync(session._refusal(request, permit))
         try:
             result = handler(_changed(request, permit))
         except GraphBubbleUp:
             raise
         except Exception as error:
-            _here(session.failed(permit.call, str(error)))
+            _run_sync(session.failed(permit.call, str(error)))
             raise
-        return _here(session._ended(permit, result))
+        return _run_sync(session._ended(permit, result))
 
-    # How it is done
+    # Internals
 
     def _session(self, state: Any) -> HooksMiddleware:
-        """The session of the turn that a state is in; one that came from elsewhere begins here."""
+        """Return the session of a state's turn; an unknown turn gets a new one."""
         turn_id = state.get("tenterhook_turn", "")
         return self._turns.get(turn_id) or self._begun(turn_id)
 
     def _begun(self, turn_id: str) -> HooksMiddleware:
         now = time.monotonic()
         for old, session in list(self._turns.items()):
-            if now - session._since > _REMEMBERED:
+            if now - session._since > _KEPT:
                 self._turns.pop(old, None)
         session = self.for_turn()
         session._since = now
@@ -181,8 +180,8 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
         if not self.context:
             return request
         given = request.system_message
-        told = SystemMessage("\n\n".join(self.context)) if given is None else _with(given, self.context)
-        return request.override(system_message=told)
+        message = SystemMessage("\n\n".join(self.context)) if given is None else _with(given, self.context)
+        return request.override(system_message=message)
 
     async def _permitted(self, request: ToolCallRequest) -> tuple[HooksMiddleware, Permit]:
         session, call = self._session(request.state), request.tool_call
@@ -197,20 +196,20 @@ class HooksMiddleware(AgentSession, AgentMiddleware[HooksState, Any]):
     async def _ended(self, permit: Permit, result: Result) -> Result:
         if not isinstance(result, ToolMessage):  # a command, which has no place for texts
             own = _message(result, permit.call.tool_use_id)
-            texts = await self._told(permit, own) if own else await self.succeeded(permit.call, str(result))
+            texts = await self._finish(permit, own) if own else await self.succeeded(permit.call, str(result))
             self.waiting += [*permit.context, *texts]
             return result
-        return _with(result, [*permit.context, *await self._told(permit, result)])
+        return _with(result, [*permit.context, *await self._finish(permit, result)])
 
-    async def _told(self, permit: Permit, message: ToolMessage) -> list[str]:
-        """Tell hooks of a call's result, which may be an error."""
+    async def _finish(self, permit: Permit, message: ToolMessage) -> list[str]:
+        """Run the hooks for a call's result, which may be an error, and return their texts."""
         end = self.failed if message.status == "error" else self.succeeded
         output = message.content if isinstance(message.content, str) else said_text(message.content)
         return await end(permit.call, output)
 
 
 def _message(command: Any, call_id: str) -> ToolMessage | None:
-    """The result of a call among what a command puts into the state."""
+    """Return the result of a call in a command's update of the state, or None."""
     update = getattr(command, "update", None)
     messages = update.get("messages", ()) if isinstance(update, dict) else ()
     own = (each for each in messages if isinstance(each, ToolMessage) and each.tool_call_id == call_id)
@@ -218,15 +217,15 @@ def _message(command: Any, call_id: str) -> ToolMessage | None:
 
 
 def _said(messages: Sequence[Any], session: AgentSession) -> str | None:
-    """The model's last words; of a turn that was cut off those before the message that says so."""
+    """Return the model's last message; in a turn that was cut off, the one before our own."""
     if session.turn.stop_reason == "no_tool_calls":
         return str(messages[-1].text)
     said = (str(message.text) for message in reversed(messages[:-1]) if isinstance(message, AIMessage))
     return next(said, "") or None
 
 
-def _here(work: Coroutine[Any, Any, T]) -> T:
-    """Await something where nobody can; a thread that has a loop of its own lends another."""
+def _run_sync(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine from synchronous code; in another thread if this one has a running loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -242,7 +241,7 @@ def _changed(request: ToolCallRequest, permit: Permit) -> ToolCallRequest:
 
 
 def _with(message: M, texts: Sequence[str]) -> M:
-    """A message with what hooks say beside it."""
+    """Return a message with texts of hooks added."""
     if not texts:
         return message
     if isinstance(message.content, str):
@@ -251,10 +250,10 @@ def _with(message: M, texts: Sequence[str]) -> M:
     return message.model_copy(update={"content": [*message.content, *parts]})
 
 
-def _heard(texts: Sequence[str]) -> list[HumanMessage]:
+def _human(texts: Sequence[str]) -> list[HumanMessage]:
     return [HumanMessage(text) for text in texts]
 
 
 def _prompt(messages: Sequence[AnyMessage]) -> str:
-    """What a person has said last."""
+    """Return the last message of the user."""
     return next((str(each.text) for each in reversed(messages) if isinstance(each, HumanMessage)), "")

@@ -2,10 +2,10 @@
 
     result = await HooksRunner(engine).run(agent, "Ship it.")
 
-`run` stands in the place of `Runner.run` and is a turn. Function tools and MCP tools are guarded, in agents that are
-handed over to as well. Not given: compaction and background work, which the SDK has none of; calls of tools that run at
-OpenAI, of computers, shells and patch editors, and handoffs, which are no calls of ours to stop. An agent that is a
-tool is one call: its own calls pass no hook, unless it is `hooks.guard(agent).as_tool(…)`.
+`run` replaces `Runner.run` and is a turn. Function tools and MCP tools are guarded, also in agents that are handed over
+to. Not supported: compaction and background work, which the SDK does not have; calls of tools that run at OpenAI, of
+computers, shells and patch editors, and handoffs, which cannot be stopped here. An agent that is a tool is one call:
+hooks do not see its own calls, unless it is `hooks.guard(agent).as_tool(…)`.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ EVENTS = {
 
 
 class HooksRunner(AgentSession):
-    """Runs agents with every event of a run fired at an engine's hooks."""
+    """Runs agents, with an engine's hooks at every event of a run."""
 
     async def run(
         self, agent: Agent[Any], prompt: str | list[TResponseInputItem] | RunState[Any], **how: Any
     ) -> RunResult:
         """`Runner.run` with hooks; the other arguments are its own.
 
-        Where hooks send the agent back, the result is that of the last run, with all of them in its `to_input_list()`.
+        If hooks send the agent back, the result is that of the last run; its `to_input_list()` includes all of them.
         """
         session = self._going_on(prompt) if isinstance(prompt, RunState) else self.for_turn()
         if not isinstance(prompt, RunState):
@@ -99,11 +99,11 @@ class HooksRunner(AgentSession):
         return result
 
     def guard(self, agent: Agent[Any]) -> Agent[Any]:
-        """A copy of an agent whose tools pass the hooks, for those who run it otherwise than with `run`."""
+        """Return a copy of an agent whose tools are guarded, to be run other than with `run`."""
         return self._guarded(agent, {})
 
     def _going_on(self, state: RunState[Any]) -> Self:
-        """The turn that was interrupted; a state that was read from elsewhere begins one."""
+        """Return the session of the interrupted turn of a state. Raises `HookError` if its agent is not guarded."""
         of = getattr(state._current_agent, "_hooks", None)
         if of is None:
             remedy = "read it with RunState.from_json(hooks.guard(agent), …)"
@@ -120,21 +120,21 @@ class HooksRunner(AgentSession):
             result = await Runner.run(self.guard(agent), prompt, **how)
             if result.interruptions or self.turn.stop_reason == "max_steps":
                 return result
-            told = await self.stop(self._final(result))
-            if self.turn.stop_reason == "max_steps":  # hooks have objected, and no step is left: the SDK says so
+            texts = await self.stop(self._final(result))
+            if self.turn.stop_reason == "max_steps":  # a hook blocked, and no step is left: the SDK raises
                 how["max_turns"] = 0
-            elif not told:
+            elif not texts:
                 return result
             elif left is not None:
                 left = how["max_turns"] = max(left - len(result.raw_responses), 0)
-            agent, prompt = result.last_agent, _messages(told)
+            agent, prompt = result.last_agent, _messages(texts)
             if how.get("previous_response_id") or how.get("auto_previous_response_id"):
                 how["previous_response_id"] = result.last_response_id
             elif not (how.get("session") or how.get("conversation_id")):
                 prompt = [*result.to_input_list(), *prompt]
 
     def _final(self, result: RunResult) -> str | None:
-        """The agent's last message; a person's no, which ends a run too, is none."""
+        """Return the agent's last message; the reason of a refusal that ended the run is not one."""
         rejected = self.turn.stop_reason == "tool_rejected"
         return _said(result.new_items) if rejected else said_text(result.final_output)
 
@@ -152,7 +152,7 @@ class HooksRunner(AgentSession):
         return replace(config, call_model_input_filter=with_context)
 
     def _guarded(self, agent: Agent[Any], done: dict[int, Agent[Any]]) -> Agent[Any]:
-        """Agents may hand over to each other in circles, and one may have been guarded for an earlier run."""
+        """Return a guarded copy. `done`: those made before, as agents may hand over to each other in circles."""
         agent = getattr(agent, "_unguarded", agent)
         if id(agent) in done:
             return done[id(agent)]
@@ -165,7 +165,7 @@ class HooksRunner(AgentSession):
         own = {"get_all_tools": get_all_tools, "_unguarded": agent, "_hooks": self}
         guarded.__class__ = type(type(agent).__name__, (type(agent),), own)
         guarded.handoffs = [self._guarded_handoff(each, done) for each in agent.handoffs]
-        if self.gate.surfaces:  # only a person's no ends a turn
+        if self.gate.surfaces:  # only a refusal by the user ends a turn
             guarded.tool_use_behavior = self._ending(agent)
         return guarded
 
@@ -182,7 +182,7 @@ class HooksRunner(AgentSession):
 
         guarded.on_invoke_handoff = on_invoke_handoff
         if handoff._agent_ref is not None and isinstance(to := handoff._agent_ref(), Agent):
-            guarded._agent_ref = weakref.ref(self._guarded(to, done))  # where a state looks for the agent it was in
+            guarded._agent_ref = weakref.ref(self._guarded(to, done))  # used to find the agent of a `RunState`
         return guarded
 
     def _guarded_tool(self, tool: Tool) -> Tool:
@@ -193,7 +193,7 @@ class HooksRunner(AgentSession):
         return guarded
 
     def _ending(self, agent: Agent[Any]) -> Any:
-        """The agent's own way to end with its tools' results, and that of a person who says no."""
+        """Return the agent's own `tool_use_behavior`, which also ends the run if the user refused a call."""
         own = agent.tool_use_behavior
 
         async def ending(
@@ -214,7 +214,7 @@ class HooksRunner(AgentSession):
 
 
 def _said(items: Sequence[RunItem]) -> str | None:
-    """The model's last words in a run."""
+    """Return the model's last message in a run."""
     said = (ItemHelpers.text_message_output(item) for item in reversed(items) if isinstance(item, MessageOutputItem))
     return next(said, None)
 
@@ -226,7 +226,7 @@ class _Invoker:
         self.session = session
         self.tool = tool
         self._formats_errors = hasattr(tool.on_invoke_tool, "__agents_bind_function_tool__")
-        # one that raises, so that a failure is seen before it is made a message to the model
+        # a copy that raises, so that hooks see a failure before it becomes a message to the model
         self._raising = copy.copy(tool)
         if self._formats_errors:
             set_function_tool_failure_error_function(self._raising, None)
@@ -239,7 +239,7 @@ class _Invoker:
             return _with(reason, [*permit.context, *more])
         if permit.call.tool_input is not call.tool_input:
             arguments = json.dumps(permit.call.tool_input)
-            context._function_tool_arguments = None  # prepared for what is not called any more
+            context._function_tool_arguments = None  # parsed from the old input
         try:
             output = await self._raising.on_invoke_tool(context, arguments)
         except Exception as error:
@@ -251,7 +251,7 @@ class _Invoker:
         return _with(output, [*permit.context, *await self.session.succeeded(permit.call, _plain(output))])
 
     async def _message(self, context: ToolContext[Any], error: Exception) -> str | None:
-        """What the tool's own policy makes of an error; None: the run fails."""
+        """Return the tool's own message for an error; None if the run fails."""
         if not self._formats_errors:
             return None
         return await maybe_invoke_function_tool_failure_error_function(
@@ -267,7 +267,7 @@ async def _filtered(inner: CallModelInputFilter | None, data: CallModelData[Any]
 
 
 def _given(arguments: str) -> dict[str, Any]:
-    """The input as the model gave it; what is no object is refused by the tool itself."""
+    """Return the input as the model gave it; the tool itself refuses what is not an object."""
     try:
         given = json.loads(arguments or "{}")
     except ValueError:
@@ -276,7 +276,7 @@ def _given(arguments: str) -> dict[str, Any]:
 
 
 def _with(output: Any, texts: Sequence[str]) -> Any:
-    """A tool's result with what hooks say beside it."""
+    """Return a tool's result with texts of hooks added."""
     if not texts:
         return output
     if isinstance(output, list) or hasattr(output, "model_dump"):
@@ -301,7 +301,7 @@ def _beside(prompt: str | list[TResponseInputItem], texts: Sequence[str]) -> str
 
 
 def _prompt_text(prompt: str | list[TResponseInputItem]) -> str:
-    """What a person has said last."""
+    """Return the last message of the user."""
     if isinstance(prompt, str):
         return prompt
     said = [item.get("content") for item in prompt if item.get("role") == "user"]
@@ -309,7 +309,7 @@ def _prompt_text(prompt: str | list[TResponseInputItem]) -> str:
 
 
 def _refused(agent: Agent[Any], prompt: str | list[TResponseInputItem], reason: str, context: Any) -> RunResult:
-    """A result without a run: the reason is the answer."""
+    """Return a result without a run, with the reason as its output."""
     return RunResult(
         input=prompt,
         new_items=[],

@@ -1,10 +1,10 @@
-"""An engine's hooks in a pydantic-ai agent: its life mapped onto PROTOCOL 1.
+"""An engine's hooks in a pydantic-ai agent: its lifecycle mapped to PROTOCOL 1.
 
     agent = Agent("openai:gpt-5", capabilities=[HooksCapability(engine)])
 
-A run of the agent is a turn. What belongs to a session (`begin`, `end`), to its context and to background work is the
-caller's to fire; everything inside a turn, and subagents, happens here. A tool that returns
-`ToolReturn(output, metadata={"exit_code": 1})` has failed: the model gets its output, hooks hear of a failure.
+A run of the agent is a turn. The caller fires the events of the session (`begin`, `end`), of compaction and of
+background work; those of turns and subagents are fired here. A tool that returns
+`ToolReturn(output, metadata={"exit_code": 1})` has failed: the model gets its output, and hooks a failure.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ EVENTS = {
 
 
 class HooksCapability(AgentSession, AbstractCapability[Any]):
-    """Fires every event of a run at an engine's hooks and does what they decide."""
+    """Runs an engine's hooks at every event of a run and enforces their verdicts."""
 
-    _said: str | None = None  # the model's last words in a turn that was cut off
+    _said: str | None = None  # the model's last message in a turn that was cut off
 
     async def for_run(self, ctx: RunContext[Any]) -> HooksCapability:
         return self.for_turn()
@@ -69,7 +69,7 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
             await self.fail_turn(error)
             raise
         finally:
-            if self.subagent is None:  # of a turn that was cut off or interrupted: its calls had their results
+            if self.subagent is None:  # left over from a turn that was cut off or interrupted
                 self.wait(self.turn.context)
         was_cut_off = self.turn.stop_reason != "no_tool_calls"
         await self.end_turn(self._said or "" if was_cut_off else said_text(result.output))
@@ -85,24 +85,24 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
         return node
 
     async def after_node_run(self, ctx: RunContext[Any], *, node: Any, result: Any) -> Any:
-        """Where a run would go on although it must not, and where it would end although hooks say no."""
+        """End a run that must not go on, and continue one that hooks do not let end."""
         if isinstance(result, ModelRequestNode) and isinstance(node, CallToolsNode):
-            await self._tell_of_others(node, result.request)
+            await self._report_not_run(node, result.request)
             if self.is_cut_off():
-                ctx.messages.append(result.request)  # the results of the calls, which nobody answers
+                ctx.messages.append(result.request)  # the results of the calls, without an answer
                 await self.stop(node.model_response.text)
                 return self._cut_off(node.model_response.text)
         if isinstance(result, End):
             said = self.turn.answer = said_text(result.data.output)
-            told = await self.stop(said)
-            if self.turn.stop_reason == "max_steps":  # hooks have objected, and no step is left
+            texts = await self.stop(said)
+            if self.turn.stop_reason == "max_steps":  # a hook blocked, and no step is left
                 return self._cut_off(said)
-            for text in told:  # which has the run go on
+            for text in texts:  # these make the run go on
                 ctx.enqueue(text)
         return result
 
     def _cut_off(self, said: str | None) -> End[FinalResult[Any]]:
-        """The end of a turn that hooks cannot prevent; `said` are the model's last words."""
+        """Return the end of a turn that hooks cannot prevent; `said` is the model's last message."""
         self._said = said
         return End(FinalResult(self.turn.answer))
 
@@ -130,14 +130,14 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
             self.turn.context += await self.failed(wanted, str(error))
             raise
         exit_code = _exit_code(output)
-        if exit_code:  # the model gets the result all the same
+        if exit_code:  # the model gets the result anyway
             self.turn.context += await self.failed(wanted, said_text(_output(output)), exit_code)
         else:
             self.turn.context += await self.succeeded(wanted, _output(output))
         return output
 
-    async def _tell_of_others(self, node: Any, request: Any) -> None:
-        """Calls that never came to run: of a tool that does not exist, or with an input that it does not take."""
+    async def _report_not_run(self, node: Any, request: Any) -> None:
+        """Report calls that did not run: of an unknown tool, or with invalid input."""
         calls = {call.tool_call_id: call for call in node.model_response.tool_calls}
         for part in list(request.parts):
             call = calls.get(getattr(part, "tool_call_id", ""))
@@ -152,7 +152,7 @@ class HooksCapability(AgentSession, AbstractCapability[Any]):
 
 
 def tell(ctx: RunContext[Any], request_context: Any, texts: Sequence[str]) -> None:
-    """Put texts into the request that is about to be made, and into the history with it."""
+    """Add texts to the next model request and to the history."""
     if texts:
         parts = [UserPromptPart(text) for text in texts]
         request = ModelRequest(parts=parts, run_id=ctx.run_id, conversation_id=ctx.conversation_id)
@@ -161,7 +161,7 @@ def tell(ctx: RunContext[Any], request_context: Any, texts: Sequence[str]) -> No
 
 
 def _given(call: ToolCallPart, args: dict[str, Any]) -> dict[str, Any]:
-    """The input as the model gave it, without the defaults of the tool; as it will run, if something has changed it."""
+    """Return the input as the model gave it, without the tool's defaults; if it was changed since, as it will run."""
     try:
         given = call.args_as_dict()
     except ValueError:
@@ -176,7 +176,7 @@ def _error_text(part: Any) -> str:
 
 
 def _validated(ctx: RunContext[Any], tool_name: str, tool_input: dict[str, Any]) -> dict[str, Any]:
-    """An input that hooks have made, as the tool takes it."""
+    """Validate an input that hooks have modified. Raises `ToolFailed` if the tool does not accept it."""
     tools = ctx.tool_manager.tools if ctx.tool_manager is not None else None
     if not tools or tool_name not in tools:
         return tool_input
@@ -192,7 +192,7 @@ def _output(output: Any) -> Any:
 
 
 def _exit_code(output: Any) -> int | None:
-    """Of a tool that ran a command: `ToolReturn(…, metadata={"exit_code": 1})`."""
+    """Return the exit code of `ToolReturn(…, metadata={"exit_code": 1})`, or None."""
     metadata = getattr(output, "metadata", None)
     code = metadata.get("exit_code") if isinstance(metadata, dict) else None
     return code if isinstance(code, int) else None

@@ -1,1 +1,1 @@
-"""What a hook's author works with: a first folder that works, and cases that say what it must do."""
+"""Tools for authors of hooks: new hooks from templates, test cases, replay, conversion."""

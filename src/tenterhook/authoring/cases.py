@@ -1,4 +1,4 @@
-"""Cases: an event, what is around it, and what a hook must make of it. Read from TOML or JSON, checked once."""
+"""Test cases: an event, its environment, and what a hook must do. Read from TOML or JSON, checked once."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ FILE = (
     Field("link", str, None, 1, meaning="what a symbolic link leads to"),
 )
 
-# What the test itself sets, so that nothing real is touched.
+# Set by the test itself, so that nothing real is touched.
 _RESERVED = re.compile(r"HOME|TMPDIR|XDG_\w*|TENTERHOOK_\w*|KIMI_\w*").fullmatch
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
 _MERGED = ("event", "env", "files", "expect")
 
 
 class Case(NamedTuple):
-    """One case. `number` is its place among the `[[case]]` of its file; None: the file is the case."""
+    """One case. `number` is its index among the `[[case]]` of its file; None if the file is the case."""
 
     name: str
     file: str
@@ -59,19 +59,19 @@ class Case(NamedTuple):
     expect: Mapping[str, Any] | None
 
     def event_name(self, hook: Hook) -> str:
-        """The event that is fired: the hook's own, unless the case says another."""
+        """Return the event that is fired: the hook's own, unless the case names another."""
         return str(self.event.get("event_type") or self.event.get("hook_event_name") or hook.declared)
 
 
 class CaseFile(NamedTuple):
-    """The cases of a file that are right, and everything that is wrong with the others."""
+    """The valid cases of a file, and the problems of the others."""
 
     cases: tuple[Case, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
 def files_in(directory: str) -> list[str]:
-    """The case files of a directory, by name; none if there is no such directory."""
+    """Return the case files of a directory, sorted by name; none if there is no such directory."""
     try:
         names = sorted(os.listdir(directory), key=os.fsencode)
     except (FileNotFoundError, NotADirectoryError):
@@ -80,7 +80,7 @@ def files_in(directory: str) -> list[str]:
 
 
 def read(file: str, hook: Hook) -> CaseFile:
-    """The cases in a file, for a hook."""
+    """Return the cases in a file, for a hook."""
     loaded = _load(file)
     if isinstance(loaded, Problem):
         return CaseFile((), (loaded,))
@@ -108,7 +108,7 @@ def read(file: str, hook: Hook) -> CaseFile:
 
 
 def _joined(shared: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A case with what stands above all cases of its file; what it says itself wins, key by key."""
+    """Return a case merged with the values shared by all cases of its file; its own values win, key by key."""
     joined = {**shared, **entry}
     for key in _MERGED:
         if isinstance(shared.get(key), dict) and isinstance(entry.get(key), dict):
@@ -117,7 +117,7 @@ def _joined(shared: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, An
 
 
 def _load(file: str) -> tuple[dict[str, Any], str] | Problem:
-    """The document and its text, or why there is none."""
+    """Return the document and its text, or a problem."""
     try:
         text = _text(file)
     except OSError as error:
@@ -189,7 +189,7 @@ def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lin
 
 
 def _check_event(case: Case, hook: Hook, wrong: Callable[..., None]) -> None:
-    """Say what keeps an event from being fired."""
+    """Report what keeps the event from being fired."""
     given = dict(case.event)
     for key in ("work_dir", "cwd"):
         value = given.pop(key, "")
@@ -214,7 +214,7 @@ def _env(given: Mapping[str, Any], wrong: Callable[..., None]) -> dict[str, str 
     found: dict[str, str | None] = {}
     for name, value in given.items():
         if not _VARIABLE(name):
-            wrong("bad-value", f"{name!r} is no name of a variable", "use letters, digits and _", "env", name)
+            wrong("bad-value", f"{name!r} is not a name of a variable", "use letters, digits and _", "env", name)
         elif _RESERVED(name):
             message = f"the test sets {name} itself, so that nothing real is touched"
             wrong("bad-value", message, "leave it out; files for the home go under [files] as '~/…'", "env", name)
@@ -254,7 +254,7 @@ def _files(
 
 
 class _Lines:
-    """Where the keys of a case stand, near enough to find them."""
+    """The approximate lines of a case's keys."""
 
     def __init__(self, text: str, file: str) -> None:
         self._lines = text.split("\n")
@@ -262,7 +262,7 @@ class _Lines:
         self._starts = [n for n, line in enumerate(self._lines) if re.match(r"\s*\[\[\s*case\s*\]\]", line)]
 
     def line_of(self, number: int | None, *keys: str) -> int:
-        """The line of a key inside other keys; of the innermost that is found, or of the case."""
+        """Return the line of a key inside other keys; of the innermost that is found, or of the case."""
         start, end = 0, len(self._lines)
         if number is not None and number < len(self._starts):
             start = self._starts[number]

@@ -1,8 +1,8 @@
 """What a case expects of a hook, and how what happened differs from it. Pure.
 
 A text is expected exactly, or as `{ matches = "expression" }` or `{ contains = "text" }`; `false` means that there
-must be none. What a case does not mention is not looked at, with three exceptions: that the hook ran and did not fail,
-what it decided (`none`), and that the input was left as it was.
+must be none. What a case does not mention is not checked, with three exceptions: that the hook ran and did not fail,
+what it decided (`none`), and that the input was not changed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FIELDS = (
 
 
 class Mismatch(NamedTuple):
-    """One thing that is not as a case expects it; both sides as texts for people."""
+    """One difference to what a case expects; both sides as texts."""
 
     field: str
     expected: str
@@ -52,7 +52,7 @@ class Mismatch(NamedTuple):
 
 
 def mistakes(expect: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """What is wrong with expectations beyond the type of a value: keys, message, remedy."""
+    """Yield mistakes in expectations beyond the types of values: keys, message, remedy."""
     texts: list[tuple[tuple[str, ...], Any]] = [((key,), expect[key]) for key in _TEXTS if key in expect]
     texts += [(("env", name), value) for name, value in _table(expect, "env").items()]
     for keys, value in texts:
@@ -73,7 +73,7 @@ def mistakes(expect: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str, 
         others = [key for key in expect if key not in ("runs", "files")]
         if others:
             message = f"a hook that does not run has no '{others[0]}'"
-            yield (others[0],), message, "take it out, or take out runs = false"
+            yield (others[0],), message, "remove it, or remove runs = false"
 
 
 def _table(expect: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -95,7 +95,7 @@ def _wrong_expression(expression: str) -> str | None:
     try:
         re.compile(expression)
     except (re.error, ValueError, OverflowError, RecursionError) as error:
-        return f"has an expression that is none: {error}"
+        return f"has an invalid expression: {error}"
     return None
 
 
@@ -123,12 +123,12 @@ def _wrong_file(value: Any) -> str | None:
 
 
 def _is_expression(value: Any) -> bool:
-    """Whether a table stands for texts: a table of one key, with such a name."""
+    """Return whether a table is an expression for a text: one key, `matches` or `contains`."""
     return isinstance(value, dict) and len(value) == 1 and next(iter(value)) in _EXPRESSIONS
 
 
 def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Mismatch]:
-    """Everything that is not as expected; empty if the case has passed."""
+    """Return everything that is not as expected; empty if the case has passed."""
     found: list[Mismatch] = []
     wants_run = expect.get("runs", True)
     if actual["ran"] != wants_run:
@@ -143,12 +143,11 @@ def differences(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Mi
 def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Mismatch]:
     outcome = actual["outcome"]
     shown = outcome + (f": {actual['why']}" if actual["why"] else "")
+    is_expected = expect.get("unreadable") and actual["unreadable"]  # which says why it failed
     if "outcome" in expect:
         if outcome != expect["outcome"]:
             yield Mismatch("outcome", expect["outcome"], shown)
-    elif (
-        "exit_code" not in expect and outcome in ("failed", "timed_out") and not _is_expected_unreadable(expect, actual)
-    ):
+    elif "exit_code" not in expect and outcome in ("failed", "timed_out") and not is_expected:
         yield Mismatch("outcome", "it does not fail", shown)
     if "exit_code" in expect and actual["exit_code"] != expect["exit_code"]:
         code = actual["exit_code"]
@@ -162,8 +161,10 @@ def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Mi
         if key in expect and not fits_text(expect[key], actual[key]):
             yield Mismatch(key, _shown_text(expect[key]), _shown_text(actual[key]))
     modified = expect.get("modified_input", False)
-    if not _fits_input(modified, actual["modified_input"]):
-        yield Mismatch("modified_input", _shown_input(modified), _shown_input(actual["modified_input"]))
+    changed = actual["modified_input"]
+    is_same = changed is None if modified is False else changed is not None and _fits(modified, changed)
+    if not is_same:
+        yield Mismatch("modified_input", _shown_input(modified), _shown_input(changed))
     if expect.get("scope") and actual["scope"] != expect["scope"]:
         yield Mismatch("scope", expect["scope"], actual["scope"] or "(none)")
     for name, value in _table(expect, "env").items():
@@ -171,17 +172,12 @@ def _of_run(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[Mi
             yield Mismatch(f"env.{name}", _shown_text(value), _shown_text(actual["env"].get(name)))
 
 
-def _is_expected_unreadable(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:
-    """Whether `unreadable = true` says why it failed."""
-    return bool(expect.get("unreadable") and actual["unreadable"])
-
-
 def _word(value: bool) -> str:
     return "true" if value else "false"
 
 
 def fits_text(expected: Any, actual: str | None) -> bool:
-    """Whether a text is as expected; the line break at its end does not count."""
+    """Return whether a text is as expected; a line break at its end does not count."""
     if expected is False:
         return not actual
     if actual is None:
@@ -195,12 +191,6 @@ def _finds(expected: Mapping[str, str], actual: str) -> bool:
     if "matches" in expected and re.search(expected["matches"], actual) is None:
         return False
     return "contains" not in expected or expected["contains"] in actual
-
-
-def _fits_input(expected: Any, actual: Any) -> bool:
-    if expected is False:
-        return actual is None
-    return actual is not None and _fits(expected, actual)
 
 
 def _fits(expected: Any, actual: Any) -> bool:
@@ -222,7 +212,7 @@ def _of_files(expected: Mapping[str, Any], actual: Mapping[str, Mapping[str, Any
         there = found["kind"] != "absent"
         if isinstance(value, bool):
             if there != value:
-                yield Mismatch(field, "it is there" if value else "no such file", _shown_file(found))
+                yield Mismatch(field, "it exists" if value else "no such file", _shown_file(found))
             continue
         wanted = {"content": value} if isinstance(value, str) else value
         if "mode" in wanted and there and found["mode"] != wanted["mode"].zfill(4)[-3:]:
@@ -243,7 +233,7 @@ def _shown_wanted(wanted: Mapping[str, str]) -> str:
     if "content" in wanted:
         return wanted["content"] or "(empty)"
     given = {key: value for key, value in wanted.items() if key in _EXPRESSIONS}
-    return _shown_text(given) if given else "it is there"
+    return _shown_text(given) if given else "it exists"
 
 
 def _shown_file(found: Mapping[str, Any]) -> str:
@@ -265,7 +255,7 @@ def _shown_input(value: Any) -> str:
 
 
 def observed(actual: Mapping[str, Any]) -> dict[str, Any]:
-    """Expectations that say what has happened, for a case that has none yet."""
+    """Return expectations for what happened, for a case that has none yet."""
     if not actual["ran"]:
         return {"runs": False, **({"files": dict(actual["changed"])} if actual["changed"] else {})}
     expect: dict[str, Any] = {"decision": actual["decision"]}
@@ -283,14 +273,14 @@ def observed(actual: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ExpectationChange(NamedTuple):
-    """One edit of expectations: the keys that lead to a value, and the value; None takes it out."""
+    """One edit of expectations: the keys of a value, and the value; None removes it."""
 
     keys: tuple[str, ...]
     value: Any
 
 
 def written(wanted: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[ExpectationChange]:
-    """The edits that write expectations down, but for those that stand there already; tables one value at a time."""
+    """Return the edits that add these expectations, without those that exist; tables one value at a time."""
     edits: list[ExpectationChange] = []
     for key, value in wanted.items():
         if key in ("files", "env"):
@@ -304,10 +294,10 @@ def written(wanted: Mapping[str, Any], before: Mapping[str, Any] | None = None) 
 
 
 def changes(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[ExpectationChange]:
-    """The edits after which the expectations say what has happened; what still holds stays as it is written."""
+    """Return the edits that make the expectations fit what happened; those that are met stay as written."""
     differing = [difference.field for difference in differences(expect, actual)]
     edits: list[ExpectationChange] = []
-    if "runs" in differing:  # then all but the files is about something else now
+    if "runs" in differing:  # then only the files can still be compared
         wanted = {key: value for key, value in observed(actual).items() if key != "files" or key not in expect}
         edits += [ExpectationChange((key,), None) for key in expect if key not in wanted and key != "files"]
         edits += written(wanted, expect)
@@ -331,7 +321,7 @@ def changes(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Expect
                 ExpectationChange((field,), nothing if value is None or value is False or value == "" else value)
             )
     if "exit_code" in differing and actual["exit_code"] is None and "outcome" not in expect:
-        edits.append(ExpectationChange(("outcome",), actual["outcome"]))  # there is no exit code to expect any more
+        edits.append(ExpectationChange(("outcome",), actual["outcome"]))  # there is no exit code to expect
     if "decision" in differing and "reason" not in expect and actual["reason"]:
         edits.append(ExpectationChange(("reason",), actual["reason"]))
     return edits

@@ -29,7 +29,7 @@ class Explanation(NamedTuple):
 
 
 def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Explanation]:
-    """Every hook there is: those that would run in their order, then the others."""
+    """Return all hooks: those that would run in their order, then the others."""
     plan = matching.plan(matching.Arranged(hooks), event)
     sight = matching.Sight(event)
     would: list[Explanation] = []

@@ -1,4 +1,4 @@
-"""Writing a hook's folder: in one go, and never over somebody else's."""
+"""Creating, replacing and deleting the folder of a hook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_name(name: str) -> None:
-    """Refuse what the loader would refuse, what is no folder of its own, and an event's name; raises `HookError`."""
+    """Raise `HookError` for a name that the loader refuses, that is not a valid folder, or that is an event's."""
     given = {"name": name, "trigger": "pre-session"}
     problems = [each for each in fields.check(fields.FOLDER, given, "", lambda _: None)[1] if each.key == "name"]
     if problems:
@@ -33,9 +33,9 @@ def check_name(name: str) -> None:
 
 
 def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
-    """Make the folder; return where one that was there before is kept now.
+    """Create the folder, completely or not at all. Return the path to which an existing one was moved, or None.
 
-    The last file is the definition: until it is there, the folder is no hook.
+    The definition must be the last file: without it, the folder is not a hook.
     """
     kept = None
     if os.path.lexists(folder):
@@ -50,10 +50,10 @@ def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
             places.make_directories(os.path.dirname(full))
             mode = 0o755 if file.executable else 0o644
             descriptor = os.open(full, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-            with open(descriptor, "w", encoding="utf-8") as stream:
+            with open(descriptor, "w", encoding="utf-8", newline="") as stream:
                 stream.write(file.text)
-                os.fchmod(descriptor, mode)  # also where new files lose their exec bit, or others may write them
-    except BaseException:  # no half of a hook stays, whatever happened
+                os.fchmod(descriptor, mode)  # despite the umask and file systems that drop the exec bit
+    except BaseException:  # leave nothing half-written
         shutil.rmtree(folder, ignore_errors=True)
         if kept is not None:
             shutil.move(kept, folder)
@@ -62,11 +62,13 @@ def write(folder: str, files: dict[str, File], *, replace: bool) -> str | None:
 
 
 def delete(folder: str) -> None:
-    """Remove a hook's folder: at once it is no hook any more, then its files go. Of a link, the link alone."""
+    """Delete a hook's folder: it is first moved, so that it is no longer a hook at once. Of a link, only the link."""
     if os.path.islink(folder):
         os.unlink(folder)
         return
-    aside = tempfile.mkdtemp(prefix=".removed-", dir=os.path.dirname(folder))  # one deeper, nothing is a hook
+    aside = tempfile.mkdtemp(
+        prefix=".removed-", dir=os.path.dirname(folder)
+    )  # folders below it are not loaded as hooks
     try:
         os.rename(folder, os.path.join(aside, os.path.basename(folder)))
     except OSError:
@@ -80,7 +82,7 @@ def delete(folder: str) -> None:
 
 
 def _keep(folder: str) -> str:
-    """Move a folder to where nothing is taken for a hook."""
+    """Move a folder to the state directory, where hooks are not loaded from; return its new path."""
     directory = os.path.join(places.state(), "replaced")
     places.make_private(directory)
     kept = os.path.join(directory, f"{os.path.basename(folder)}-{time.strftime('%Y%m%d-%H%M%S')}")

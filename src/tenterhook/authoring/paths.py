@@ -18,7 +18,7 @@ REMEDY = f"write a path below it, '~/…' for one in the fresh home, or '{STATE_
 
 
 class Places(NamedTuple):
-    """The directories of one case; `base` holds them all."""
+    """The directories of one case, all below `base`."""
 
     base: str
     work_dir: str
@@ -32,17 +32,17 @@ class Places(NamedTuple):
         return cls(base, work_dir, home, tmp, "")
 
     def path_of(self, path: str) -> str:
-        """Where a path that a case names really is."""
+        """Return the real path of a path in a case."""
         return os.path.join(self.work_dir, self.filled(f"{HOME}{path[1:]}" if path.startswith("~/") else path))
 
     def filled(self, text: str) -> str:
-        """The text with each directory for its placeholder."""
+        """Return the text with placeholders replaced by directories."""
         for placeholder, directory in self._names():
             text = text.replace(placeholder, directory)
         return text
 
     def settled(self, text: str) -> str:
-        """The text with a placeholder for each directory, so that it is the same each time."""
+        """Return the text with directories replaced by placeholders, so that it is reproducible."""
         for placeholder, directory in self._names():
             text = text.replace(directory, placeholder)
         return text
@@ -53,12 +53,12 @@ class Places(NamedTuple):
 
 
 def all_filled(value: Any, places: Places) -> Any:
-    """A plain value with every placeholder in its texts filled in."""
+    """Return a plain value with all placeholders in its texts replaced."""
     return _mapped(value, places.filled)
 
 
 def all_settled(value: Any, places: Places) -> Any:
-    """A plain value with every directory of the case replaced by its placeholder."""
+    """Return a plain value with all directories of the case replaced by placeholders."""
     return _mapped(value, places.settled)
 
 
@@ -73,7 +73,7 @@ def _mapped(value: Any, change: Any) -> Any:
 
 
 def is_below(path: str) -> bool:
-    """Whether a path that a case names can only be inside the case's own directories."""
+    """Return whether a path in a case is always inside the case's directories."""
     for start in ("~", WORK_DIR, HOME, TMP, STATE_DIR):
         if path.startswith(start + "/"):
             path = path[len(start) + 1 :]
@@ -88,7 +88,5 @@ def is_mode(text: str) -> bool:
 
 
 def kind_of(entry: Mapping[str, Any]) -> str:
-    """What is at a path, as `read_back` found it, in a word."""
-    return {"absent": "no such file", "folder": "a folder", "link": "a link that leads nowhere"}.get(
-        str(entry["kind"]), "a file"
-    )
+    """Return what `read_back` found at a path, for messages."""
+    return {"absent": "no such file", "folder": "a folder", "link": "a dangling link"}.get(str(entry["kind"]), "a file")

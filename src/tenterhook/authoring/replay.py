@@ -1,7 +1,7 @@
-"""Recorded events, fired once more: what today's hooks, or a candidate, would have done differently.
+"""Replay of recorded events: what current hooks, or a candidate, would decide differently.
 
-Hooks run in a throw-away directory with state of its own and `TENTERHOOK_REPLAY=1`; nothing is journaled, nothing that
-only observes in the background is started.
+Hooks run in a temporary directory with its own state and `TENTERHOOK_REPLAY=1`; nothing is journaled, and asynchronous
+hooks are not started.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ OTHERWISE, SLOWER = "decided otherwise", "slower"
 KINDS = (NEWLY_BLOCKED, NO_LONGER_BLOCKED, NEWLY_FAILING, NO_LONGER_FAILING, OTHERWISE, SLOWER)
 
 _FAILED = ("failed", "timed_out")
-_SLOWER = 2.0  # times the recorded one, in the middle of all runs of a hook
+_SLOWER = 2.0  # times the recorded median of a hook
 _NOTICEABLE = 20.0  # ms
-_TRIED_AGAIN = 5  # times that a hook which seems slower runs by itself: the machine may have been busy
+_REPEATS = 5  # runs of a hook that seems slower, alone: the machine may have been busy
 
 
 class Difference(NamedTuple):
@@ -53,15 +53,15 @@ class Difference(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """What a replay has shown."""
+    """The result of a replay."""
 
     events: int
-    not_comparable: int  # what was recorded of them is redacted, cut or missing
+    not_comparable: int  # events whose record is redacted, cut or missing
     differences: list[Difference]
 
 
 class Candidate(NamedTuple):
-    """Which hooks are asked: all of today's, one of them by name, or those of a directory."""
+    """Which hooks run: all current ones, one of them by name, or those of a directory."""
 
     hook: str | None = None
     directory: str | None = None
@@ -69,7 +69,7 @@ class Candidate(NamedTuple):
 
 
 def replay(records: Iterable[dict[str, Any]], candidate: Candidate) -> Replayed:
-    """Fire records at the candidate and compare."""
+    """Run the candidate's hooks on recorded events and compare the results."""
     with tempfile.TemporaryDirectory(prefix="tenterhook-replay-") as place:
         return _Replay(place, candidate).run(list(records))
 
@@ -83,7 +83,9 @@ class _Replay:
 
     def run(self, records: Sequence[dict[str, Any]]) -> Replayed:
         whole = [record for record in records if _is_whole(record)]
-        engines = [self._engine(record) for record in whole]  # loaded before state is another one: trust stands there
+        engines = [
+            self._engine(record) for record in whole
+        ]  # loaded before the state directory is replaced: trust is in it
         fixed, environment = dict(places.FIXED), dict(os.environ)
         places.FIXED["state"] = os.path.join(self._place, "state")
         os.environ["TENTERHOOK_REPLAY"] = "1"
@@ -101,9 +103,9 @@ class _Replay:
         return Replayed(len(whole), len(records) - len(whole), differences)
 
     def _stays_slower(self, slower: Difference, records: Sequence[dict[str, Any]], engines: Sequence[Engine]) -> bool:
-        """Whether a hook still takes longer when nothing of ours runs beside it."""
+        """Return whether a hook is still slower when it runs alone."""
         reached = [pair for pair in zip(records, engines, strict=True) if slower.hook in _hooks(pair[0])]
-        tried = (reached * _TRIED_AGAIN)[:_TRIED_AGAIN]
+        tried = (reached * _REPEATS)[:_REPEATS]
         runs = [run for pair in tried for run in self._decide(*pair).runs if run.hook.name == slower.hook]
         before = [run["duration_ms"] for record, _ in tried for run in record["runs"] if run["hook"] == slower.hook]
         return bool(runs) and _is_slower(max(before), min(run.duration_ms for run in runs))
@@ -119,7 +121,7 @@ class _Replay:
         return engine.decide(event)
 
     def _engine(self, record: dict[str, Any]) -> Engine:
-        """The hooks that stand today where the event happened."""
+        """Return the engine with the current hooks of the project where the event happened."""
         work_dir = record.get("work_dir") or os.getcwd()
         root = project_root.project_root(work_dir if os.path.isdir(work_dir) else os.getcwd())
         sources = {str(run.get("source")) for run in record.get("runs", ())}
@@ -132,17 +134,17 @@ class _Replay:
     def _load(self, root: str, configs: Sequence[str]) -> Engine:
         candidate = self._candidate
         if candidate.directory is not None:
-            return Engine(_asked(folder_hooks(candidate.directory)))
+            return Engine(_synchronous(folder_hooks(candidate.directory)))
         catalog = loading.load(root, configs, trust=Trust(root))
         hooks: Iterable[Hook] = catalog.hooks
         if candidate.hook is not None:
             hooks = [hook for hook in hooks if hook.name == candidate.hook]
             if not hooks:
                 raise HookError(f"there is no hook {candidate.hook!r} in force at {root}", "see: tenterhook list")
-        return Engine(_asked(hooks), catalog=catalog, tell_untrusted=False)
+        return Engine(_synchronous(hooks), catalog=catalog, tell_untrusted=False)
 
     def _compare(self, record: dict[str, Any], verdict: Verdict) -> Iterator[Difference]:
-        """What is different for an event as a whole; with one candidate, for that hook alone."""
+        """Yield the differences of an event as a whole; with one candidate, of that hook only."""
         runs = {run["hook"]: run for run in record.get("runs", ()) if run.get("outcome") != "started"}
         now = {run.hook.name: run for run in verdict.runs}
         one = self._candidate.hook is not None or self._candidate.directory is not None
@@ -155,7 +157,7 @@ class _Replay:
                 yield _difference(OTHERWISE, None, record, "another input", "modified input")
         for name, run in now.items():
             before = str(runs[name].get("meaning")) if name in runs else "no_decision"
-            if before == "not_run" and record["decision"] != "deny":  # it was not trusted; nothing else kept it back
+            if before == "not_run" and record["decision"] != "deny":  # it was not trusted
                 before = "no_decision"
             after = meaning(run.outcome, run.decision.action)
             if before == after or "not_run" in (before, after):
@@ -177,14 +179,14 @@ class _Replay:
 
 
 def folder_hooks(directory: str) -> list[Hook]:
-    """The hooks of a candidate's directory: one folder with a HOOK.md, or a directory of such folders."""
+    """Return the hooks of a directory: one folder with a HOOK.md, or a directory of such folders."""
     from ..formats import folder
 
     directory = os.path.abspath(directory)
     paths = [directory] if os.path.isfile(os.path.join(directory, "HOOK.md")) else _folders(directory)
     hooks = [read.hook for path in paths if (read := folder.read(path, "user")).hook is not None]
     if not hooks:
-        raise HookError(f"{directory} holds no hook", "name a folder with a HOOK.md, or a directory of such folders")
+        raise HookError(f"{directory} contains no hook", "name a folder with a HOOK.md, or a directory of such folders")
     return hooks
 
 
@@ -197,16 +199,16 @@ def _folders(directory: str) -> list[str]:
 
 
 def _hooks(record: dict[str, Any]) -> set[str]:
-    """Those that were asked: at a repeated stop, some no longer are."""
+    """Return the hooks that ran: at a repeated stop, some no longer do."""
     return {run["hook"] for run in record.get("runs", ())}
 
 
-def _asked(hooks: Iterable[Hook]) -> list[Hook]:
+def _synchronous(hooks: Iterable[Hook]) -> list[Hook]:
     return [hook for hook in hooks if not hook.in_background]
 
 
 def _is_whole(record: dict[str, Any]) -> bool:
-    """Whether all of an event was recorded, so that hooks can see what they saw then."""
+    """Return whether an event was recorded completely, so that hooks get the same input."""
     if record.get("payload") in ("none", "cut") or not isinstance(record.get("fields"), dict):
         return False
     return record.get("payload") == "full" or MARK not in str(record["fields"])
@@ -221,13 +223,13 @@ def _difference(kind: str, hook: str | None, record: dict[str, Any], before: str
 
 
 def is_replayed(record: dict[str, Any]) -> bool:
-    """Whether a record is of an event that hooks could be asked about again: not those of `doctor --live`."""
+    """Return whether a record is of an event, and not of `doctor --live`."""
     is_canary = any(run.get("hook") == CANARY for run in record.get("runs", ()))
     return record.get("type") == "verdict" and not is_canary
 
 
 def _slower(records: Sequence[dict[str, Any]], verdicts: Sequence[Verdict]) -> Iterator[Difference]:
-    """Hooks that take much longer than they did, in the middle of all their runs."""
+    """Yield the hooks whose median duration is much longer than recorded."""
     before: dict[str, list[float]] = {}
     after: dict[str, list[float]] = {}
     for record, verdict in zip(records, verdicts, strict=True):
@@ -239,7 +241,7 @@ def _slower(records: Sequence[dict[str, Any]], verdicts: Sequence[Verdict]) -> I
         old, new = (percentile(sorted(values), 0.5) for values in (before[name], after[name]))
         if _is_slower(old, new):
             said = (f"{old:.0f} ms", f"{new:.0f} ms")
-            yield Difference(SLOWER, name, "", 0.0, "", *said, f"in the middle of {len(after[name])} runs")
+            yield Difference(SLOWER, name, "", 0.0, "", *said, f"median of {len(after[name])} runs")
 
 
 def _is_slower(before: float, after: float) -> bool:

@@ -1,4 +1,4 @@
-"""The results of cases, one by one and in sum, and as JUnit XML for continuous integration."""
+"""The results of cases, the report, and JUnit XML for continuous integration."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Status(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     ERROR = "error"  # it could not be tried, or expects nothing
-    UPDATED = "updated"  # it has failed, and expects now what happened
+    UPDATED = "updated"  # it failed, and its expectations were updated
 
 
 class Result(NamedTuple):
-    """One case, what happened, and how that differs from what it expects."""
+    """One case, what happened, and the differences to what it expects."""
 
     suite: Suite
     case: Case
@@ -45,7 +45,7 @@ class Result(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Everything that a round of tests has shown."""
+    """The results of all cases, and what was not tried."""
 
     results: tuple[Result, ...]
     problems: tuple[Problem, ...]  # of case files
@@ -59,15 +59,15 @@ class Report(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether everything that has cases was tried and is as expected."""
+        """Whether all cases were tried and passed."""
         bad = self.count(Status.FAILED) + self.count(Status.ERROR)
         return not (bad or self.problems or self.broken or any(suite.files for suite in self.untrusted))
 
 
 def try_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result], None] | None) -> Report:
-    """Try the cases with one of these words in their name or their hook's, or all.
+    """Run the cases with one of these words in their name or their hook's, or all.
 
-    `done` hears of each as it ends, with its place among them.
+    `done` is called with each result, and its number, as soon as it is known.
     """
     allowed = [suite for suite in picked.suites if suite.untrusted is None]
     every = [(suite, case) for suite in allowed for case in suite.cases]
@@ -91,12 +91,12 @@ def try_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result
 
 
 def _has_word(suite: Suite, case: Case, words: Sequence[str]) -> bool:
-    told = f"{suite.hook.name} {case.name} {case.file.rpartition('/')[2]}".lower()
-    return not words or any(word.lower() in told for word in words)
+    text = f"{suite.hook.name} {case.name} {case.file.rpartition('/')[2]}".lower()
+    return not words or any(word.lower() in text for word in words)
 
 
 def judged(suite: Suite, case: Case, actual: Mapping[str, Any]) -> Result:
-    """What a case's end means."""
+    """Return the result of a case, from what happened."""
     if "error" in actual:
         return Result(suite, case, Status.ERROR, error=actual["error"], remedy=actual["remedy"])
     if case.expect is None:
@@ -107,12 +107,14 @@ def judged(suite: Suite, case: Case, actual: Mapping[str, Any]) -> Result:
 
 
 def updated(report: Report) -> Report:
-    """Rewrite the expectations of every case that has failed or has none, and say so."""
+    """Rewrite the expectations of every case that failed or has none, and return the report with them as updated."""
     from . import update_cases
 
     edits: dict[str, list[tuple[Case, list[expectations.ExpectationChange]]]] = {}
-    for result in report.results:
+    results = list(report.results)
+    for number, result in enumerate(report.results):
         if result.actual and result.status is not Status.PASSED:
+            results[number] = result._replace(status=Status.UPDATED)
             expect = result.case.expect
             changes = (
                 expectations.written(expectations.observed(result.actual))
@@ -122,15 +124,11 @@ def updated(report: Report) -> Report:
             edits.setdefault(result.case.file, []).append((result.case, changes))
     for file, changed in edits.items():
         update_cases.rewrite(file, changed)
-    results = [
-        result._replace(status=Status.UPDATED) if result.actual and result.status is not Status.PASSED else result
-        for result in report.results
-    ]
     return report._replace(results=tuple(results))
 
 
 def write_junit(report: Report, file: str) -> None:
-    """One test suite for each hook; broken definitions and case files are errors of a suite of their own."""
+    """Write one test suite for each hook; broken definitions and case files are errors of a separate suite."""
     root = ElementTree.Element("testsuites", name="tenterhook")
     suites: dict[tuple[str, str], list[Result]] = {}
     for result in report.results:
@@ -159,7 +157,7 @@ def write_junit(report: Report, file: str) -> None:
     written = file if is_special else f"{file}.{os.getpid()}.new"
     ElementTree.ElementTree(root).write(written, encoding="utf-8", xml_declaration=True)
     if not is_special:
-        os.replace(written, file)  # a link that is there by now is replaced, not followed
+        os.replace(written, file)  # a link is replaced, not followed
 
 
 def _suite(root: ElementTree.Element, name: str, statuses: list[Status]) -> ElementTree.Element:

@@ -1,4 +1,4 @@
-"""What is around a hook in a case: a fresh directory with its files, and an environment that leads nowhere else."""
+"""The sandbox of a case: fresh directories with its files, and an environment that refers to nothing real."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 
 _LARGEST = 1024 * 1024
 _MOST_CHANGED = 50
+_OURS = (".local/state/tenterhook", ".cache/tenterhook")  # written by the engine, not by hooks
 
-# Variables of the caller's that would lead a hook to something real: its desktop, its keys, its repository, its agent.
-_LEADING = re.compile(
+# Variables of the caller that refer to something real: its desktop, its keys, its repository, its agent.
+_REAL = re.compile(
     rf"XDG_\w*|TENTERHOOK_(?!CHAIN$)\w*|GIT_\w*|({'|'.join(agent.variable_prefix for agent in AGENTS.values())})\w*"
     r"|DISPLAY|WAYLAND_DISPLAY|DBUS_\w*|SSH_AUTH_SOCK|SSH_AGENT_PID|GNUPGHOME|GPG_AGENT_INFO|BASH_ENV|ENV|OLDPWD"
 ).fullmatch
 
 
 def environment(caller: Mapping[str, str], places: Places, given: Mapping[str, str | None]) -> dict[str, str]:
-    """The variables a hook finds: the caller's, but for what leads to something real, and those of the case."""
-    env = {name: value for name, value in caller.items() if not _LEADING(name)}
+    """Return the environment of a hook: the caller's variables without those for real things, and those of the case."""
+    env = {name: value for name, value in caller.items() if not _REAL(name)}
     env |= {
         "HOME": places.home,
         "PWD": places.work_dir,
@@ -44,24 +45,24 @@ def environment(caller: Mapping[str, str], places: Places, given: Mapping[str, s
 
 
 def make(places: Places) -> None:
-    """The directories of a case, empty."""
+    """Create the directories of a case."""
     for directory in (places.work_dir, places.home, places.tmp):
         os.mkdir(directory, 0o700)
 
 
 def remove(base: str) -> None:
-    """Everything of a case, whatever modes its files have been given."""
+    """Delete everything of a case, also files without permissions."""
 
     def unlock(_: Callable[..., Any], path: str, __: object) -> None:
         try:
-            if path != base:  # what holds all of it is not ours
+            if path != base:  # the directory above is not ours
                 os.chmod(os.path.dirname(path), 0o700)
             if stat.S_ISDIR(os.lstat(path).st_mode):
                 os.chmod(path, 0o700)
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 os.unlink(path)
-        except OSError:  # gone already, or not to be had
+        except OSError:  # deleted already, or not permitted
             pass
 
     shutil.rmtree(base, onerror=unlock)
@@ -70,7 +71,7 @@ def remove(base: str) -> None:
 
 
 def write_files(places: Places, files: Mapping[str, Mapping[str, str | None]]) -> None:
-    """The files that a case wants to be there, links last, so that none is written through."""
+    """Write the files of a case, links last, so that none is written through. Raises `HookError` if one leads out."""
     for path, entry in sorted(files.items(), key=lambda item: item[1]["link"] is not None):
         full = places.path_of(path)
         parent = os.path.dirname(full.rstrip("/"))
@@ -91,7 +92,7 @@ def write_files(places: Places, files: Mapping[str, Mapping[str, str | None]]) -
 
 
 def read_back(full: str) -> dict[str, Any]:
-    """What is at a path now: its kind, its mode, and its text if it is a file."""
+    """Return the kind and mode of a path, and its text if it is a file."""
     try:
         found = os.stat(full)
     except OSError:
@@ -110,12 +111,12 @@ def read_back(full: str) -> dict[str, Any]:
 
 
 def snapshot(places: Places) -> dict[str, tuple[int, int, int]]:
-    """Every file of the working directory, the home and the hook's state, as a case would name it."""
+    """Return all files of the working directory, the home and the hook's state, by their path in a case."""
     found: dict[str, tuple[int, int, int]] = {}
     for name, full in _all_files(places):
         try:
             seen = os.lstat(full)
-        except OSError:  # gone meanwhile
+        except OSError:  # deleted meanwhile
             continue
         if stat.S_ISREG(seen.st_mode):
             found[name] = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
@@ -126,20 +127,16 @@ def _all_files(places: Places) -> Iterator[tuple[str, str]]:
     for start, shown in ((places.work_dir, ""), (places.home, "~/"), (places.state_dir, "{{state_dir}}/")):
         for directory, folders, names in os.walk(start):
             if start == places.home:
-                folders[:] = [name for name in folders if not _is_ours(os.path.join(directory, name), places)]
+                relative = os.path.relpath(directory, start)
+                folders[:] = [name for name in folders if f"{relative}/{name}" not in _OURS]
             folders[:] = [name for name in folders if name != ".git"]
             for name in names:
                 full = os.path.join(directory, name)
                 yield shown + os.path.relpath(full, start), full
 
 
-def _is_ours(directory: str, places: Places) -> bool:
-    """Whether a directory holds Tenterhook's own things, which no hook has made."""
-    return os.path.relpath(directory, places.home) in (".local/state/tenterhook", ".cache/tenterhook")
-
-
 def changed(places: Places, before: Mapping[str, tuple[int, int, int]]) -> dict[str, Any]:
-    """The files that have come, gone or changed: their text, false for those gone, true for what is no text."""
+    """Return the created, changed and deleted files: their text, False if deleted, True if not text."""
     after = snapshot(places)
     found: dict[str, Any] = {name: False for name in before if name not in after}
     for name in sorted(after):

@@ -1,4 +1,4 @@
-"""Which cases belong to which hook, whether they may run, and whether they have changed (`test --watch`)."""
+"""The cases of each hook, whether they may run, and changes of their files (`test --watch`)."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ FOLDER = "cases"
 
 
 class Suite(NamedTuple):
-    """A hook and its cases. With `untrusted` set it may not run, and nothing of it was read."""
+    """A hook and its cases. If `untrusted` is set it may not run, and its cases were not read."""
 
     hook: Hook
     directory: str
     trust: Trust
     files: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
-    problems: tuple[Problem, ...] = ()  # of its case files, and a reason that was not filled in
+    problems: tuple[Problem, ...] = ()  # of its case files, and a placeholder reason
     untrusted: str | None = None
 
     def refusal(self) -> str | None:
-        """Why the hook may not run now, as its files are now."""
+        """Return why the hook may not run now, or None; its files may have changed."""
         standing = self.trust.standing(self.hook)
         return None if standing.runs else f"not trusted: {standing.why}"
 
 
 class Picked(NamedTuple):
-    """What is to be tested, and definitions that cannot be because they are broken."""
+    """The hooks to be tested, and problems of those that are broken."""
 
     suites: tuple[Suite, ...]
     broken: tuple[Problem, ...] = ()
 
 
 def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -> Picked:
-    """The hooks of these names or folders with their cases; without any, all in force. `directory` holds their cases.
+    """Return the hooks of these names or folders with their cases, or all in force. `directory` contains their cases.
 
     Raises `HookError` for a name that no hook has.
     """
@@ -58,7 +58,7 @@ def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -
     broken: list[Problem] = []
     if not names:
         hooks = [(hook, catalog.trust) for hook in catalog.hooks if not hook.missing]
-        broken = [problem for problem in _broken(catalog) if cases.files_in(_cases_of(problem))]
+        broken = [each for each in _broken(catalog) if cases.files_in(f"{os.path.dirname(each.file)}/{FOLDER}")]
     for name in names:
         if "/" in name:
             one = _at(name, catalog)
@@ -79,7 +79,7 @@ def pick(catalog: Catalog, names: Sequence[str], directory: str | None = None) -
 
 
 def _broken(catalog: Catalog) -> list[Problem]:
-    """What keeps a folder from being a hook."""
+    """Return the errors of folders that could not be loaded."""
     loaded = {hook.source for hook in catalog.all_hooks()}
     return [
         problem
@@ -88,10 +88,6 @@ def _broken(catalog: Catalog) -> list[Problem]:
         and os.path.basename(problem.file).upper() == "HOOK.MD"
         and problem.file not in loaded
     ]
-
-
-def _cases_of(problem: Problem) -> str:
-    return os.path.join(os.path.dirname(problem.file), FOLDER)
 
 
 def _suggestion(name: str, known: Sequence[str]) -> str:
@@ -105,7 +101,7 @@ class _At(NamedTuple):
 
 
 def _at(path: str, catalog: Catalog) -> _At:
-    """The hook in a folder. One that is in no layer is a project's: it needs trust like those."""
+    """Return the hook in a folder. One in no layer needs trust, as a project's does."""
     folder = os.path.realpath(path)
     known = [hook for hook in catalog.hooks if hook.folder and os.path.realpath(hook.folder) == folder]
     if known:
@@ -119,7 +115,7 @@ def _at(path: str, catalog: Catalog) -> _At:
 
 
 def _directory(hook: Hook, given: str | None, *, alone: bool) -> str:
-    """Where the cases of a hook are: in its folder, beside its file, or where somebody said."""
+    """Return the directory of a hook's cases: in its folder, beside its file, or below the given one."""
     name = hook.name if "/" not in hook.name and not hook.name.startswith(".") else places.file_name(hook.name)
     if given is not None:
         own = os.path.join(given, name)
@@ -143,11 +139,11 @@ def _suite(hook: Hook, directory: str, trust: Trust) -> Suite:
 
 
 def _unfinished(hook: Hook) -> list[Problem]:
-    """A reason that was never filled in: its cases expect the placeholder, and pass."""
+    """Return a problem if the script still has the placeholder reason: its cases expect that, and pass."""
     script = entry_points.entry_point(hook.folder)[0] if hook.folder is not None else None
     try:
         return list(lints.placeholder(script)) if script is not None else []
-    except OSError:  # its cases say that it cannot be run
+    except OSError:  # its cases report that
         return []
 
 
@@ -158,7 +154,7 @@ _MOST_FILES = 20_000
 
 
 def signature(paths: Iterable[str]) -> Signature:
-    """Every file at or below these paths with what changes when it does."""
+    """Return all files at or below these paths with time, size, inode and mode."""
     found: Signature = {}
     for path in paths:
         _note(path, found)
@@ -174,13 +170,13 @@ def signature(paths: Iterable[str]) -> Signature:
 def _note(path: str, found: Signature) -> None:
     try:
         seen = os.stat(path)
-    except OSError:  # gone, or a link that leads nowhere: noticed when it is there
+    except OSError:  # deleted, or a dangling link: noticed when it exists
         return
     found[path] = (seen.st_mtime_ns, seen.st_size, seen.st_ino, seen.st_mode)
 
 
 def wait_for_change(paths: Iterable[str], before: Signature) -> list[str]:
-    """Wait until something is other than before, and then until it has settled; return what it was."""
+    """Wait for a change, and until no more follow; return the changed paths."""
     paths = list(paths)
     while (now := signature(paths)) == before:
         time.sleep(_POLL)

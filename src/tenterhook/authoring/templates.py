@@ -1,6 +1,6 @@
-"""The folder of a new hook: a definition, a script that works, and cases that pass. Pure texts.
+"""Templates for a new hook's folder: a definition, a working script, and cases that pass.
 
-For each event there is an occasion: the field of the payload that matters there, and a first rule worth having.
+For each event there is an `Occasion`: the field of the payload to check, and a first useful rule.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _TIMEOUT = 10000  # ms
 
 
 class File(NamedTuple):
-    """A text, and whether it is to be executable."""
+    """The text of a file, and whether it is executable."""
 
     text: str
     executable: bool = False
 
 
 class Made(NamedTuple):
-    """The files of a hook by their paths in its folder, HOOK.md last; `gaps` says what could not be made."""
+    """The files of a hook by their paths in its folder, HOOK.md last; `gaps`: what is left to do by hand."""
 
     files: dict[str, File]
     gaps: tuple[str, ...] = ()
 
 
 class _Subject(NamedTuple):
-    """Everything that the texts of one hook depend on."""
+    """The values that the texts of one hook depend on."""
 
     name: str
     event: str  # as the hook declares it
@@ -47,7 +47,7 @@ class _Subject(NamedTuple):
     pattern: str | None
     looks_at: Occasion
     calls: Calls | None
-    given: str | None = None  # the reason, if somebody has said it
+    given: str | None = None  # the reason, if one was given
 
     @property
     def decides(self) -> bool:
@@ -55,17 +55,17 @@ class _Subject(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its name where a comment or a docstring can hold it."""
+        """Its name, if that can be part of a comment or a docstring."""
         return self.name if re.fullmatch(r"[A-Za-z0-9_.-]+", self.name) else "This hook"
 
     @property
     def reason(self) -> str:
-        """What it says when it blocks."""
+        """The reason of its block."""
         return self.given or (PLACEHOLDER if self.reached_is_enough else self.looks_at.reason)
 
     @property
     def reached_is_enough(self) -> bool:
-        """Whether the matcher has found what the hook is about, so that there is nothing left to look for."""
+        """Whether the matcher alone decides, so that the script has nothing left to check."""
         return bool(self.decides and self.calls and self.calls.told_apart and self.looks_at.path[0] == "tool_input")
 
 
@@ -77,7 +77,7 @@ def render(
     pattern: str | None = None,
     reason: str | None = None,
 ) -> Made:
-    """The folder of a new hook. `reason` is what it says when it blocks; without one there may be a gap to fill."""
+    """Return the folder of a new hook. `reason` is that of its block; without one there may be a gap to fill."""
     spec = spec_of(event)
     looks_at = occasion(spec, tool)
     subject = _Subject(name, event, spec, tool, pattern, looks_at, calls(spec, tool, pattern), reason)
@@ -133,7 +133,7 @@ def _description(subject: _Subject) -> str:
 
 
 def _yaml(text: str) -> str:
-    """A text as YAML, plain where that means the same."""
+    """Return a text as YAML, unquoted if that means the same."""
     import yaml
 
     try:
@@ -144,16 +144,16 @@ def _yaml(text: str) -> str:
 
 
 def _quoted(text: str | None) -> str:
-    """A text in YAML's single quotes, in which a backslash is one; in double quotes if it takes escapes."""
+    """Return a text in YAML's single quotes, or in double quotes if it needs escapes."""
     text = text or ""
     return "'" + text.replace("'", "''") + "'" if text.isprintable() else json.dumps(text)
 
 
-# ------------------------------------------------------------------ what a script may say
+# ------------------------------------------------------------------ answers of a script
 
 
 def _answers(subject: _Subject) -> list[tuple[str, dict[str, Any]]]:
-    """What a hook of this event may print, beyond a block: what for, and the object."""
+    """Return the answers that a hook of this event may print, each with its purpose."""
     event = subject.spec.name
     found: list[tuple[str, dict[str, Any]]] = []
     if event == "pre-tool-call":
@@ -170,7 +170,7 @@ def _answers(subject: _Subject) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _head(subject: _Subject, statement: str, *, variable: str) -> list[str]:
-    """What the script should know about itself; `statement` prints an object."""
+    """Return the comment at the head of a script; `statement` prints an object."""
     lines = [f"{subject.title}: called at {subject.event}, with the event as JSON on stdin."]
     lines.append(f"`tenterhook show {subject.event}` prints an example of it.")
     if not subject.decides:
@@ -228,7 +228,7 @@ def _shell(subject: _Subject) -> str:
 
 
 def _echo(text: str) -> str:
-    """A shell command that prints a text, whatever is in it."""
+    """Return a shell command that prints any text."""
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 .,:;?_/+=()-]*", text):
         return f'echo "{text}"'
     return f"printf '%s\\n' {shlex.quote(text)}"
@@ -298,7 +298,7 @@ def _node(subject: _Subject) -> str:
 
 
 def _cases(subject: _Subject) -> dict[str, str]:
-    """One case where it does something, and one where it does not."""
+    """Return a case in which the hook acts, and one in which it does not."""
     looks_at, calls = subject.looks_at, subject.calls
     in_input = looks_at.path[0] == "tool_input"
     texts = (looks_at.found, looks_at.other)
@@ -319,7 +319,7 @@ def _cases(subject: _Subject) -> dict[str, str]:
             "takes-it-down.toml": _case("takes it down", events[0], {"files": {notes: f"{looks_at.found}\n"}}),
             "nothing-to-take-down.toml": _case("nothing to take down", events[1], {"files": {notes: False}}),
         }
-    if calls and calls.reaching is None:  # then there is but the call that the matcher does not find
+    if calls and calls.reaching is None:  # then only the other call can be a case
         other = _tool_call(subject, calls.other)
         return {"does-not-run.toml": _case("does not run", other, {"runs": False})} if calls.told_apart else {}
     return found
@@ -363,9 +363,9 @@ def _toml(value: Any) -> str:
 
 
 class Occasion(NamedTuple):
-    """A field of an event, a word a new hook looks for in it, a text with it and one without, and what it then says.
+    """A field of an event, a word that a new hook looks for in it, a text with it, one without, and the reason.
 
-    For an observer `found` is what it takes down, and there is neither a word nor a reason.
+    For an observer `found` is what it records, and there is neither a word nor a reason.
     """
 
     path: tuple[str, ...]
@@ -376,7 +376,7 @@ class Occasion(NamedTuple):
     reason: str = ""
 
 
-# By the tool that an event is about: what of its input matters.
+# By tool: which field of its input matters.
 _TOOLS = {
     "Shell": Occasion(
         ("tool_input", "command"), "the command", "rm -rf build", "rm -rf", "ls build",
@@ -453,17 +453,17 @@ _EVENTS = {
 
 
 class Calls(NamedTuple):
-    """Two calls of a tool: one that reaches the hook, None if no example is known, and one for the other case."""
+    """Two calls of a tool: one that reaches the hook (None if no example is known), and one for the other case."""
 
     tool: str
     key: str
     reaching: str | None
     other: str
-    told_apart: bool  # by the matcher: the other does not reach the hook
+    told_apart: bool  # the matcher does not match the other one
 
 
 def occasion(spec: EventSpec, tool: str | None) -> Occasion:
-    """What a hook of an event looks at; `tool` is the expression its matcher has."""
+    """Return the occasion of an event; `tool` is the expression of the matcher."""
     return _EVENTS.get(spec.name) or _TOOLS[_canonical(tool_called(tool) or "")]
 
 
@@ -483,7 +483,7 @@ def _canonical(tool: str) -> str:
 
 
 def calls(spec: EventSpec, tool: str | None, pattern: str | None) -> Calls | None:
-    """The calls that a new hook's cases are about; None for an event without a tool."""
+    """Return the calls for a new hook's cases; None for an event without a tool."""
     if not spec.has_tool:
         return None
     name = tool_called(tool)
@@ -502,14 +502,14 @@ def calls(spec: EventSpec, tool: str | None, pattern: str | None) -> Calls | Non
 
 
 def _literals(expression: str) -> list[str]:
-    """Texts that an expression may find: its alternatives, without anchors, groups and backslashes."""
+    """Return texts that an expression may find: its alternatives, without anchors, groups and backslashes."""
     plain = re.sub(r"\.[*+]|\\s[*+]?", " ", expression)
     texts = [re.sub(r"\(\?[a-z:]*\)?|\\b|[\\^$()]", "", each) for each in plain.split("|")]
     return [*(text.strip() for text in texts), *texts]
 
 
 def example(spec: EventSpec, path: tuple[str, ...], text: str) -> dict[str, Any]:
-    """The fields of an event in which a text stands where a hook looks."""
+    """Return the fields of an event with a text at a path."""
     value: Any = int(text) if path == ("uptime_ms",) and text else text
     for key in reversed(path[1:]):
         value = {key: value}

@@ -1,4 +1,4 @@
-"""Expectations rewritten in their file: what is there besides, comments too, stays as it is."""
+"""Rewriting expectations in their file; everything else, also comments, stays as it is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def rewrite(file: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]) -> None:
-    """Make the edits to the expectations of these cases of a file, whole or not at all."""
+    """Edit the expectations of these cases of a file. Raises `HookError`, without a change, if it cannot be edited."""
     with open(file, encoding="utf-8-sig", newline="") as stream:
         before = stream.read()
     wanted = json.loads(before) if file.endswith(".json") else tomllib.loads(before)
@@ -36,7 +36,7 @@ def rewrite(file: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]
 
 
 def _owner(document: Any, case: Case) -> Any:
-    """The table that is a case."""
+    """Return the table of a case."""
     return document if case.number is None else document["case"][case.number]
 
 
@@ -54,7 +54,7 @@ def _apply(expect: Any, changes: Sequence[ExpectationChange]) -> None:
 
 
 def _toml(before: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]) -> str | None:
-    """The text with the edits made; None where the editor gives up."""
+    """Return the edited text; None if tomlkit cannot edit it."""
     try:
         document = tomlkit.parse(before)
         for case, changes in edits:
@@ -71,11 +71,11 @@ def _toml(before: str, edits: Sequence[tuple[Case, Sequence[ExpectationChange]]]
 
 
 def _item(value: Any) -> Any:
-    """A value as a person would write it: a text of several lines over several lines, a table on one."""
+    """Return a value as TOML: a text of several lines as such, a table on one line."""
     if isinstance(value, str):
         if not _reads_better_as_lines(value):
             return tomlkit.string(value)
-        # the line break right after the quotes is for the reader, and no part of the text
+        # the line break right after the quotes is not part of the text
         return tomlkit.value('"""\n' + tomlkit.string(value, multiline=True).as_string()[3:])
     if isinstance(value, dict):
         inline = tomlkit.inline_table()
@@ -86,7 +86,7 @@ def _item(value: Any) -> Any:
 
 
 def _reads_better_as_lines(text: str) -> bool:
-    """Whether a text has several lines, and nothing that they would hide or lose."""
+    """Return whether a text has several lines, and nothing that a multi-line string would hide or lose."""
     if "\n" not in text.rstrip("\n") or text.startswith("\n") or '"""' in text or text.endswith('"'):
         return False
     return all(char == "\n" or char.isprintable() for char in text)
@@ -100,7 +100,7 @@ def _replace(file: str, text: str) -> None:
             stream.write(text)
         os.chmod(temporary, os.stat(file).st_mode & 0o7777)
         os.replace(temporary, file)
-    except BaseException:  # nothing half-written stays, whatever happened
+    except BaseException:  # leave nothing half-written
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise

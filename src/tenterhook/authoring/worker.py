@@ -1,7 +1,7 @@
-"""One case in a process of its own: the real engine with exactly this hook, in surroundings that are thrown away.
+"""One case in a process of its own: the real engine with exactly this hook, in a sandbox.
 
-Whatever the hook leaves behind becomes this process's child, and ends with it. When whoever asked goes away, so does
-all of this.
+Processes that the hook leaves behind become children of this process, and end with it. It ends itself when its stdin is
+closed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SETUP_SECONDS = 60.0
-_LEFT_BEHIND_SECONDS = 1.0  # for children of the hook to end by themselves
-_LAST_SECONDS = 3.0  # for what was killed to be gone
+_LEFT_BEHIND_SECONDS = 1.0  # for children of the hook to end
+_LAST_SECONDS = 3.0  # for killed processes to end
 _SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
-    """Read a job from stdin, write what happened to stdout, leave nothing."""
+    """Read a job from stdin, write what happened to stdout, and leave nothing behind."""
     job = json.loads(sys.stdin.buffer.readline())
     adopt_orphans()
     cancel = Cancel()
@@ -49,15 +49,15 @@ def main() -> None:
             data = data[os.write(1, data) :]
         status = 0
     except (Cancelled, BrokenPipeError):
-        pass  # nobody wants to know
+        pass  # the caller has gone
     finally:
         end_children()
         sandbox.remove(job["base"])
-    os._exit(status)  # the thread that waits for the end of stdin need not be waited for
+    os._exit(status)  # without waiting for the thread that reads stdin
 
 
 def _watch(cancel: Cancel) -> None:
-    """Whoever asked holds our stdin open for as long as they want an answer."""
+    """Cancel when stdin ends: the caller keeps it open as long as it waits for the answer."""
     while os.read(0, 4096):
         pass
     cancel.set()
@@ -87,7 +87,7 @@ def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
     verdict = engine.decide(event, cancel=cancel)
     run = next((run for run in verdict.runs if run.failed), verdict.runs[0] if verdict.runs else None)
     why_not = explain([hook], event, catalog)[0].why_not if run is None else None
-    found = _told(run) if run is not None else {}
+    found = _described(run) if run is not None else {}
     if run is not None and run.outcome is Outcome.STARTED:
         found |= _ended(hook, cancel)
     notes = [*found.pop("notes", ())]
@@ -114,14 +114,14 @@ def _run(job: Mapping[str, Any], cancel: Cancel) -> dict[str, Any]:
 
 
 def _as_tested(hook: Hook, timeout: float | None) -> Hook:
-    """The hook as it decides: one in shadow mode is asked what it would have enforced."""
+    """Return the hook without shadow mode, so that its decision is enforced, and with another timeout if given."""
     metadata = {key: value for key, value in hook.metadata.items() if (key, value) != ("mode", "shadow")}
     hook = hook._replace(metadata=metadata, replaced_by=None)
     return hook if timeout is None else hook._replace(timeout=timeout)
 
 
 def _state_dir(hook: Hook) -> str:
-    """Where the engine tells a hook to keep its own files."""
+    """Return the hook's own state directory, as the engine names it."""
     name = hook.name if hook.layer in ("managed", "user") else f"{hook.name}@{hook.source}"
     return os.path.join(places.state(), "hooks", places.file_name(name))
 
@@ -145,7 +145,7 @@ def _set_up(line: str, work_dir: str, cancel: Cancel) -> None:
         raise HookError(f"setup failed ({why})" + (f": {said[-1]}" if said else ""), "fix the setup of the case")
 
 
-def _told(run: Run) -> dict[str, Any]:
+def _described(run: Run) -> dict[str, Any]:
     decision = run.decision
     ignored = [decision.ignored] if decision.ignored else []
     return {
@@ -162,37 +162,32 @@ def _told(run: Run) -> dict[str, Any]:
 
 
 def _ended(hook: Hook, cancel: Cancel) -> dict[str, Any]:
-    """How an asynchronous hook ended, from the journal."""
+    """Wait for the end of an asynchronous hook, and return it as recorded in the journal."""
     last = time.monotonic() + hook.timeout + _LAST_SECONDS
     while time.monotonic() < last:
         if cancel.is_set:
             raise Cancelled("cancelled while a hook was running")
-        ended = [record for record in _journal() if record.get("type") == "async"]
+        records = [line.record for line in Follower(places.journal()).lines()]
+        ended = [record for record in records if record is not None and record.get("type") == "async"]
         if ended:
             kept = ("outcome", "why", "exit_code", "duration_ms", "stdout", "stderr")
             return {key: ended[-1][key] for key in kept}
         time.sleep(0.005)
-    return {"outcome": str(Outcome.FAILED), "why": "nobody wrote down how it ended"}
-
-
-def _journal() -> list[dict[str, Any]]:
-    """The records of this case's own state directory."""
-    lines = Follower(places.journal()).lines()
-    return [record for line in lines if (record := line.record) is not None]
+    return {"outcome": str(Outcome.FAILED), "why": "its end was not recorded"}
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every process below us that loses its own; without it they are init's."""
+    """Become the parent of orphaned descendants, instead of init."""
     try:
         import ctypes
 
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    except (ImportError, OSError, AttributeError):  # not Linux: what makes itself a new session gets away
+    except (ImportError, OSError, AttributeError):  # not Linux: descendants in a new session escape
         pass
 
 
 def wait_for_children(cancel: Cancel) -> int:
-    """Give what a hook left behind a moment to end, then end it; return how many had to be ended."""
+    """Wait briefly for processes that a hook left behind, then kill them; return how many were killed."""
     last = time.monotonic() + _LEFT_BEHIND_SECONDS
     while _reap() and time.monotonic() < last:
         if cancel.is_set:
@@ -202,7 +197,7 @@ def wait_for_children(cancel: Cancel) -> int:
 
 
 def end_children() -> int:
-    """Kill every process below us; return how many there were, once they are gone."""
+    """Kill all children and wait for their end; return how many there were."""
     ended: set[int] = set()
     last = time.monotonic() + _LAST_SECONDS
     while _reap() and time.monotonic() < last:
@@ -210,14 +205,14 @@ def end_children() -> int:
             ended.add(pid)
             try:
                 os.kill(pid, signal.SIGKILL)
-            except OSError:  # gone meanwhile, or no longer ours to end
+            except OSError:  # ended meanwhile, or not permitted
                 pass
         time.sleep(0.002)
     return len(ended)
 
 
 def _reap() -> bool:
-    """Take the exit codes of children that have ended; False when there is none left."""
+    """Reap children that have ended. Return False if there is no child left."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,4 +1,4 @@
-"""Cases side by side, each in a worker of its own. However it ends, no worker and no directory is left."""
+"""Cases in parallel, each in a worker process. No worker and no directory is left behind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST_LINE = 64 * 1024 * 1024
 
 
 class CaseJob(NamedTuple):
-    """A case of a hook, ready to be tried. `refusal` is asked right before, and says why it may not run."""
+    """A case of a hook. `refusal` is called right before it runs, and returns why it may not, or None."""
 
     hook: Hook
     case: Case
@@ -36,13 +36,13 @@ class CaseJob(NamedTuple):
 
 
 def try_all(jobs: Sequence[CaseJob], done: Callable[[int, dict[str, Any]], None]) -> None:
-    """Try every case, as many at once as there are processors; `done` hears of each as it ends.
+    """Run all cases, as many at once as there are processors; `done` is called with each result.
 
-    Raises `KeyboardInterrupt`, or `SystemExit` for another signal to end, when everything it started is gone.
+    Raises `KeyboardInterrupt`, or `SystemExit` for another signal, after all processes it started have ended.
     """
     try:
         _interruptible(_try_all(jobs, done))
-    except BaseExceptionGroup as group:  # of one that `done` raised, most often: nobody reads what is printed
+    except BaseExceptionGroup as group:  # usually of one that `done` raised, such as a broken pipe
         raise group.exceptions[0] from None
 
 
@@ -68,7 +68,7 @@ def _interruptible(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _note(number: int, received: list[int], task: asyncio.Future[None]) -> None:
-    if not received:  # once is enough: all of it is ending already
+    if not received:  # else it is ending already
         task.cancel()
     received.append(number)
 
@@ -91,10 +91,10 @@ def _processors() -> int:
 
 
 async def _try(job: CaseJob) -> dict[str, Any]:
-    """What happened to one case, or `error` and why it could not be tried."""
+    """Return what happened to one case, or `error` with why it could not be tried."""
     refusal = job.refusal()
     if refusal is not None:
-        return {"error": refusal, "remedy": "look at it again"}
+        return {"error": refusal, "remedy": "review it again"}
     base = os.path.realpath(tempfile.mkdtemp(prefix="tenterhook-test-"))
     try:
         where = Places.below(base)
@@ -118,7 +118,7 @@ async def _ask(job: CaseJob, where: Places) -> dict[str, Any]:
         stderr=asyncio.subprocess.PIPE,
         cwd=where.work_dir,
         env=sandbox.environment(os.environ, where, job.case.env),
-        start_new_session=True,  # Ctrl-C is ours to pass on
+        start_new_session=True,  # we pass Ctrl-C on
         limit=_LONGEST_LINE,
     )
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
@@ -154,7 +154,7 @@ def _handed(job: CaseJob, where: Places) -> dict[str, Any]:
 
 
 async def _end(process: asyncio.subprocess.Process, leader: processes.Process) -> None:
-    """Let a worker clean up, which it does when its stdin ends; kill it if it does not."""
+    """Close a worker's stdin, so that it cleans up; kill it if it does not end."""
     assert process.stdin is not None
     process.stdin.close()
     try:

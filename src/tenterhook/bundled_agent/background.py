@@ -1,4 +1,4 @@
-"""Asynchronous hooks of a session: how each ended, which the process that runs them writes to the journal."""
+"""Asynchronous hooks of a session: how each ended, as recorded in the journal."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class BackgroundRuns:
         self._journal: Follower | None = None
         try:
             self._journal = Follower.from_now(places.journal())
-        except OSError:  # nothing can be written there either: how they end, nobody hears
+        except OSError:  # then their ends cannot be recorded there either
             pass
         # By name, event and source: when each run of it should have ended (`time.monotonic`), the oldest first.
         self._open: dict[tuple[str, str, str], list[float]] = {}
 
     @property
     def running(self) -> int:
-        """How many ends are still to come; what runs them may have been killed, and then none does."""
+        """How many have not ended; without those past their timeout, whose process may have been killed."""
         now = time.monotonic()
         return sum(due > now for runs in self._open.values() for due in runs)
 
@@ -50,17 +50,17 @@ class BackgroundRuns:
                 self._open.setdefault((hook.name, hook.event, hook.source), []).append(due)
 
     def ended(self) -> list[dict[str, Any]]:
-        """The journal's records of those that have ended since the last call."""
+        """Return the journal's records of those that have ended since the last call."""
         if self._journal is None or not self._open:
             return []
         try:
             records = [line.record for line in self._journal.lines() if b'"type": "async"' in line.raw]
-        except OSError:  # the journal cannot be read: it is the screen that lacks something, nothing else
+        except OSError:  # only the display lacks something
             return []
         return [each for each in records if each is not None and self._is_ours(each) and self._close(each)]
 
     def _is_ours(self, record: dict[str, Any]) -> bool:
-        """Whether a record is of a run of this session, and not of one that an earlier process of it has started."""
+        """Return whether a record is of this session and was started by this process."""
         if record.get("type") != "async" or record.get("session_id") != self._session_id:
             return False
         ended, took = record.get("time"), record.get("duration_ms")
@@ -69,7 +69,7 @@ class BackgroundRuns:
         return record.get("outcome") in _OUTCOMES and ended - took / 1000 >= self._since
 
     def _close(self, record: dict[str, Any]) -> bool:
-        """Take down that a run has ended; False if none is open."""
+        """Note that a run has ended. Return False if none is open."""
         key = (str(record.get("hook")), str(record.get("event")), str(record.get("source")))
         runs = self._open.get(key)
         if not runs:

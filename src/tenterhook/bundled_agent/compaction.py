@@ -1,4 +1,4 @@
-"""Compaction: a summary, in the model's own words, in the place of a context that has grown too long."""
+"""Compaction: replacing a long context by a summary that the model writes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from .conversation import Conversation
 
 _CHARACTERS_OF_A_TOKEN = 4
-_ASKED = """\
+_PROMPT = """\
 Summarise this session so that you can go on with nothing else in mind: what the person wants, what was done and \
 found, which files and commands matter, what was refused and why, and what is left to do. Answer with it alone."""
 
 
 def tokens(messages: Sequence[ModelMessage]) -> int:
-    """How much the last request and its answer were; estimated where nobody has counted."""
+    """Return the tokens of the last request and its answer; an estimate if the model did not report them."""
     for message in reversed(messages):
         if isinstance(message, ModelResponse):
             counted = message.usage.input_tokens + message.usage.output_tokens
@@ -42,9 +42,9 @@ def _estimate(messages: Sequence[ModelMessage]) -> int:
 async def compact(
     conversation: Conversation, messages: Sequence[ModelMessage], trigger: str, *, keep_last: bool = False
 ) -> list[ModelMessage] | None:
-    """The history with its past as a summary; None if there is none, a hook says no, or the model cannot.
+    """Return the history with a summary of its past; None if there is no past, a hook blocks, or the model fails.
 
-    `keep_last`: the last request is not answered yet, and stays as it is, with the calls it holds results of.
+    `keep_last`: the last request, which is not answered yet, is kept, with the calls that it has results of.
     """
     kept = _unanswered(messages) if keep_last else []
     past = list(messages[: len(messages) - len(kept)])
@@ -57,23 +57,22 @@ async def compact(
         hooks.wait(context)
         return None
     screen.note("compacting the context…")
-    asked = [*past, ModelRequest(parts=[UserPromptPart(_ASKED)])]
+    asked = [*past, ModelRequest(parts=[UserPromptPart(_PROMPT)])]
     try:
         response = await model_request(models.speaking_as(conversation.model, SUMMARY), asked)
     except asyncio.CancelledError:
         hooks.wait(context)
         raise
-    except Exception as error:  # noqa: BLE001  # whatever the model's trouble is: the context stays as it is
+    except Exception as error:  # noqa: BLE001  # any error of the model: the context stays as it is
         hooks.wait(context)
         screen.note(f"the context was not compacted: {error}")
         return None
     conversation.count(response.usage)
     summary = response.text or ""
-    told = f"<summary>\n{summary}\n</summary>\nThis is what happened in the session so far."
-    said = [UserPromptPart(text) for text in context]
-    compacted: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(told)]), *kept]
-    if said:
-        compacted.append(ModelRequest(parts=said))
+    text = f"<summary>\n{summary}\n</summary>\nThis is what happened in the session so far."
+    compacted: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(text)]), *kept]
+    if context:
+        compacted.append(ModelRequest(parts=[UserPromptPart(each) for each in context]))
     about = {"trigger": trigger, "summary": summary, "before": len(messages), "after": len(compacted)}
     if conversation.record.replace(compacted, **about):
         await hooks.fire("post-context-compact", trigger=trigger, estimated_token_count=_estimate(compacted))
@@ -81,10 +80,10 @@ async def compact(
 
 
 def _unanswered(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The last request and, if it holds the results of calls, the answer that made them."""
+    """Return the last request and, if it has results of calls, the response with these calls."""
     start = len(messages)
     while start and isinstance(messages[start - 1], ModelRequest):
         start -= 1
     last = messages[start:]
-    holds_results = any(isinstance(part, ToolReturnPart) for message in last for part in message.parts)
-    return list(messages[start - 1 :] if holds_results and start else last)
+    has_results = any(isinstance(part, ToolReturnPart) for message in last for part in message.parts)
+    return list(messages[start - 1 :] if has_results and start else last)

@@ -1,4 +1,4 @@
-"""A session of the bundled agent: its turns, its context, its background tasks, from the first event to the last."""
+"""A session of the bundled agent: its turns, context and background tasks."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from .settings import AgentSettings
 
 _HEARTBEAT = 60.0  # seconds
-_BACKGROUND = 0.3  # seconds between looks for asynchronous hooks that have ended
+_POLL = 0.3  # seconds between checks for asynchronous hooks that have ended
 LAST_ENDS = 0.5  # seconds that the end of a session waits for asynchronous hooks
-_LAST_LOOKS = 0.02  # seconds between looks meanwhile
+_LAST_POLL = 0.02  # seconds between checks meanwhile
 _RETRIES = 1000  # of wrong calls; the steps of a turn are limited anyway
 _INSTRUCTIONS = """\
 You are a coding agent in a person's terminal. You work in {work_dir} with the tools you are given.
@@ -72,7 +72,7 @@ class Conversation:
         resume: str | None = None,
         places: Mapping[str, str] | None = None,
     ) -> None:
-        """`recorded` is called whenever the journal may have grown; `places` says where files of hooks are in force."""
+        """`recorded` is called when the journal may have grown; `places`: where each hooks file is in force."""
         self.places = places or {}
         self.engine = engine
         self.model = model
@@ -102,10 +102,10 @@ class Conversation:
             surfaces=surfaces,
             answered=self._answered,
             max_steps=settings.max_steps,
-            told=self._heard,
+            told=self._on_verdict,
             say=screen.note,
-            keep=self._keep,
-            kept_waiting=self._kept_waiting,
+            keep=lambda text: self._record_text("hook_result", text),
+            kept_waiting=lambda text: self._record_text("context", text),
         )
         self.hooks.waiting += session_record.unheard(entries, "context")
         self.gate = self.hooks.gate
@@ -124,11 +124,11 @@ class Conversation:
         self.steps = 0
         self._began = time.monotonic()
         self._heartbeat: asyncio.Task[None] | None = None
-        self.notifications: list[str] = []  # that the model has not heard of yet
+        self.notifications: list[str] = []  # not sent to the model yet
         self.on_notification: Callable[[], None] = lambda: None
 
     async def begin(self, ui: str = "shell") -> Verdict:
-        """Start the session; denied, it must not go on. `ui` is `shell` (interactive) or `print` (one prompt)."""
+        """Start the session; if denied, it must not go on. `ui` is `shell` (interactive) or `print` (one prompt)."""
         Session(self.id).fix_root(self.engine.catalog.root if self.engine.catalog else self.work_dir)
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         about = {"session_id": self.id, "work_dir": self.work_dir, "model": self.model.model_id}
@@ -148,7 +148,7 @@ class Conversation:
         return verdict
 
     async def turn(self, prompt: str, *, origin: str = "user") -> SessionEnded:
-        """One run of the agent, from a prompt to where it stops. Cancelled, it leaves a history to go on from."""
+        """Run the agent with a prompt until it stops. The history stays valid if it is cancelled."""
         self.screen.begin_turn()
         self.hooks.origin = origin
         self.record.write("turn", origin=origin, prompt=prompt)
@@ -163,7 +163,8 @@ class Conversation:
             raise
         except Exception as error:  # noqa: BLE001  # a model, its server, a tool: the session goes on
             self._settle()
-            return SessionEnded("failed", reason=_said(error), exit_reason="failed")
+            reason = str(error) if isinstance(error, ScriptError) else f"{type(error).__name__}: {error}"
+            return SessionEnded("failed", reason=reason, exit_reason="failed")
         turn = self.hooks.turn
         if turn.refusal is not None:
             self.record.write("refused", prompt=prompt, reason=turn.refusal)
@@ -176,22 +177,22 @@ class Conversation:
         return SessionEnded("success", str(result.output))
 
     async def compact(self, trigger: str = "manual") -> bool:
-        """Put a summary in the place of what was said so far; False if there is nothing, or a hook says no."""
+        """Replace the history by a summary. Return False if there is none, a hook blocks, or the model fails."""
         compacted = await compaction.compact(self, self.history, trigger)
         if compacted is not None:
             self.history = compacted
         return compacted is not None
 
     async def finish(self, exit_reason: str = "user_exit", *, awaits_background: bool = False) -> None:
-        """End the session: background tasks, the record, and last the hooks; for a moment also asynchronous ones."""
+        """End the session: background tasks, the record, hooks. `awaits_background`: wait briefly for async hooks."""
         if self._heartbeat is not None:
             self._heartbeat.cancel()
         await self.tasks.kill()
         self.record.write("end", reason=exit_reason)
         self.record.close()
         took = time.monotonic() - self._began
-        told = {"duration_seconds": round(took, 3), "total_steps": self.steps, "exit_reason": exit_reason}
-        await self.hooks.end(reason="exit", **told)
+        about = {"duration_seconds": round(took, 3), "total_steps": self.steps, "exit_reason": exit_reason}
+        await self.hooks.end(reason="exit", **about)
         if self._watch is not None:
             self._watch.cancel()
         self.show_background()
@@ -200,7 +201,7 @@ class Conversation:
             await self._await_background()
 
     async def notify(self, kind: str, title: str, body: str, source_id: str, *, severity: str = "info") -> None:
-        """Tell hooks and, with its next request, the model that something has happened in the background."""
+        """Notify hooks and, with its next request, the model of something in the background."""
         about = {"title": title, "body": body, "severity": severity, "source_kind": "task", "source_id": source_id}
         shown = body.replace("</notification>", "&lt;/notification>")
         text = f'<notification type="{kind}" source="{source_id}" title="{escape(title)}">{shown}</notification>'
@@ -211,18 +212,18 @@ class Conversation:
         self.on_notification()
 
     def take_notifications(self) -> list[str]:
-        """What the model is told now."""
+        """Return and clear the notifications for the model."""
         taken = list(self.notifications)
         self.notifications.clear()
         return taken
 
     def count(self, usage: Any) -> None:
-        """Add what a request, or all of a subagent's, took."""
+        """Add the usage of a request or of a subagent."""
         self.usage["input_tokens"] += usage.input_tokens
         self.usage["output_tokens"] += usage.output_tokens
 
     def _settle(self) -> None:
-        """Take over what the run has added."""
+        """Take over the messages and steps of the run."""
         self.history = session_record.mended(self._recording.messages)
         self.record.write_new(self.history)
         self.steps += self.hooks.turn.steps
@@ -247,10 +248,10 @@ class Conversation:
                 self.engine.say_debug(f"Reason: {with_stderr(str(ended['why']), ended['stderr'] or '')}")
 
     async def _await_background(self) -> None:
-        """Show how asynchronous hooks end that still run, and how many do so for longer than we wait."""
+        """Wait briefly for asynchronous hooks and show how they end, and how many still run."""
         until = time.monotonic() + LAST_ENDS
         while self._background.is_running and time.monotonic() < until:
-            await asyncio.sleep(_LAST_LOOKS)
+            await asyncio.sleep(_LAST_POLL)
             self.show_background()
         if running := self._background.running:
             still = "1 asynchronous hook still runs" if running == 1 else f"{running} asynchronous hooks still run"
@@ -258,10 +259,10 @@ class Conversation:
 
     async def _watch_background(self) -> None:
         while self._background.is_running:
-            await asyncio.sleep(_BACKGROUND)
+            await asyncio.sleep(_POLL)
             self.show_background()
 
-    def _heard(self, event: Event, verdict: Verdict) -> None:
+    def _on_verdict(self, event: Event, verdict: Verdict) -> None:
         self.tally.add(verdict)
         self._background.add(verdict)
         if self._background.is_running and (self._watch is None or self._watch.done()):
@@ -285,15 +286,12 @@ class Conversation:
         if answer is not None:
             self.screen.answered(request, answer)
 
-    def _kept_waiting(self, text: str) -> None:
-        self.record.write("context", text=text)
-
-    def _keep(self, text: str) -> None:
-        self.record.write("hook_result", text=text)
+    def _record_text(self, kind: str, text: str) -> None:
+        self.record.write(kind, text=text)
 
 
 class _Recording(AbstractCapability[Any]):
-    """Writes each message down before the model gets it, compacts where it must, and hands on notifications."""
+    """Records each message before the model gets it, compacts the context, and adds notifications."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
@@ -326,7 +324,7 @@ class _Recording(AbstractCapability[Any]):
 
 
 def subagent(conversation: Conversation, hooks: HooksCapability, name: str) -> Agent[Any, str]:
-    """An agent that works for the session's own, with its tools but no agents below it."""
+    """Return a subagent, with the session's tools but without `Task`."""
     return Agent(
         models.speaking_as(conversation.model, name),
         instructions=_INSTRUCTIONS.format(work_dir=conversation.work_dir),
@@ -334,7 +332,3 @@ def subagent(conversation: Conversation, hooks: HooksCapability, name: str) -> A
         capabilities=[hooks],
         retries=_RETRIES,
     )
-
-
-def _said(error: Exception) -> str:
-    return str(error) if isinstance(error, ScriptError) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Which model answers: any that pydantic-ai knows, an OpenAI-compatible server by its address, or a script."""
+"""Models by name: any of pydantic-ai, an OpenAI-compatible server by its address, or a script."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 
 
 def named(name: str | None, base_url: str | None, settings_file: str) -> Model:
-    """The model of a name."""
+    """Return the model of a name. Raises `HookError` with a remedy if it cannot be used."""
     if not name:
         raise HookError("no model is named", f"{_NAMES.format(settings_file)}\n  {_WITHOUT_KEY}")
     if name.startswith("scripted:"):
@@ -38,12 +38,12 @@ def named(name: str | None, base_url: str | None, settings_file: str) -> Model:
     except ImportError as error:
         how = _NAMES.format(settings_file)
         raise HookError(f"{name} needs a package that is not installed: {error}", how) from None
-    except Exception as error:  # noqa: BLE001  # each provider has its own way of missing a key
+    except Exception as error:  # noqa: BLE001  # each provider raises its own error for a missing key
         raise _unusable(name, error, settings_file) from None
 
 
 def _unusable(name: str, error: Exception, settings_file: str) -> HookError:
-    """What a model lacks: mostly a variable that its provider names."""
+    """Return the error for a model that cannot be used: mostly a missing variable of its provider."""
     missing = [each for each in dict.fromkeys(_VARIABLE.findall(str(error))) if not os.environ.get(each)]
     if missing:
         needs = f"{name} needs {' or '.join(missing)} in the environment, and it is not set"
@@ -53,7 +53,7 @@ def _unusable(name: str, error: Exception, settings_file: str) -> HookError:
 
 
 def speaking_as(model: Model, who: str) -> Model:
-    """The same model for somebody else; a script has answers of its own for everyone."""
+    """Return the model for another speaker: a script has separate answers for each."""
     return model.speaking_as(who) if isinstance(model, PydanticScriptedModel) else model
 
 

@@ -20,7 +20,7 @@ _HEADINGS = ("hook", "event", "mode", "priority", "matcher", "state", "runs", "b
 
 
 def overview(engine: Engine, tally: Tally, places: Mapping[str, str]) -> Iterator[str]:
-    """Line by line. `places` says where each file of hooks is in force."""
+    """Yield the lines of `/hooks`. `places`: where each hooks file is in force."""
     catalog = engine.catalog
     for title, hooks in _by_source(engine, places):
         yield title
@@ -37,7 +37,7 @@ def overview(engine: Engine, tally: Tally, places: Mapping[str, str]) -> Iterato
 
 
 def _by_source(engine: Engine, places: Mapping[str, str]) -> Iterator[tuple[str, list[Hook]]]:
-    """The hooks of each layer with its directories, then those of each file."""
+    """Yield a title and the hooks of each layer, then of each hooks file."""
     layers = engine.catalog.layers if engine.catalog else ()
     for layer in dict.fromkeys(hook.layer for hook in engine.hooks if hook.layer != "config"):
         directories = [_short(each.directory) for each in layers if each.name == layer]
@@ -100,11 +100,11 @@ class Count:
         self.runs = 0
         self.blocks = 0
         self.failures = 0
-        self._open = 0  # runs that have started, and of whose end nothing is known
+        self._open = 0  # runs that have started and not ended
         self._took: list[float] = []
 
     def add(self, outcome: Outcome, took: float) -> None:
-        """A run; the end of one that has only started is added when it comes."""
+        """Count a run; the end of one that has only started is added by `add_ended`."""
         self.runs += 1
         if outcome is Outcome.STARTED:
             self._open += 1
@@ -112,7 +112,7 @@ class Count:
             self._ended(outcome, took)
 
     def add_ended(self, outcome: Outcome, took: float) -> None:
-        """The end of a run that was added when it started; that of any other does not count."""
+        """Count the end of a run that was added when it started; others are ignored."""
         if self._open:
             self._open -= 1
             self._ended(outcome, took)
@@ -123,7 +123,7 @@ class Count:
         self._took = [*self._took[1 - _KEPT :], took]
 
     def percentile(self, share: float) -> float | None:
-        """Milliseconds that this share of the runs did not exceed; None if none has ended."""
+        """Return the milliseconds that this share of the runs did not exceed; None if none has ended."""
         return statistics.percentile(sorted(self._took), share) if self._took else None
 
 
@@ -139,9 +139,9 @@ class Tally:
                 self.of(run.hook).add(run.outcome, run.duration_ms)
 
     def add_ended(self, record: Mapping[str, Any]) -> None:
-        """Count the end of an asynchronous hook, as the journal has it."""
+        """Count the end of an asynchronous hook, from its journal record."""
         count = self.counts.get((str(record["hook"]), str(record["event"]), str(record["source"])))
-        if count is not None:  # else an earlier process of this session has started it
+        if count is not None:  # else an earlier process of this session started it
             count.add_ended(Outcome(record["outcome"]), float(record["duration_ms"]))
 
     def of(self, hook: Hook) -> Count:

@@ -1,4 +1,4 @@
-"""What a person sees of a session: the model's words, its calls, what hooks say, how questions were answered."""
+"""The output of a session: the model's text, its calls, messages of hooks, answers to approval requests."""
 
 from __future__ import annotations
 
@@ -37,37 +37,37 @@ _DIM, _BOLD, _RED, _YELLOW, _CYAN = "2", "1", "31", "33", "36"
 
 
 class Screen:
-    """Writes the model's words to `said` and everything else to `about`, whole lines at a time."""
+    """Writes the model's text to `said` and everything else to `about`, line by line."""
 
     def __init__(self, said: Write, about: Write, *, colour: bool = False) -> None:
         self._said = said
         self._about = about
         self._colour = colour
         self._line = ""
-        self._refusals: set[str] = set()  # the reasons that were shown in this turn
+        self._refusals: set[str] = set()  # reasons shown in this turn
 
     def begin_turn(self) -> None:
-        """What was refused before may be refused again, and is shown again."""
+        """Forget which refusals were shown: in a new turn they are shown again."""
         self._refusals.clear()
 
     def note(self, text: str) -> None:
-        """Something a person should know."""
-        self._tell(visible(text), _DIM)
+        """Show a message."""
+        self._print(visible(text), _DIM)
 
     def question(self, request: Request) -> None:
         """Show a request for an approval, and the dangers of its command."""
         presented = present(request.call, request.call.display)
-        self._tell(_shown(request, presented), _DIM)
+        self._print(_shown(request, presented), _DIM)
         for danger in presented.dangers:
-            self._tell(f"    ! {danger}", _RED)
+            self._print(f"    ! {danger}", _RED)
 
     def plain(self, text: str) -> None:
-        """A line of a table."""
+        """Show a line of a table, unstyled."""
         self._end_line()
         self._about(text + "\n")
 
     def error(self, text: str) -> None:
-        self._tell(visible(text), _RED)
+        self._print(visible(text), _RED)
 
     async def events(self, _: RunContext[Any], events: AsyncIterable[Any]) -> None:
         """Show a run as it happens."""
@@ -79,69 +79,69 @@ class Screen:
             elif isinstance(event, PartEndEvent):
                 self._end_line()
             elif isinstance(event, FunctionToolCallEvent):
-                self._tell(f"▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
+                self._print(f"▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
             elif isinstance(event, FunctionToolResultEvent):
                 self._result(event.part)
 
     def of_subagent(self, name: str) -> Callable[[RunContext[Any], AsyncIterable[Any]], Awaitable[None]]:
-        """Shows what a subagent does; what it says is for the agent."""
+        """Return a handler that shows the calls of a subagent, and not its text, which is for the agent."""
 
         async def events(_: RunContext[Any], events: AsyncIterable[Any]) -> None:
             async for event in events:
                 if isinstance(event, FunctionToolCallEvent):
-                    self._tell(f"  {one_line(name)} ▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
+                    self._print(f"  {one_line(name)} ▸ {event.part.tool_name}  {_short(event.part.args)}", _CYAN)
 
         return events
 
     def verdict(self, event: Event, verdict: Verdict) -> None:
-        """What hooks have to say to the person."""
+        """Show messages, refusals and failures of hooks, and a modified input."""
         for message in verdict.messages:
-            self._tell(f"  {_indented(message)}", _DIM)
+            self._print(f"  {_indented(message)}", _DIM)
         for run in verdict.runs:
             self._run(run, event.canonical)
         if verdict.modified_input is not None:
-            self._tell(f"  ~ the input was modified: {_short(verdict.modified_input)}", _YELLOW)
+            self._print(f"  ~ the input was modified: {_short(verdict.modified_input)}", _YELLOW)
 
     def _run(self, run: Run, event: str) -> None:
         decision, name = run.decision, f"{run.hook.name} ({event})"
         if decision.action is Action.DENY and decision.ignored is None:
             self._refusals.add((decision.reason or "").strip())
             reason = with_stderr(decision.reason or "", run.stderr) if run.failed else decision.reason
-            self._tell(_indented(f"  ✗ {name}: {reason}"), _YELLOW)
+            self._print(_indented(f"  ✗ {name}: {reason}"), _YELLOW)
         elif run.failed:
-            self._tell(_indented(f"  ! {name} failed: {with_stderr(run.why or '', run.stderr)}"), _RED)
+            self._print(_indented(f"  ! {name} failed: {with_stderr(run.why or '', run.stderr)}"), _RED)
         else:
             if decision.reason and decision.action in (Action.DENY, Action.ASK) and not decides(run.hook):
                 self._observer(run.hook.name, run.hook.declared, decision.reason)
             if event != "pre-session":  # there, a variable may be missing for the whole session
                 return
         for note in (*run.notes, *decision.notes):
-            self._tell(f"    {_indented(note)}", _DIM)
+            self._print(f"    {_indented(note)}", _DIM)
 
     def _observer(self, hook: str, event: str, reason: str) -> None:
-        self._tell(_indented(f"  hook {hook} ({event}) said: {reason.strip()}; it decides nothing here"), _DIM)
+        self._print(_indented(f"  hook {hook} ({event}) said: {reason.strip()}; it decides nothing here"), _DIM)
 
     def background(self, record: Mapping[str, Any]) -> None:
-        """How an asynchronous hook ended, as the journal has it, if there is something to say about it."""
+        """Show how an asynchronous hook ended, from its journal record, if it failed or gave a reason."""
         hook, event = str(record.get("hook")), str(record.get("event_name"))
         stderr = str(record.get("stderr") or "")
         if record.get("outcome") in ("failed", "timed_out"):
             why = with_stderr(str(record.get("why")), stderr)
-            self._tell(_indented(f"  ! {hook} ({event}, async) failed: {why}"), _RED)
+            self._print(_indented(f"  ! {hook} ({event}, async) failed: {why}"), _RED)
         elif record.get("exit_code") == 2 and stderr.strip():
             self._observer(hook, f"{event}, async", stderr)
 
     def refused(self, reason: str) -> None:
-        """Why a turn, or a session, does not go on, unless that was shown when a hook or a person said so."""
+        """Show why a turn or a session does not go on, unless that was shown already."""
         if not self.has_shown(reason):
-            self._tell(visible(reason), _YELLOW)
+            self._print(visible(reason), _YELLOW)
 
     def has_shown(self, reason: str) -> bool:
-        """Whether a refusal was shown in this turn."""
+        """Return whether a refusal was shown in this turn."""
         return reason.strip() in self._refusals
 
     def answered(self, request: Request, answer: Answer) -> None:
-        """How a question ended, unless that is what a hook was just shown to say."""
+        """Show how an approval request ended, unless the reason was already shown for a hook."""
         refusal = (answer.reason or "").strip() if not answer.approved else ""
         if answer.by == "hook" and refusal and self.has_shown(refusal):
             return
@@ -151,7 +151,7 @@ class Screen:
         if refusal:
             self._refusals.add(refusal)
         by = f" by {answer.by}" if answer.by != "nobody" else ""
-        self._tell(_indented(f"  {request.call.tool_name} {how}{by}{reason}"), _YELLOW)
+        self._print(_indented(f"  {request.call.tool_name} {how}{by}{reason}"), _YELLOW)
 
     def _result(self, part: Any) -> None:
         failed = not isinstance(part, ToolReturnPart) or part.outcome != "success"
@@ -161,10 +161,10 @@ class Screen:
         first, _, rest = visible(text).strip().partition("\n")
         left = rest.count("\n") + 1
         more = f"  (+{left} {'line' if left == 1 else 'lines'})" if rest else ""
-        self._tell(f"  {'✗' if failed else '·'} {first[:_LONGEST]}{more}", _RED if failed else _DIM)
+        self._print(f"  {'✗' if failed else '·'} {first[:_LONGEST]}{more}", _RED if failed else _DIM)
 
     def _text(self, piece: str) -> None:
-        """The model's words, line by line as they become complete."""
+        """Write the model's text, line by line as lines become complete."""
         *whole, self._line = (self._line + visible(piece)).split("\n")
         for line in whole:
             self._said(line + "\n")
@@ -174,7 +174,7 @@ class Screen:
             self._said(self._line + "\n")
             self._line = ""
 
-    def _tell(self, text: str, style: str) -> None:
+    def _print(self, text: str, style: str) -> None:
         self._end_line()
         self._about((f"\x1b[{style}m{text}\x1b[0m" if self._colour else text) + "\n")
 
@@ -184,7 +184,7 @@ def _indented(text: str) -> str:
 
 
 def _shown(request: Request, presented: Presentation) -> str:
-    """Return what a person must see to decide about a call, with hidden characters written out."""
+    """Return what the user must see to decide about a call, with hidden characters escaped."""
     call = request.call
     path = [one_line(presented.path)] if presented.path else []
     why = [f"  because: {visible(request.why)}"] if request.why else []
@@ -194,7 +194,7 @@ def _shown(request: Request, presented: Presentation) -> str:
 
 
 def _short(given: Any) -> str:
-    """An input on one line."""
+    """Return an input on one line, shortened."""
     if isinstance(given, str):
         try:
             given = json.loads(given)

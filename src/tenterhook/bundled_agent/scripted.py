@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 class PydanticScriptedModel(Model):
-    """One speaker of a script: the agent, a subagent, or whoever is asked for a summary."""
+    """One speaker of a script: the agent, a subagent, or the summary."""
 
-    _announces_system_voice = False  # there is nobody to tell what a tag means
+    _announces_system_voice = False  # a script needs no explanation of tags
 
     def __init__(self, script: ModelScript, who: str = AGENT) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class PydanticScriptedModel(Model):
         self._who = who
 
     def speaking_as(self, who: str) -> PydanticScriptedModel:
-        """The same script, another speaker."""
+        """Return the same script for another speaker."""
         return PydanticScriptedModel(self._script, who)
 
     @property

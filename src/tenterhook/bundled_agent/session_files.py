@@ -1,6 +1,6 @@
-"""The files of sessions: which there are, and what was said in them.
+"""Session files: listing them, and summaries of their content.
 
-Nothing of pydantic-ai is imported here: a list, or a shell's completion, is quick.
+It does not import pydantic-ai, so that listing and shell completion are quick.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 _ENDING = ".jsonl"
 _PREFIX = "session_"  # of ids
-_HEX = re.compile(r"(\w*_)?[0-9a-f]{8,}", re.IGNORECASE)  # of a word that is meant as an id
+_HEX = re.compile(r"(\w*_)?[0-9a-f]{8,}", re.IGNORECASE)  # of a word that looks like an id
 _CLOSE = 0.65  # of an id's digits, as difflib compares
 _SHOWN = 3  # exchanges, of a session that is resumed
 _TYPE = b'{"type": "'  # how a line begins
-_SAID = (b'{"type": "turn"', b'{"type": "message"')  # those of which a summary is made
-# What the model is told as by a user, and no person has said.
+_SAID = (b'{"type": "turn"', b'{"type": "message"')  # lines that a summary is made of
+# Beginnings of user messages that are not prompts of the user.
 _NOT_PROMPTS = ("<hook_context ", "<notification ", "<summary>", "[Hook blocked stop: ")
 
 
 class Exchange(NamedTuple):
-    """A prompt, and what came of it."""
+    """A prompt, the number of calls, and the answer."""
 
     prompt: str
     calls: int = 0
@@ -72,12 +72,12 @@ def path_of(session_id: str) -> str:
 
 
 def existing(given: str) -> str | None:
-    """The id of the session that is meant, which may lack its prefix; None if there is no such session."""
+    """Return the id of an existing session, given with or without its prefix; None if there is none."""
     return next((each for each in (given, _PREFIX + given) if os.path.isfile(path_of(each))), None)
 
 
 def is_like_an_id(given: str) -> bool:
-    """Whether a word is meant as the id of a session rather than as a prompt, be there such a session or not."""
+    """Return whether a word looks like a session id rather than a prompt, also if no such session exists."""
     if not given or re.search(r"\s", given):
         return False
     is_id = given.lower().startswith(_PREFIX.rstrip("_")) or _HEX.fullmatch(given) is not None
@@ -85,14 +85,14 @@ def is_like_an_id(given: str) -> bool:
 
 
 def missing(given: str, why: str = "") -> HookError:
-    """The error of an id that no session has."""
+    """Return the error for an unknown session id."""
     close = _closest(given)
     meant = f"did you mean {close}? " if close else ""
     return HookError(f"no session {given}{why}", f"{meant}list those of this directory: tenterhook agent --sessions")
 
 
 def _closest(given: str) -> str | None:
-    """The id of a session whose digits are most like those given."""
+    """Return the session id with the most similar digits, or None."""
     names = os.listdir(directory()) if os.path.isdir(directory()) else ()
     ids = {_digits(name.removesuffix(_ENDING)): name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING)}
     close = get_close_matches(_digits(given), ids, n=1, cutoff=_CLOSE)
@@ -104,23 +104,23 @@ def _digits(session_id: str) -> str:
 
 
 def read(session_id: str) -> list[dict[str, Any]]:
-    """The lines of a session; one that is cut off or broken is left out."""
+    """Return the entries of a session, without incomplete lines. Raises `HookError` if there are none."""
     path = path_of(session_id)
     try:
         found = list(_entries(path))
     except OSError as error:
         raise missing(session_id, f": {error.strerror}: {path}") from None
     if not found:
-        raise HookError(f"{path} holds no session", "start a new one: tenterhook agent")
+        raise HookError(f"{path} contains no session", "start a new one: tenterhook agent")
     return found
 
 
 def _entries(path: str, *, said_only: bool = False) -> Iterator[dict[str, Any]]:
-    """The lines of a file; with `said_only` without those that are nothing anybody has said."""
+    """Yield the entries of a file; with `said_only` only turns and messages."""
     with open(path, "rb") as file:
         for line in file:
             if said_only and line.startswith(_TYPE) and not line.startswith(_SAID):
-                continue  # what it holds may be long: the whole history, the output of hooks
+                continue  # not parsed: it may be long
             if (entry := _entry(line)) is not None:
                 yield entry
 
@@ -134,42 +134,42 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def newest(work_dir: str, *, but: str | None = None) -> str | None:
-    """The session of a directory that was used last, this one left out."""
+    """Return the session of a directory that was used last, other than `but`; None if there is none."""
     return next((session_id for session_id, _, _ in _of_directory(work_dir) if session_id != but), None)
 
 
 def sessions(work_dir: str) -> list[Saved]:
-    """The sessions of a directory, the last used first."""
+    """Return the sessions of a directory, the last used first."""
     found = []
     for session_id, path, last_used in _of_directory(work_dir):
         try:
             found.append(summary(session_id, work_dir, last_used, list(_entries(path, said_only=True))))
-        except OSError:  # gone meanwhile
+        except OSError:  # deleted meanwhile
             continue
     return found
 
 
 def first_prompts(work_dir: str) -> dict[str, str]:
-    """The first prompt of each session of a directory, the last used first; no file is read further than that."""
+    """Return the first prompt of each session of a directory, the last used first. Reads no file further than that."""
     found = {}
     for session_id, path, _ in _of_directory(work_dir):
         try:
             prompts = (text for _, texts in _with_prompts(_entries(path, said_only=True)) for text in texts)
             found[session_id] = next(prompts, "")
-        except OSError:  # gone meanwhile
+        except OSError:  # deleted meanwhile
             continue
     return found
 
 
 def _of_directory(work_dir: str) -> Iterator[tuple[str, str, float]]:
-    """Id, path and time of each session of a directory, the last used first."""
+    """Yield id, path and time of each session of a directory, the last used first."""
     found: list[tuple[float, str]] = []
     for name in os.listdir(directory()) if os.path.isdir(directory()) else ():
         path = os.path.join(directory(), name)
         try:
             if name.endswith(_ENDING) and os.path.isfile(path):
                 found.append((os.path.getmtime(path), path))
-        except OSError:  # gone meanwhile
+        except OSError:  # deleted meanwhile
             continue
     for last_used, path in sorted(found, reverse=True):
         try:
@@ -182,7 +182,7 @@ def _of_directory(work_dir: str) -> Iterator[tuple[str, str, float]]:
 
 
 def summary(session_id: str, work_dir: str, last_used: float, entries: Sequence[dict[str, Any]]) -> Saved:
-    """What a session is about. What the model is told at once is one message."""
+    """Return the summary of a session. Adjacent requests count as one message."""
     messages = (entry.get("message") for entry in entries if entry["type"] == "message")
     kinds = [message.get("kind") for message in messages if isinstance(message, dict)]
     count = sum(kind == "response" or before == "response" for before, kind in pairwise(["response", *kinds]))
@@ -190,7 +190,7 @@ def summary(session_id: str, work_dir: str, last_used: float, entries: Sequence[
 
 
 def _exchanges(entries: Iterable[dict[str, Any]]) -> list[Exchange]:
-    """What was said, in order."""
+    """Return the prompts with their answers, in order."""
     found: list[Exchange] = []
     for entry, prompts in _with_prompts(entries):
         found += [Exchange(text) for text in prompts]
@@ -203,7 +203,7 @@ def _exchanges(entries: Iterable[dict[str, Any]]) -> list[Exchange]:
 
 
 def _with_prompts(entries: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Each line with the prompts it holds. Files of older versions have no lines that say where a turn begins."""
+    """Yield each entry with its prompts. Files of older versions have no `turn` entries."""
     has_turns = False
     for entry in entries:
         prompts: list[str] = []
@@ -217,7 +217,7 @@ def _with_prompts(entries: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str,
 
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:
-    """The message that a line holds, if it holds one."""
+    """Return the message of an entry; empty if it has none."""
     message = entry.get("message") if entry["type"] == "message" else None
     return message if isinstance(message, dict) else {}
 
@@ -228,22 +228,22 @@ def _parts(message: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def _response(message: dict[str, Any]) -> tuple[int, str]:
-    """How many calls a response makes, and what it says."""
+    """Return the number of calls and the text of a response."""
     said = "\n".join(str(part.get("content") or "") for part in _parts(message, "text"))
     return len(_parts(message, "tool-call")), said.strip()
 
 
 def _prompts(message: dict[str, Any]) -> list[str]:
-    """What a person has said in a request."""
+    """Return the prompts of the user in a request."""
     texts = [part.get("content") for part in _parts(message, "user-prompt")]
     return [text for text in texts if isinstance(text, str) and not text.startswith(_NOT_PROMPTS)]
 
 
-# For people
+# For display
 
 
 def table(saved: Sequence[Saved], width: int) -> list[str]:
-    """A line for each session, the first names the columns."""
+    """Return a heading and a line for each session."""
     longest = max((len(each.session_id) for each in saved), default=0)
     lines = [f"{'last used':<16}  {'messages':>8}  {'session':<{longest}}  first prompt"]
     for each in saved:
@@ -254,7 +254,7 @@ def table(saved: Sequence[Saved], width: int) -> list[str]:
 
 
 def resumed(saved: Saved, width: int) -> list[str]:
-    """What to say of a session that is resumed, and how it went of late."""
+    """Return the headline and the last exchanges of a session that is resumed."""
     lines = [headline(saved, width)]
     for exchange in saved.exchanges[-_SHOWN:]:
         lines.append(f"  › {_first_line(exchange.prompt)}")

@@ -27,17 +27,17 @@ SCHEMA = 1
 
 
 class Record:
-    """One session's file. Trouble with it is said once and costs nobody the session."""
+    """One session's file. An error is reported once; the session goes on."""
 
     def __init__(self, session_id: str, say: Callable[[str], None]) -> None:
         self.path = path_of(session_id)
         self._say = say
         self._descriptor: int | None = None
         self._said = False
-        self._written: list[Merged] = []  # the history that a reader of the file gets
+        self._written: list[Merged] = []  # the history that reading the file gives
 
     def write(self, kind: str, **data: Any) -> bool:
-        """Append a line; False if it could not be."""
+        """Append a line. Return False if that failed."""
         line = json.dumps({"type": kind, "time": round(time.time(), 3), **data}, default=str).encode() + b"\n"
         try:
             if self._descriptor is None:
@@ -47,7 +47,7 @@ class Record:
         except OSError as error:
             if not self._said:
                 self._said = True
-                self._say(f"tenterhook: this session is not kept: {error.strerror}: {self.path}")
+                self._say(f"tenterhook: this session is not saved: {error.strerror}: {self.path}")
             return False
         return True
 
@@ -56,12 +56,12 @@ class Record:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(self.path, flags, 0o600)
         size = os.fstat(descriptor).st_size
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":  # what was cut off stays a line of its own
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":  # an incomplete line stays a line of its own
             os.write(descriptor, b"\n")
         return descriptor
 
     def write_new(self, messages: Sequence[ModelMessage]) -> None:
-        """Append what a reader of the file would not know yet of a history, so that it has all of it.
+        """Append the part of a history that is not in the file yet.
 
         Contents are compared, not positions: pydantic-ai merges, copies and reorders the requests of a history.
         """
@@ -74,16 +74,16 @@ class Record:
         self._written = _merged(messages)
 
     def replace(self, messages: Sequence[ModelMessage], **data: Any) -> bool:
-        """From here on the history is another one."""
+        """Record that the history is replaced by another one, by compaction. Return False if that failed."""
         self._written = _merged(messages)
         return self.write("compaction", **data, messages=_plain(messages))
 
     def follows(self, messages: Sequence[ModelMessage]) -> None:
-        """The history that the file holds already."""
+        """Set the history that the file already contains."""
         self._written = _merged(messages)
 
     def close(self) -> None:
-        """Get everything onto the disk."""
+        """Flush to disk and close the file; it is opened again by the next `write`."""
         if self._descriptor is not None:
             try:
                 os.fsync(self._descriptor)
@@ -94,7 +94,7 @@ class Record:
 
 
 def _merged(messages: Sequence[ModelMessage]) -> list[Merged]:
-    """A history as the model gets it: adjacent requests are one, in which the results of calls come first."""
+    """Return a history as the model gets it: adjacent requests merged, with the results of calls first."""
     merged: list[Merged] = []
     for message in messages:
         if not message.parts:
@@ -112,7 +112,7 @@ def _merged(messages: Sequence[ModelMessage]) -> list[Merged]:
 
 
 def _unwritten(written: list[Merged], messages: Sequence[ModelMessage]) -> list[ModelMessage] | None:
-    """The messages, or parts of them, that come after what is written; None if that is not what they begin with."""
+    """Return the messages, or parts of them, after `written`; None if they do not begin with it."""
     *before, last = written or [[]]
     merged = _merged(messages)
     if merged[: len(before)] != before:
@@ -133,7 +133,7 @@ def _unwritten(written: list[Merged], messages: Sequence[ModelMessage]) -> list[
 
 
 def _only(message: ModelMessage, ids: set[int]) -> ModelMessage | None:
-    """The message with those of its parts, or the response, that have these ids."""
+    """Return the message with only the parts that have these ids; None if none has."""
     if isinstance(message, ModelResponse):
         return message if id(message) in ids else None
     parts = [part for part in message.parts if id(part) in ids]
@@ -143,7 +143,7 @@ def _only(message: ModelMessage, ids: set[int]) -> ModelMessage | None:
 
 
 def history(entries: Sequence[dict[str, Any]]) -> list[ModelMessage]:
-    """What the model knows of a session, in a form that it can go on from."""
+    """Return the history of a session, in a form that the model can continue."""
     plain: list[Any] = []
     for entry in entries:
         if entry["type"] == "message":
@@ -154,13 +154,13 @@ def history(entries: Sequence[dict[str, Any]]) -> list[ModelMessage]:
     for each in plain:
         try:
             messages += ModelMessagesTypeAdapter.validate_python([each])
-        except ValueError:  # written by another version: the rest still tells most of it
+        except ValueError:  # written by another version; the rest is still useful
             continue
     return mended(messages)
 
 
 def mended(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The history with a result for every call, and without the empty answers of requests that failed.
+    """Return the history with a result for every call, and without empty responses of failed requests.
 
     A process that ends in the middle of a call leaves it without a result.
     """
@@ -183,26 +183,26 @@ def mended(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def _interrupted(calls: dict[str, str]) -> list[ModelMessage]:
-    """A request with results for these calls."""
+    """Return a request with results for these calls; nothing if there are none."""
     said = "Interrupted: the call was not finished; look at what it has done before you go on"
     parts = [ToolReturnPart(name, said, number, outcome="interrupted") for number, name in calls.items()]
     return [ModelRequest(parts=parts)] if parts else []
 
 
 def lost_tasks(entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Background tasks that began and of whose end nothing is known."""
+    """Yield the background tasks that started and have no recorded end."""
     tasks = {number: entry for entry in entries if (number := task_number(entry))}
     yield from (entry for entry in tasks.values() if entry.get("status") == "started" and entry.get("background"))
 
 
 def task_number(entry: dict[str, Any]) -> int:
-    """Which task a line is about; 0 if it is about none."""
+    """Return the number of the task that an entry is about; 0 if it is about none."""
     found = str(entry.get("task_id")).removeprefix("task_")
     return int(found) if entry["type"] == "task" and found.isascii() and found.isdigit() else 0
 
 
 def unheard(entries: Sequence[dict[str, Any]], kind: str) -> list[str]:
-    """The texts of a kind of line, notification or context, that no request to the model has held since."""
+    """Return the texts of notification or context entries that no later request to the model contains."""
     sent = [
         (place, json.dumps(entry)) for place, entry in enumerate(entries) if entry["type"] in ("message", "history")
     ]

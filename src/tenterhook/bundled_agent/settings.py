@@ -1,4 +1,4 @@
-"""`~/.config/tenterhook/config.toml`: what the person has set for the agent, and their rules."""
+"""`~/.config/tenterhook/config.toml`: the settings of the bundled agent, and the rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AgentSettings(NamedTuple):
 
 
 def load() -> AgentSettings:
-    """What the file says; without one, the defaults. A file that cannot be read is an error: it may hold denials."""
+    """Return the settings; without a file, the defaults. Raises if the file cannot be read: it may contain denials."""
     path = places.settings_file()
     found = rules.settings(path)
     agent = _agent(found.get("agent", {}), path)
@@ -37,7 +37,7 @@ def _agent(found: Any, path: str) -> dict[str, Any]:
     for key, value in found.items():
         kind = _KINDS.get(key)
         if kind is None or not isinstance(value, kind) or isinstance(value, bool):
-            raise HookError(f"{path}: agent.{key} = {value!r} is no setting", f"use {', '.join(_KINDS)}")
+            raise HookError(f"{path}: agent.{key} = {value!r} is not a setting", f"use {', '.join(_KINDS)}")
     if found.get("mode", "ask") not in MODES:
         raise HookError(f"{path}: agent.mode is {found['mode']!r}", f"use one of {', '.join(MODES)}")
     return found

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class Rejected(ToolFailed):
-    """A person's no to a subagent's call, which ends the turn of whoever waits for it too."""
+    """The user refused a subagent's call, which also ends the turn of the agent that waits for it."""
 
 
 class Tasks:
     """The subagents of one session."""
 
     def __init__(self, conversation: Conversation, number: int = 0) -> None:
-        """`number`: of the last task that the session has had."""
+        """`number`: of the last task of the session."""
         self._conversation = conversation
         self._number = number
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -52,7 +52,7 @@ class Tasks:
         return f"Started {task_id} ({name}) in the background"
 
     async def wait(self) -> None:
-        """Until none is running."""
+        """Wait until none is running."""
         while self._running:
             await asyncio.wait(self._running.values())
 
@@ -61,14 +61,14 @@ class Tasks:
         return len(self._running)
 
     async def kill(self) -> None:
-        """End those that still run."""
+        """Cancel those that still run."""
         left = list(self._running.values())
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
     async def lost(self, entry: dict[str, Any]) -> None:
-        """A task of an earlier process, of which nothing more will come."""
+        """Report a task of an earlier process, which has ended without a result."""
         task_id, name = str(entry.get("task_id")), str(entry.get("name"))
         self._note(task_id, name, "lost")
         body = "The process that ran it has ended."
@@ -85,7 +85,7 @@ class Tasks:
         except ToolFailed as error:
             self._note(task_id, name, "failed", error=str(error))
             raise
-        except Exception as error:  # noqa: BLE001  # whatever it is, its caller hears of it
+        except Exception as error:  # noqa: BLE001  # any error is reported to the caller
             self._note(task_id, name, "failed", error=str(error))
             raise ToolFailed(f"The subagent failed: {type(error).__name__}: {error}") from None
         self._note(task_id, name, "completed")

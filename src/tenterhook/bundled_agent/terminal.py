@@ -1,4 +1,4 @@
-"""The interactive session: a prompt that is always there, turns behind it, questions answered by a key."""
+"""The interactive session: a prompt that stays available during turns, and questions answered by one key."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from .screen import Screen
 
 _KEYS = "y once · s for this session · n no · f no, and say why"
-_NOT_YET = 0.2  # seconds in which a key was meant for something else
+_NOT_YET = 0.2  # seconds after a question in which keys are ignored: they were meant for something else
 _HELP = """\
 /hooks          every hook, what it did in this session, and how to manage them
 /mode [MODE]    ask before Shell, writes and Task; auto: before Shell only; yolo: never
-/compact        put a summary in the place of the context
+/compact        replace the context by a summary
 /sessions       the sessions of this directory: when, how long, what it was about
 /resume [ID]    go on with another session; without an ID, the last one of this directory
 /help           this
@@ -69,10 +69,10 @@ class Question:
 
 
 class Terminal:
-    """A prompt on a terminal: the person's lines, and their answers."""
+    """A prompt on a terminal: reads lines and answers to questions."""
 
     def __init__(self, screen: Screen, *, prompts: bool = True) -> None:
-        """Without `prompts` it is there for questions alone; `busy` is what Ctrl-C interrupts."""
+        """Without `prompts` it only asks questions; `busy` is the task that Ctrl-C interrupts."""
         self._screen = screen
         self._question: Question | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -85,7 +85,7 @@ class Terminal:
         self.mode: Callable[[], str] = lambda: ""
 
     async def ask(self, request: Request) -> Answer | None:
-        """Put a question; while it is there, single keys answer it."""
+        """Ask a question, answered by a single key. Return the answer."""
         async with self._one_at_a_time:
             if request.settled is not None and (answer := request.settled()) is not None:
                 return answer
@@ -102,10 +102,10 @@ class Terminal:
                 self._refresh()
 
     async def _answer_alone(self, asked: Question) -> Answer | None:
-        """Ask where no prompt is: in the middle of a command that runs one turn."""
+        """Ask without a prompt, in a command that runs one turn."""
         while not asked.answer.done():
             try:
-                line = await self._session.prompt_async(handle_sigint=False)  # it stays the command's afterwards
+                line = await self._session.prompt_async(handle_sigint=False)  # SIGINT stays the command's
             except EOFError:
                 asked.press("n")
                 break
@@ -114,9 +114,9 @@ class Terminal:
         return await asked.answer
 
     async def line(self) -> str:
-        """The next line of the person; feedback to a question is none."""
+        """Return the next line; feedback to a question is not returned."""
         while True:
-            line = await self._session.prompt_async(handle_sigint=False)  # it is ours, also when no prompt is there
+            line = await self._session.prompt_async(handle_sigint=False)  # we handle SIGINT, also without a prompt
             asked = self._question
             if asked is None or not asked.wants_feedback:
                 return line
@@ -163,7 +163,7 @@ class Terminal:
     def _pressed(self, event: KeyPressEvent) -> None:
         asked = self._question
         if asked is None or not asked.is_open:
-            return  # it came too early to be an answer
+            return  # too early to be an answer
         asked.press(event.data)
         if not self._prompts and asked.answer.done():
             event.app.exit(result="")
@@ -171,22 +171,22 @@ class Terminal:
 
 
 class Interactive:
-    """Lines in, turns out, one after another; what is typed during a turn waits."""
+    """Runs a turn for each line; lines typed during a turn are queued."""
 
     def __init__(
         self, terminal: Terminal, screen: Screen, open_session: Callable[[str | None, str], Conversation]
     ) -> None:
-        """`open_session` has the id of a session, if one is named, and that of the one it shall not be."""
+        """`open_session` is called with the id of a session, if one is named, and the id of the current one."""
         self._terminal = terminal
         self._screen = screen
         self._open = open_session
         self._waiting: asyncio.Queue[str | None] = asyncio.Queue()
-        self._telling: set[asyncio.Task[Any]] = set()  # hooks that hear of a queued prompt; the keyboard is not theirs
+        self._queue_hooks: set[asyncio.Task[Any]] = set()  # hooks of `prompt-queued`; typing does not wait for them
         self._numbers = 0
         self._ending = False
 
     async def run(self, conversation: Conversation) -> None:
-        """Until the person ends it."""
+        """Run until the user ends it."""
         self._conversation = conversation
         self._terminal.mode = lambda: self._conversation.gate.mode
         self._conversation.on_notification = self._wake
@@ -210,16 +210,16 @@ class Interactive:
             except asyncio.CancelledError:
                 this.uncancel()
             self._ending = True
-            for task in (worker, *self._telling):
+            for task in (worker, *self._queue_hooks):
                 task.cancel()
-            await asyncio.gather(worker, *self._telling, return_exceptions=True)
+            await asyncio.gather(worker, *self._queue_hooks, return_exceptions=True)
             try:
                 await self._conversation.finish()
-            except asyncio.CancelledError:  # once more: what the last hooks were doing is ended, and so are we
+            except asyncio.CancelledError:  # interrupted a second time: the last hooks are ended
                 this.uncancel()
 
     def _interrupt(self, session: asyncio.Task[Any]) -> None:
-        """Ctrl-C where no prompt takes it as a key."""
+        """Handle Ctrl-C when no prompt reads it as a key."""
         if self._terminal.busy is not None:
             self._terminal.busy.cancel()
         elif self._ending:
@@ -229,16 +229,16 @@ class Interactive:
         self._waiting.put_nowait(None)
 
     async def _take(self, line: str) -> None:
-        if line in ("/hooks", "/help", "/sessions"):  # these disturb nobody
+        if line in ("/hooks", "/help", "/sessions"):  # possible during a turn
             await self._command(line)
             return
         self._waiting.put_nowait(line)
         if self._terminal.busy is not None and not line.startswith("/"):
             self._numbers += 1
-            told = {"prompt_id": f"prompt_{self._numbers}", "prompt": line, "queue_length": self._waiting.qsize()}
-            telling = asyncio.create_task(self._conversation.hooks.fire("prompt-queued", **told))
-            self._telling.add(telling)
-            telling.add_done_callback(self._telling.discard)
+            about = {"prompt_id": f"prompt_{self._numbers}", "prompt": line, "queue_length": self._waiting.qsize()}
+            task = asyncio.create_task(self._conversation.hooks.fire("prompt-queued", **about))
+            self._queue_hooks.add(task)
+            task.add_done_callback(self._queue_hooks.discard)
 
     async def _work(self) -> None:
         while True:
@@ -287,7 +287,7 @@ class Interactive:
         elif name == "/mode":
             if rest in MODES:
                 conversation.gate.mode = rest
-            wrong = f"; {rest} is none" if rest and rest not in MODES else ""
+            wrong = f"; {rest} is not a mode" if rest and rest not in MODES else ""
             self._screen.note(f"mode: {conversation.gate.mode}{wrong}")
         elif name == "/compact":
             if not await conversation.compact():
@@ -297,7 +297,7 @@ class Interactive:
         elif name == "/resume":
             await self._resume(rest or None)
         else:
-            self._screen.error(f"there is no {name}; /help lists what there is")
+            self._screen.error(f"there is no {name}; /help lists the commands")
 
     async def _resume(self, session_id: str | None) -> None:
         current = self._conversation
@@ -306,7 +306,7 @@ class Interactive:
             return
         opened = self._open(session_id, current.id)
         verdict = await opened.begin()
-        if verdict.denied:  # it does not start; this one lives
+        if verdict.denied:  # it does not start; the current one goes on
             self._screen.refused(verdict.reason or "a hook does not let the session start")
             return
         await current.finish("resumed_another")
@@ -315,7 +315,7 @@ class Interactive:
         self._show_past()
 
     def _show_past(self) -> None:
-        """What a session that goes on was about."""
+        """Show the end of a session that is resumed."""
         if self._conversation.resumed is not None:
             for line in session_files.resumed(self._conversation.resumed, _width()):
                 self._screen.note(line)

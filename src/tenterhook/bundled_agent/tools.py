@@ -1,4 +1,4 @@
-"""What the agent can do: run commands, read, write and find files. Inputs have the names that hooks expect."""
+"""The agent's tools: run commands, read, write and find files. Inputs have the names that hooks expect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LONGEST_OUTPUT = 30_000  # characters
 _LONGEST_TIMEOUT = 3600.0  # seconds
 _GRACE = 0.1  # seconds between SIGTERM and SIGKILL
-_LEFT_OPEN = 0.2  # seconds for output that a child, holding the pipe, may still write
+_LEFT_OPEN = 0.2  # seconds to read on after the command ended: a child may keep the pipe open
 _MOST_FOUND = 200
 _LARGEST_SEARCHED = 2 * 1024 * 1024
 _NOT_SEARCHED = {".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache"}
@@ -54,7 +54,7 @@ class Tools:
             timeout: Seconds after which it is ended.
         """
         timeout = min(max(timeout, 0.1), _LONGEST_TIMEOUT)
-        # A pipe of our own: asyncio would wait for its end, which a child in the background may hold for ever.
+        # A pipe of our own: asyncio would wait for its end, which a child in the background may delay for ever.
         ours, theirs = os.pipe()
         stream = asyncio.StreamReader()
         pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -78,7 +78,7 @@ class Tools:
             pipe.close()
             await asyncio.shield(_end_started(starting))
             raise
-        except (OSError, ValueError) as error:  # too long a line, a character that no command can hold, no directory
+        except (OSError, ValueError) as error:  # too long, an invalid character, no such directory
             pipe.close()
             where = getattr(error, "filename", None)
             said = getattr(error, "strerror", None) or str(error)
@@ -152,12 +152,12 @@ class Tools:
         old, new = (text.encode("utf-8", "surrogatepass") for text in (old_string, new_string))
         found = before.count(old) if old else 0
         if not found:
-            raise ToolFailed(f"{path} does not hold that text")
+            raise ToolFailed(f"{path} does not contain that text")
         if found > 1 and not replace_all:
             raise ToolFailed(
-                f"{path} holds that text {found} times: give more of what is around it, or set replace_all"
+                f"{path} contains that text {found} times: give more of what is around it, or set replace_all"
             )
-        self._write(path, before.replace(old, new))  # bytes: whatever the encoding of the rest is, it stays
+        self._write(path, before.replace(old, new))  # bytes: the rest keeps its encoding
         return f"Replaced {found if replace_all else 1} in {path}"
 
     def glob(self, pattern: str, path: str = ".") -> str:
@@ -224,7 +224,7 @@ class Tools:
 
 
 class _Output:
-    """The first and the last of what a command prints."""
+    """The beginning and the end of a command's output."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -253,7 +253,7 @@ class _Output:
 
 
 async def _end_started(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
-    """End a command that may just be starting."""
+    """End a command that may still be starting."""
     try:
         await _end(processes.child((await starting).pid))
     except (OSError, ValueError):
@@ -268,7 +268,7 @@ def _files(root: str) -> Iterator[str]:
     for directory, directories, files in os.walk(root):
         directories[:] = sorted(name for name in directories if name not in _NOT_SEARCHED)
         paths = (os.path.join(directory, file) for file in sorted(files))
-        yield from (path for path in paths if os.path.isfile(path))  # a pipe would be waited for
+        yield from (path for path in paths if os.path.isfile(path))  # reading a pipe would block
 
 
 def _lines(file: str) -> Iterator[tuple[int, str]]:
@@ -284,7 +284,7 @@ def _lines(file: str) -> Iterator[tuple[int, str]]:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """`**/` stands for any directories, none too."""
+    """Return whether a name matches a glob; `**/` stands for any number of directories."""
     plain = pattern.removeprefix("./")
     return fnmatch.fnmatchcase(name, plain) or ("**/" in plain and _matches(name, plain.replace("**/", "", 1)))
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 USAGE = 64  # never click's 2, which means that an event was denied
 INTERRUPTED = 130
-COMPLETING = "_TENTERHOOK_COMPLETE"  # click's variable: what a shell wants of us, now that a key was pressed
+COMPLETING = "_TENTERHOOK_COMPLETE"  # click's variable for shell completion
 
 
-# Each command's module, and what it is called there: loaded when it is asked for.
+# The module of each command and its name there; imported when the command is used.
 _COMMANDS = {
     **{name: (name, name) for name in ("add", "agent", "check", "completion", "convert", "daemon", "doctor")},
     **{name: (name, name) for name in ("install", "log", "new", "replay", "show", "trigger", "trust", "uninstall")},
@@ -37,7 +37,7 @@ _COMMANDS = {
 
 
 class _Commands(click.Group):
-    """Our commands, by name."""
+    """The commands by name, each imported when it is used."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted(_COMMANDS)
@@ -52,7 +52,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As usual, with what was meant where there is no such command."""
+        """As usual; for an unknown command the error suggests a similar name."""
         if arguments and not arguments[0].startswith("-") and arguments[0] not in _COMMANDS:
             from difflib import get_close_matches
 
@@ -62,7 +62,7 @@ class _Commands(click.Group):
         return super().resolve_command(context, arguments)
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Names alone: what each command does would have to be loaded, and somebody waits."""
+        """Names without their help texts: those would import every command while the shell waits."""
         from click.shell_completion import CompletionItem
 
         names = [CompletionItem(name) for name in self.list_commands(context) if name.startswith(incomplete)]
@@ -80,7 +80,7 @@ class _Commands(click.Group):
 def tenterhook(context: click.Context) -> int | None:
     """Run your hooks at every step of a coding agent's life: any hook format, any agent.
 
-    Alone it says where you stand: the agents found here, guarded or not, the hooks in force, and what to do next.
+    Without a command it prints the status: the agents found here, guarded or not, the hooks in force, the next step.
     """
     if context.invoked_subcommand is not None:
         return None
@@ -90,9 +90,9 @@ def tenterhook(context: click.Context) -> int | None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; return its exit status. Errors are said in one place and one way."""
+    """Run one command and return its exit status. All errors are printed here."""
     if os.environ.get(COMPLETING, "").endswith("_complete"):
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # what is wrong is for the command to say, not for a key
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # no errors while a shell completes a word
     agent_marks.stay_with_agent()
     try:
         status = tenterhook.main(list(arguments), prog_name="tenterhook", standalone_mode=False)
@@ -131,7 +131,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _flush(status: int) -> None:
-    """Get everything printed; if it cannot be, a status that says something is kept all the same."""
+    """Flush stdout. If that fails, raise only if the exit status would not report an error anyway."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -142,5 +142,5 @@ def _flush(status: int) -> None:
 
 
 def _silence() -> None:
-    """Nothing more to say, not even when the interpreter ends."""
+    """Redirect stdout to /dev/null, so that the interpreter's last flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

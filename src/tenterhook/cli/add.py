@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import filecmp
 import os
-import shutil
-import time
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from ..agents import AGENTS
+from ..authoring import folders
+from ..authoring.templates import File
 from ..basics import places
 from ..basics.display_text import visible
 from ..catalog import project_root
@@ -19,7 +18,7 @@ from ..errors import HookError
 from ..formats import folder as folder_format
 from ..install import event_wiring, records, sync
 from ..model import Hook
-from .loading import catalog_here, json_option
+from .loading import catalog_here, json_option, known_name
 from .printing import print_json, print_problems, print_table, short_path
 from .refusals import refuse_below_agent
 
@@ -30,7 +29,7 @@ BUILT_IN = os.path.join(places.PACKAGE, "hooks")
 
 
 class Added(NamedTuple):
-    """What became of one hook: `added`, `replaced` (then the old one is kept at `kept`) or `unchanged`."""
+    """The result for one hook: `added`, `replaced` (the old folder is at `kept`) or `unchanged`."""
 
     hook: Hook
     folder: str
@@ -64,7 +63,8 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     root = project_root.project_root(os.getcwd())
     if not names:
         return _list(root, as_json=as_json)
-    wanted = [_named(name) for name in dict.fromkeys(names)]
+    hooks = {hook.name: hook for hook in built_in_hooks()}
+    wanted = [hooks[known_name(name, hooks, "built-in hook")] for name in dict.fromkeys(names)]
     refuse_below_agent("add")  # what is in a person's own directory runs without being trusted
     directory = hooks_directory(root if for_project else None)
     for hook in wanted:  # all of them first: a refusal changes nothing
@@ -99,23 +99,14 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
 
 
 def built_in_hooks() -> list[Hook]:
-    """The hooks that come with us, by name."""
+    """Return the built-in hooks, sorted by name."""
     found = [folder_format.read(os.path.join(BUILT_IN, name), "user").hook for name in sorted(os.listdir(BUILT_IN))]
     return [hook for hook in found if hook is not None]
 
 
 def hooks_directory(root: str | None) -> str:
-    """Where hooks are added: the project's directory, or the person's own."""
+    """Return the hooks directory of a project, or of the user."""
     return os.path.join(root, ".agents", "hooks") if root else os.path.join(places.config_home(), "agents", "hooks")
-
-
-def _named(name: str) -> Hook:
-    hooks = {hook.name: hook for hook in built_in_hooks()}
-    if name not in hooks:
-        close = get_close_matches(name, hooks, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]}? One of: " if close else "one of: "
-        raise click.UsageError(f"there is no built-in hook {name!r}; {hint}{', '.join(hooks)}")
-    return hooks[name]
 
 
 def _list(root: str, *, as_json: bool) -> int:
@@ -139,15 +130,15 @@ def _list(root: str, *, as_json: bool) -> int:
         return 0
     cells = []
     for hook, states in rows:
-        said = [f"{layer}{' (changed)' if state == 'changed' else ''}" for layer, state in states.items() if state]
-        cells.append((hook.name, hook.event, ", ".join(said) or "-", hook.description))
+        added = [f"{layer}{' (changed)' if state == 'changed' else ''}" for layer, state in states.items() if state]
+        cells.append((hook.name, hook.event, ", ".join(added) or "-", hook.description))
     print_table(("hook", "event", "added for", "what it does"), cells)
     click.echo("tenterhook add NAME adds one")
     return 0
 
 
 def state_of(hook: Hook, folder: str) -> str | None:
-    """Whether a hook was added to a folder: `as it comes`, `changed`, or None."""
+    """Return `as it comes` if the folder is an unchanged copy of the hook, `changed`, or None if there is no folder."""
     if not os.path.lexists(folder):
         return None
     assert hook.folder is not None
@@ -155,7 +146,7 @@ def state_of(hook: Hook, folder: str) -> str | None:
 
 
 def _files(folder: str) -> dict[str, str]:
-    """Every file of a folder by its path in there, byte code left out."""
+    """Return the files of a folder by their relative path, without byte code."""
     found = {}
     for directory, directories, files in os.walk(folder):
         directories[:] = [name for name in directories if name != "__pycache__"]
@@ -166,7 +157,7 @@ def _files(folder: str) -> dict[str, str]:
 
 
 def _same(ours: str, theirs: str) -> bool:
-    """Whether two folders hold the same files, and the same of them can be executed."""
+    """Return whether two folders contain the same files, and `theirs` has executable scripts."""
     known, found = _files(ours), _files(theirs)
     if known.keys() != found.keys():
         return False
@@ -184,37 +175,22 @@ def _check(hook: Hook, directory: str, *, force: bool) -> None:
     folder = os.path.join(directory, hook.name)
     if not force and state_of(hook, folder) == "changed":
         remedy = f"tenterhook add {hook.name} --force replaces it and keeps yours; tenterhook show {hook.name} shows it"
-        raise HookError(f"{folder} is there and was changed; nothing was added", remedy)
+        raise HookError(f"{folder} exists and was changed; nothing was added", remedy)
 
 
 def _copy(hook: Hook, directory: str) -> Added:
-    """Put a hook in place, whole or not at all."""
+    """Copy a hook into a directory, completely or not at all."""
     assert hook.folder is not None
     folder = os.path.join(directory, hook.name)
     state = state_of(hook, folder)
     if state == "as it comes":
         return Added(hook, folder, "unchanged")
-    new = f"{directory}/.{hook.name}.{os.getpid()}.new"
-    try:
-        for name, path in _files(hook.folder).items():
-            target = os.path.join(new, name)
-            places.make_directories(os.path.dirname(target))
-            shutil.copyfile(path, target)
-            os.chmod(target, 0o755 if _is_script(name) else 0o644)  # an installer may have lost the exec bit
-        kept = _put_aside(folder, hook.name) if state else None
-        os.rename(new, folder)
-    except BaseException:  # nothing half-written stays, whatever happened
-        shutil.rmtree(new, ignore_errors=True)
-        raise
+    files = {}
+    for name, path in sorted(_files(hook.folder).items(), key=lambda item: item[0] == "HOOK.md"):  # that one last
+        with open(path, encoding="utf-8", newline="") as file:
+            files[name] = File(file.read(), executable=_is_script(name))  # an installer may have lost the exec bit
+    kept = folders.write(folder, files, replace=True)
     return Added(hook, folder, "replaced" if state else "added", kept)
-
-
-def _put_aside(folder: str, name: str) -> str:
-    """Move what was there to our state directory, where no hooks are looked for."""
-    kept = os.path.join(places.state(), "replaced", f"{name}-{time.time_ns()}")
-    places.make_private(os.path.dirname(kept))
-    shutil.move(folder, kept)
-    return kept
 
 
 def _needs_trust(each: Added, catalog: Catalog) -> bool:
@@ -222,7 +198,7 @@ def _needs_trust(each: Added, catalog: Catalog) -> bool:
 
 
 def _unguarded(root: str) -> list[str]:
-    """Agents on this machine whose settings do not lead to us, for everything or for this project."""
+    """Return the agents on this machine without our entries, neither for the user nor for this project."""
     guarded = {record["host"] for record in records.all_records() if record["root"] in (None, root)}
     return [agent.name for agent in AGENTS.values() if agent.name not in guarded and agent.is_present()]
 
@@ -239,7 +215,7 @@ def _as_json(each: Added, *, needs_trust: bool) -> dict[str, object]:
 
 
 def _print(each: Added, catalog: Catalog) -> None:
-    done = {"unchanged": "is there already, as it comes"}.get(each.state, each.state)
+    done = {"unchanged": "already added, unchanged"}.get(each.state, each.state)
     click.echo(f"{click.style(each.hook.name, bold=True)}  {done}: {short_path(each.folder)}")
     if each.kept:
         click.echo(f"  yours is kept: {short_path(each.kept)}")

@@ -34,7 +34,7 @@ _RESUMING = "agent --resume"  # with --config it would set variables for the gua
 
 
 def _sessions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """For shell completion: with what it was about, if it is a session of this directory."""
+    """For shell completion: session ids, with the first prompt of those of this directory."""
     from ..bundled_agent import session_files
 
     about = {name: one_line(prompt)[:60] for name, prompt in session_files.first_prompts(os.getcwd()).items()}
@@ -115,7 +115,7 @@ def agent(
 
 
 class _Starting:
-    """Everything a session is made of, as the command line has it."""
+    """Creates sessions with the options of the command line, and runs them."""
 
     def __init__(
         self,
@@ -151,14 +151,15 @@ class _Starting:
         if prompt is None:
             screen = Screen(_to_terminal, _to_terminal, colour=True)
             return asyncio.run(self._interactive(screen))
-        screen = Screen(_nowhere if self.as_json else _out, _err, colour=sys.stderr.isatty())
+        out = (lambda _: None) if self.as_json else _out
+        screen = Screen(out, _err, colour=sys.stderr.isatty())
         return asyncio.run(self._one_turn(screen, prompt))
 
     async def _interactive(self, screen: Screen) -> int:
         from ..bundled_agent.terminal import Interactive, Terminal
 
         terminal = Terminal(screen)
-        refusal = agent_marks.refusal()  # before the session begins, from when on this process is itself such an agent
+        refusal = agent_marks.refusal()  # checked now: once a session has begun, this process is itself a guarded agent
 
         def open_session(session_id: str | None, current: str) -> Conversation:
             if refusal is not None:
@@ -206,7 +207,7 @@ class _Starting:
             ended = SessionEnded("interrupted", reason="interrupted", exit_reason="interrupted")
         try:
             await conversation.finish(ended.exit_reason, awaits_background=True)
-        except asyncio.CancelledError:  # once more: what the last hooks were doing is ended, and so are we
+        except asyncio.CancelledError:  # interrupted a second time: the last hooks are ended
             task.uncancel()
             ended = SessionEnded("interrupted", ended.answer, "interrupted")
         return self._end(screen, conversation, ended)
@@ -252,7 +253,7 @@ class _Starting:
 
 
 async def _to_the_end(conversation: Conversation, prompt: str) -> SessionEnded:
-    """The prompt's turn, and those that background tasks start when they are done."""
+    """Run the prompt's turn, and the turns that background tasks start when they finish."""
     ended = await conversation.turn(prompt)
     while conversation.tasks.running or conversation.notifications:
         await conversation.tasks.wait()
@@ -286,7 +287,7 @@ def _engine(work_dir: str, files: tuple[Source, ...], configs: tuple[str, ...], 
 
 
 def _hub() -> JoinedHub | None:
-    """The hub, if this account has joined one."""
+    """Return the hub that this account has joined, or None."""
     from ..approvals import presence
 
     if not presence.is_joined():
@@ -296,7 +297,7 @@ def _hub() -> JoinedHub | None:
 
     try:
         joined = load()
-    except HookError as error:  # as if there were none
+    except HookError as error:  # go on without it
         _err(f"tenterhook: no hub: {visible(str(error))}\n")
         return None
     return JoinedHub(joined) if joined is not None else None
@@ -319,7 +320,7 @@ def _list_sessions(as_json: bool) -> int:
 
 
 def _resumed(prompt: str | None, given: str) -> tuple[str | None, str]:
-    """The prompt, and the id of the session that `--resume` names; its words are the prompt in `--resume "go on"`."""
+    """Return the prompt and the session id of `--resume`; in `--resume "go on"` the value is the prompt."""
     from ..bundled_agent import session_files
 
     is_session = given == _NEWEST or session_files.existing(given) is not None
@@ -348,7 +349,7 @@ def _out(text: str) -> None:
 
 
 def _to_terminal(text: str) -> None:
-    """The same where somebody may close the window while we still have things to end."""
+    """Write to stdout; a terminal that was closed is not an error, so that the session can still be ended."""
     try:
         _out(text)
     except OSError:
@@ -361,9 +362,5 @@ def _err(text: str) -> None:
 
 
 def _is_all_on_terminal() -> bool:
-    """Whether a person sees both streams in one place."""
+    """Return whether stdout and stderr are both terminals."""
     return sys.stdout.isatty() and sys.stderr.isatty()
-
-
-def _nowhere(text: str) -> None:
-    pass

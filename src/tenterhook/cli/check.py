@@ -14,7 +14,7 @@ from ..formats import folder as folder_format
 from ..formats import toml_files
 from ..install import sources
 from .loading import json_option
-from .printing import print_json, print_problems
+from .printing import counted, print_json, print_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @json_option
 @click.option(
-    "--format", "style", type=click.Choice(["text", "github"]), default="text", help="github: annotations on a change."
+    "--format",
+    "style",
+    type=click.Choice(["text", "github"]),
+    default="text",
+    help="github: annotations on a pull request.",
 )
 def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     """Look for mistakes in hooks, and say how to fix each.
@@ -63,17 +67,13 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
         print_problems(problems)
         errors = sum(problem.severity == ERROR for problem in problems)
         off = f" ({disabled} disabled)" if disabled else ""
-        counted = f"{_count(errors, 'error')}, {_count(len(problems) - errors, 'warning')}"
-        click.echo(f"{_count(len(hooks), 'hook')}{off}, {counted}")
+        found_problems = f"{counted(errors, 'error')}, {counted(len(problems) - errors, 'warning')}"
+        click.echo(f"{counted(len(hooks), 'hook')}{off}, {found_problems}")
     return 1 if any(problem.severity == ERROR for problem in problems) else 0
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
 def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
-    """The hooks and problems behind a path."""
+    """Yield the hooks and problems found at a path."""
     if os.path.basename(path).upper() == "HOOK.MD":
         path = os.path.dirname(path)
     nested = os.path.join(path, ".agents", "hooks")
@@ -107,14 +107,14 @@ def _read(path: str) -> Iterator[tuple[Iterable[Hook], Iterable[Problem]]]:
 
 
 def _layer(folder: str) -> str:
-    """What a named folder is: a project's, which must be trusted, or one for anybody."""
+    """Return the layer of a folder: `project` if it is in a project's `.agents/hooks`, else `user`."""
     above = os.path.realpath(os.path.dirname(folder))
     hooks = os.path.join(project_root.project_root(above), ".agents", "hooks")
     return "project" if above == os.path.realpath(hooks) else "user"
 
 
 def _annotation(problem: Problem) -> str:
-    """One line that a workflow run shows beside the file."""
+    """Return a GitHub workflow command that shows a problem beside the file."""
     file = _escaped(os.path.relpath(problem.file)).replace(":", "%3A").replace(",", "%2C")
     place = f"file={file}" + (f",line={problem.line}" if problem.line else "")
     text = _escaped(f"{problem.message}: {problem.remedy}")

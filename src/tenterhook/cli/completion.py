@@ -1,4 +1,4 @@
-"""`tenterhook completion`: what a shell needs to complete our commands, hooks, events, agents and sessions."""
+"""`tenterhook completion`: the completion script for a shell: commands, hooks, events, agents and sessions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what SHELL needs to complete tenterhook's commands and options, and the hooks, events, agents and sessions.
+    """Print the completion script for SHELL: commands and options, hooks, events, agents and sessions.
 
     Pressing Tab runs no hook and writes nothing. Bash 4.4 or newer. Put it where the shell looks, once:
 

@@ -14,7 +14,7 @@ from ..basics import light_json
 from ..basics.display_text import one_line, visible
 from ..errors import ERROR, HookError
 from .loading import json_option
-from .printing import print_json, print_problems, short_path
+from .printing import counted, place_text, print_json, print_problems, short_path
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SHOWN = 100
     help="Where to write: a file, or for folders the directory they are to be in. Without it a file goes to "
     "stdout, and folders into the current directory.",
 )
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@click.option("--force", is_flag=True, help="Replace existing files and folders.")
 @json_option
 def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_json: bool) -> int:
     """Rewrite hooks in another format, and list what cannot be carried and what to check by hand.
@@ -78,7 +78,7 @@ def convert(paths: tuple[str, ...], name: str, out: str | None, force: bool, as_
 def _write(
     made: Conversion, out: str | None, *, force: bool, read: Sequence[str]
 ) -> tuple[str | None, list[str], list[Note]]:
-    """Put it in its place: the text of a file, where something was written, and what to say of its name."""
+    """Write the result. Return the text of a file target, the written paths, and notes on the file name."""
     from ..authoring.convert import documents, placing
 
     if not made.target.is_document:
@@ -117,7 +117,7 @@ def _print_json(
 
 
 def _refuse(found: sources.Sources, as_json: bool) -> int:
-    """Nothing is converted: say why."""
+    """Print why nothing is converted, and fail."""
     if as_json:
         print_json({"schema": 1, "hooks": 0, "problems": [problem.as_json() for problem in found.problems]})
         return 1
@@ -132,8 +132,9 @@ def _refuse(found: sources.Sources, as_json: bool) -> int:
 def _print_losses(losses: Sequence[Loss], target: targets.Target) -> None:
     lost = [loss for loss in losses if not loss.to_check]
     if lost:
-        things = "1 thing" if len(lost) == 1 else f"{len(lost)} things"
-        click.echo(click.style(f"{things} cannot be carried into {target.title}:", bold=True), err=True)
+        click.echo(
+            click.style(f"{counted(len(lost), 'thing')} cannot be carried into {target.title}:", bold=True), err=True
+        )
     for loss in lost:
         marked = " left out" if loss.left_out else " a block is lost" if loss.severity == ERROR else ""
         name = f"{one_line(loss.hook)} " if loss.hook else ""
@@ -156,8 +157,7 @@ def _print_checks(checks: Sequence[Loss], target: targets.Target) -> None:
         lines = [f"      {loss.key}: {visible(loss.why)}\n      instead: {visible(loss.instead)}" for loss in found]
         alike.setdefault(tuple(lines), []).append(f"  {one_line(hook)}  {place}{may_block}")
     if checks:
-        number = "1 command" if len(by_hook) == 1 else f"{len(by_hook)} commands"
-        title = f"{number} to check by hand; this differs in {target.title}"
+        title = f"{counted(len(by_hook), 'command')} to check by hand; this differs in {target.title}"
         click.echo(click.style(f"{title}:", bold=True), err=True)
     for found_lines, hooks in alike.items():
         click.echo("\n".join((*hooks, *found_lines)), err=True)
@@ -170,11 +170,11 @@ def _short(value: Any) -> str:
 
 
 def _place(loss: Loss) -> str:
-    return click.style(short_path(loss.source) + (f":{loss.line}" if loss.line else ""), dim=True)
+    return click.style(place_text(loss.source, loss.line), dim=True)
 
 
 def _print_notes(notes: Iterable[Note]) -> None:
-    """Each once, with the hooks it is about."""
+    """Print each note once, with the hooks it is about."""
     about: dict[str, list[str]] = {}
     for note in notes:
         about.setdefault(note.text, []).append(one_line(note.hook))

@@ -58,7 +58,7 @@ def start(foreground: bool, as_json: bool) -> int:
 def run(as_json: bool) -> int:
     """Run the daemon here until a signal comes: for service managers, which restart it themselves.
 
-    Have it restarted after an upgrade of Tenterhook: one of another version is not asked.
+    Restart it after an upgrade of Tenterhook: events are not sent to a daemon of another version.
     """
     refuse_below_agent("daemon run")
     return _run(as_json)

@@ -66,7 +66,7 @@ def _until(duration: str) -> datetime:
 
 
 def _say(name: str, file: str, until: datetime | None, catalog: Catalog, *, as_json: bool) -> int:
-    """What is disabled now, and what is not though it has the name."""
+    """Print which hooks of the name are disabled now, and which are still in force; return the exit status."""
     off = [each for each in catalog.left_out if each.hook.name == name and each.is_disabled]
     on = [hook for hook in catalog.hooks if hook.name == name]
     if as_json:

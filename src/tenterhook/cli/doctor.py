@@ -1,4 +1,4 @@
-"""`tenterhook doctor`: am I protected?"""
+"""`tenterhook doctor`: check whether guards would block in each agent."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 _MARKS = {Level.OK: ("ok", "green"), Level.NOTE: ("note", "yellow"), Level.BAD: ("bad", "red")}
 
 
-@click.command(short_help="Find out whether your guards really hold.")
+@click.command(short_help="Check whether your guards would block.")
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--live", is_flag=True, help="Start each agent for real and let it try something harmless but forbidden.")
 @click.option("--timeout", default=120.0, show_default=True, metavar="SECONDS", help="How long each live run may take.")
 @click.option("--fix", is_flag=True, help="Renew the installation first: which Tenterhook answers, and the entries.")
 @json_option
 def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_json: bool) -> int:
-    """Say whether your guards would hold in AGENT (default: in every agent that is guarded or found).
+    """Check whether your guards would block in AGENT (default: in every agent that is guarded or found).
 
-    It looks at the agent's settings, runs the launcher that they name, and looks at every hook and its trust. With
+    It checks the agent's settings, runs the launcher that they name, and checks every hook and its trust. With
     --fix it first renews what `tenterhook install` wrote, with the choices made then. With --live the real agent runs
     headless, with a copy of your settings, against a scripted model on this machine, in each mode that it has, and
     tries what a canary hook of a throw-away project forbids. Your own hooks run there too. Exit status 1 if a guard
-    would not hold.
+    would not block.
 
     \b
     tenterhook doctor
@@ -51,38 +51,42 @@ def doctor(names: tuple[str, ...], live: bool, timeout: float, fix: bool, as_jso
     if fix:
         _renew(named)
     catalog = sources.here().catalog
-    hooks = checks.hook_findings(catalog_here())  # files of hooks are an agent's own affair: see there
+    hooks = checks.hook_findings(catalog_here())  # hooks files are checked for each agent
     if not as_json:
         click.echo(click.style("hooks", bold=True))
         _print(hooks)
-    looks = []
+    reports = []
     for agent in named or _present():
-        look = _look(agent, catalog, is_asked_for=bool(names))
+        report = _check_agent(agent, catalog, is_asked_for=bool(names))
         if not as_json:
-            _print_look(look)
-        if live and look.is_known:
-            look = look._replace(live=_live(agent, look.project, timeout, as_json=as_json))
-        if any(each.held is not None for each in look.live):
-            record = records.read(records.file(agent, look.project)) or {"configs": ()}
+            click.echo(f"{click.style(agent.title, bold=True)} {report.version or '(program not found)'}")
+            _print(report.findings)
+        if live and report.is_known:
+            report = report._replace(live=_live(agent, report.project, timeout, as_json=as_json))
+        if any(each.held is not None for each in report.live):
+            record = records.read(records.file(agent, report.project)) or {"configs": ()}
             untried = checks.untried_guards(agent, catalog, record)
-            look = look._replace(findings=[*look.findings, *untried])
+            report = report._replace(findings=[*report.findings, *untried])
             if not as_json:
                 _print(untried)
-        looks.append(look)
-    broken = _is_bad(hooks) or any(look.is_broken for look in looks)
-    unshown = any(look.is_unshown for look in looks)
+        reports.append(report)
+    broken = _is_bad(hooks) or any(report.is_broken for report in reports)
+    unshown = any(report.is_unshown for report in reports)
     if as_json:
-        everything = {"hooks": [finding.as_json() for finding in hooks], "agents": [look.as_json() for look in looks]}
+        everything = {
+            "hooks": [finding.as_json() for finding in hooks],
+            "agents": [report.as_json() for report in reports],
+        }
         print_json({"schema": 1, "holds": not (broken or unshown), **everything})
-    elif looks and not catalog.hooks and not broken and any(look.is_guarded for look in looks):
-        click.echo("no hook is in force: nothing is held")
+    elif reports and not catalog.hooks and not broken and any(report.is_guarded for report in reports):
+        click.echo("no hook is in force: nothing would be blocked")
     else:
-        click.echo(_summary(looks, broken=broken, unshown=unshown))
+        click.echo(_summary(reports, broken=broken, unshown=unshown))
     return 1 if broken or unshown else 0
 
 
 def _renew(named: Sequence[Agent]) -> None:
-    """Install again what is installed, as it was chosen then."""
+    """Install again with the options of the existing installations."""
     refuse_below_agent("doctor --fix")
     for record in records.all_records():
         if record["host"] not in AGENTS:
@@ -96,12 +100,12 @@ def _renew(named: Sequence[Agent]) -> None:
             settings_change.apply(settings_change.plan(agent, record["root"], hooks.expected(), must_close=must_close))
 
 
-class _Look(NamedTuple):
-    """What was found about one agent, and how its live runs ended."""
+class _AgentReport(NamedTuple):
+    """The findings about one agent, and the results of its live runs."""
 
     agent: Agent
     version: str | None
-    project: str | None  # of the installation that was looked at first
+    project: str | None  # of the installation that was checked first
     is_known: bool
     findings: Sequence[Finding]
     live: Sequence[Tried] = ()
@@ -112,7 +116,7 @@ class _Look(NamedTuple):
 
     @property
     def is_unshown(self) -> bool:
-        """Whether there were runs, and none showed anything."""
+        """Whether there were live runs, all without a result."""
         return bool(self.live) and all(each.held is None for each in self.live)
 
     @property
@@ -128,44 +132,36 @@ class _Look(NamedTuple):
         }
 
 
-def _look(agent: Agent, catalog: Catalog, *, is_asked_for: bool) -> _Look:
-    """Look at every installation in an agent; at one that was never asked for, no further than that it is there."""
-    projects = [None, *(record["root"] for record in records.all_records() if _is_for(record, agent, catalog.root))]
+def _check_agent(agent: Agent, catalog: Catalog, *, is_asked_for: bool) -> _AgentReport:
+    """Check every installation in an agent; an agent that was neither named nor installed is only reported as such."""
+    is_here = any((each["host"], each["root"]) == (agent.name, catalog.root) for each in records.all_records())
+    projects = [None, *([catalog.root] if is_here else [])]
     if records.read(records.file(agent, None)) is None and len(projects) > 1:
         projects = projects[1:]
     findings = [each for project in projects for each in checks.agent_findings(agent, catalog, project)]
     is_known = is_asked_for or records.read(records.file(agent, projects[0])) is not None
     if not is_known:
         findings = [Finding(Level.NOTE, "not guarded", f"tenterhook install {agent.name}")]
-    return _Look(agent, agent.version(), projects[0], is_known, findings)
-
-
-def _print_look(look: _Look) -> None:
-    click.echo(f"{click.style(look.agent.title, bold=True)} {look.version or '(program not found)'}")
-    _print(look.findings)
+    return _AgentReport(agent, agent.version(), projects[0], is_known, findings)
 
 
 def _is_bad(findings: Sequence[Finding]) -> bool:
     return any(finding.level is Level.BAD for finding in findings)
 
 
-def _summary(looks: Sequence[_Look], *, broken: bool, unshown: bool) -> str:
-    """The answer in one line."""
-    if not looks:
+def _summary(reports: Sequence[_AgentReport], *, broken: bool, unshown: bool) -> str:
+    """Return the last line of the report."""
+    if not reports:
         return "no agent was found on this machine"
     if broken:
-        return click.style("a guard would not hold", fg="red")
-    if not any(look.is_guarded for look in looks):
+        return click.style("a guard would not block", fg="red")
+    if not any(report.is_guarded for report in reports):
         return "no agent is guarded yet: tenterhook install"
     if unshown:
-        return click.style("not tried: whether guards hold was not shown", fg="yellow")
-    if any(each.held is None for look in looks for each in look.live):
-        return "no guard failed; what is untried was not shown to hold"
-    return "every guard would hold"
-
-
-def _is_for(record: dict[str, object], agent: Agent, root: str) -> bool:
-    return record["host"] == agent.name and record["root"] == root
+        return click.style("not tried: no live run showed whether guards block", fg="yellow")
+    if any(each.held is None for report in reports for each in report.live):
+        return "no guard failed; the untried modes remain unproven"
+    return "every guard would block"
 
 
 def _present() -> list[Agent]:
@@ -200,6 +196,6 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
 
 
 def _print_tried(tried: Tried) -> None:
-    word, colour = {True: ("held", "green"), False: ("NOT HELD", "red"), None: ("untried", "yellow")}[tried.held]
+    word, colour = {True: ("blocked", "green"), False: ("NOT BLOCKED", "red"), None: ("untried", "yellow")}[tried.held]
     took = f"  ({tried.seconds:.1f} s)" if tried.seconds else ""
-    click.echo(f"  {click.style(f'{word:<8}', fg=colour)} {tried.mode:<13} {visible(tried.what)}{took}")
+    click.echo(f"  {click.style(f'{word:<11}', fg=colour)} {tried.mode:<13} {visible(tried.what)}{took}")

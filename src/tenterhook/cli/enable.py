@@ -10,8 +10,8 @@ import click
 from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from ..install import hooks_toml
-from .loading import catalog_here, json_option
-from .own_hooks import disabled_names, governed, hooks_as_json, own_settings, place, still_disabled, wired
+from .loading import catalog_here, json_option, offered
+from .own_hooks import governed, hooks_as_json, own_settings, place, still_disabled, wired
 from .printing import print_json, short_path
 from .refusals import refuse_below_agent
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion."""
-    return disabled_names(incomplete)
+    """For shell completion: hooks that are disabled here."""
+    return offered(sorted({each.hook.name for each in catalog_here().left_out}), incomplete)
 
 
 @click.command(short_help="Enable a disabled hook.")
@@ -64,7 +64,7 @@ def enable(name: str, as_json: bool) -> int:
 
 
 def _called(name: str, catalog: Catalog, files: list[str]) -> str:
-    """The name in hooks.toml; of a hook that is gone, the entry may still be there."""
+    """Return the name in hooks.toml; a deleted hook may still have an entry."""
     from ..catalog import layer_settings
 
     try:

@@ -33,17 +33,16 @@ F = TypeVar("F", bound="Callable[..., Any]")
 _LISTEN = "127.0.0.1:7717"
 
 
-def database_option(function: F) -> F:
-    return click.option(
-        "--database",
-        metavar="FILE|URL",
-        envvar="TENTERHOOK_HUB_DATABASE",
-        help="A file, or postgresql://… for several hubs that share one inbox.",
-    )(function)
+database_option = click.option(
+    "--database",
+    metavar="FILE|URL",
+    envvar="TENTERHOOK_HUB_DATABASE",
+    help="A file, or postgresql://… for several hubs that share one inbox.",
+)
 
 
 class _Hub(click.Group):
-    """Its commands of the agent's side are loaded when they are asked for."""
+    """The subcommands; those of the client side are imported when they are used."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted({*super().list_commands(context), *_JOINING})
@@ -61,7 +60,7 @@ _JOINING = ("join", "leave", "status")
 
 
 def serving_options(function: F) -> F:
-    """How a hub is to serve, in the background or not."""
+    """Add the options of a hub that serves, in the foreground or in the background."""
     for option in reversed(_SERVING):
         function = option(function)
     return function
@@ -70,7 +69,7 @@ def serving_options(function: F) -> F:
 _SERVING = (
     click.option("--listen", metavar="HOST:PORT", default=_LISTEN, show_default=True, help="Where to listen."),
     database_option,
-    click.option("--public-url", metavar="URL", help="What people call it, if a reverse proxy stands before it."),
+    click.option("--public-url", metavar="URL", help="Its public address, if it is behind a reverse proxy."),
     click.option(
         "--keep-days",
         default=90,
@@ -120,11 +119,11 @@ def hub(
 
 def check_url(public_url: str | None) -> None:
     if public_url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", public_url):
-        raise HookError(f"{public_url!r} is no address of a hub", "write it like https://hub.example.org")
+        raise HookError(f"{public_url!r} is not the address of a hub", "write it like https://hub.example.org")
 
 
 def need_extra() -> None:
-    """Refuse to go on without what pages are made with."""
+    """Raise `HookError` if the packages of the `hub` extra are not installed."""
     import importlib.util
 
     if not all(map(importlib.util.find_spec, ("fastapi", "uvicorn", "argon2"))):
@@ -139,22 +138,22 @@ def _say_json(said: dict[str, Any]) -> None:
 
 
 def say(said: dict[str, Any]) -> None:
-    """Tell a person where the hub is, and how to sign in."""
+    """Print the address of the hub and how to sign in."""
     click.echo(f"{click.style('hub', bold=True)}     {said['url']}  ({said['database']})")
     if "enter" in said:
         click.echo(f"sign in {said['enter']}")
-        click.echo(click.style(f"        as {one_line(said['person'])}; the link holds for one use", dim=True))
+        click.echo(click.style(f"        as {one_line(said['person'])}; the link works once", dim=True))
     else:
         click.echo("sign in by name and password: tenterhook hub person add NAME")
     if not said["url"].startswith("https://"):
-        how = "listened to by anybody on the way" if said["insecure"] else "signed in to from this machine only"
-        click.echo(click.style(f"        no TLS: it can be {how}", dim=True))
+        what = "others on the network can read everything" if said["insecure"] else "sign-in from this machine only"
+        click.echo(click.style(f"        no TLS: {what}", dim=True))
     sys.stdout.flush()
 
 
 @contextlib.contextmanager
 def _opened(context: click.Context, database: str | None, command: str = "") -> Iterator[SQLite | PostgreSQL]:
-    """The hub's database; for a command that changes who may answer, unless an agent calls it."""
+    """Open the hub's database. With `command`, refuse if a guarded agent calls it: it changes who may answer."""
     if command:
         refuse_below_agent(f"hub {command}")
     from ..hub.database import opened
@@ -168,7 +167,7 @@ def _opened(context: click.Context, database: str | None, command: str = "") -> 
 
 @hub.group()
 def person() -> None:
-    """Who may answer."""
+    """People who may answer requests."""
 
 
 @person.command("add")
@@ -203,7 +202,7 @@ def _password(*, from_stdin: bool) -> str:
 @json_option
 @click.pass_context
 def list_people(context: click.Context, database: str | None, as_json: bool) -> None:
-    """Show everybody who may answer."""
+    """List the people who may answer."""
     from ..hub import accounts
 
     with _opened(context, database) as kept:
@@ -220,7 +219,7 @@ def list_people(context: click.Context, database: str | None, as_json: bool) -> 
 @database_option
 @click.pass_context
 def remove_person(context: click.Context, name: str, database: str | None) -> None:
-    """Send a person away: their password, tokens and sign-ins no longer count."""
+    """Remove a person: their password, tokens and sessions stop working."""
     from ..hub import accounts
 
     with _opened(context, database, "person remove") as kept:
@@ -234,7 +233,7 @@ def remove_person(context: click.Context, name: str, database: str | None) -> No
 @database_option
 @click.pass_context
 def set_password(context: click.Context, name: str, password_stdin: bool, database: str | None) -> None:
-    """Give a person a new password; whoever is signed in by the old one no longer is."""
+    """Set a new password for a person; their sessions end."""
     from ..hub import accounts
 
     with _opened(context, database, "person password") as kept:
@@ -245,7 +244,7 @@ def set_password(context: click.Context, name: str, password_stdin: bool, databa
 
 @hub.group()
 def token() -> None:
-    """Tokens: for agents, which can ask and report, and for people's programs."""
+    """Tokens: for agents, which can ask and report, and for programs of people."""
 
 
 @token.command("add")
@@ -255,7 +254,7 @@ def token() -> None:
 @json_option
 @click.pass_context
 def add_token(context: click.Context, name: str, whose: str | None, database: str | None, as_json: bool) -> None:
-    """Make a token; it is shown this once."""
+    """Create a token and print it; it cannot be shown again."""
     from ..hub import accounts
 
     with _opened(context, database, "token add") as kept:
@@ -272,7 +271,7 @@ def add_token(context: click.Context, name: str, whose: str | None, database: st
 @json_option
 @click.pass_context
 def list_tokens(context: click.Context, database: str | None, as_json: bool) -> None:
-    """Show the tokens that count, without what is secret about them."""
+    """List the valid tokens, without their secrets."""
     from ..hub import accounts
 
     with _opened(context, database) as kept:
@@ -280,15 +279,12 @@ def list_tokens(context: click.Context, database: str | None, as_json: bool) -> 
     if as_json:
         print_json(found)
         return
-    rows = [
-        (str(each["id"]), each["kind"], _used(each["last_used"]), each["person"] or "", one_line(each["name"]))
-        for each in found
-    ]
+    rows = []
+    for each in found:
+        used = each["last_used"]
+        when = "never" if used is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(used))
+        rows.append((str(each["id"]), each["kind"], when, each["person"] or "", one_line(each["name"])))
     print_table(("id", "kind", "last used", "person", "name"), rows)
-
-
-def _used(moment: float | None) -> str:
-    return "never" if moment is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
 @token.command("revoke")
@@ -296,14 +292,14 @@ def _used(moment: float | None) -> str:
 @database_option
 @click.pass_context
 def revoke_token(context: click.Context, number: int, database: str | None) -> None:
-    """Make a token worthless."""
+    """Revoke a token."""
     from ..hub import accounts
 
     with _opened(context, database, "token revoke") as kept:
         was_there = kept.write(lambda connection: accounts.revoke(connection, number))
     if not was_there:
         raise HookError(f"there is no token {number}", "tenterhook hub token list shows them")
-    click.echo(f"token {number} no longer counts")
+    click.echo(f"token {number} is revoked")
 
 
 @hub.command(short_help="Run a hub in the background, until `hub stop`.")
@@ -347,7 +343,7 @@ def start(
 
 
 def _start_daemon(context: click.Context, *, as_json: bool) -> int:
-    """What `hub start --no-pages` did before there was a command for it."""
+    """`hub start --no-pages`, the old spelling of `daemon start`."""
     for name in OPTIONS:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name.replace('_', '-')} is for a hub, --no-pages for the daemon")

@@ -14,28 +14,28 @@ from ..basics.display_text import one_line
 from ..errors import HookError
 from ..install import sync
 from .loading import json_option
-from .printing import print_json
+from .printing import counted, print_json
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
     from ..hub_client.membership import Membership
 
 _WHAT_IT_MEANS = """\
-{url} is told what agents here want to run and what your journal records from now on.
-Whoever may answer there decides what runs here, and rules that are made there hold here."""
-_EXPOSED = "It is not https: others on the way can read along, and answer in its place."
+{url} will receive what agents here want to run and what your journal records from now on.
+People who may answer there decide what runs here, and its rules apply here."""
+_EXPOSED = "It is not https: others on the network can read the requests, and answer in its place."
 
 
 @click.command(short_help="Have requests of this machine's agents answered at a hub.")
 @click.argument("url")
-@click.option("--token-file", metavar="FILE", type=click.File(), help="Holds the token; without, it is asked for.")
+@click.option("--token-file", metavar="FILE", type=click.File(), help="File with the token (default: ask for it).")
 @click.option("--name", metavar="MACHINE", help="What this machine is called there (default: its host name).")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts. The token may then come on stdin.")
 def join(url: str, token_file: Any, name: str | None, yes: bool) -> int:
     """Join a hub: what agents here ask can be answered there, and the journal's records go there.
 
-    The token is one for agents; whoever runs the hub makes it with `tenterhook hub token add`. It is kept in a file for
-    your eyes only. If the hub is away, work goes on as if there were none.
+    The token is one for agents, created with `tenterhook hub token add` on the hub's machine. It is stored in a file
+    that only you can read. If the hub cannot be reached, agents go on without it.
 
     \b
     tenterhook hub join http://127.0.0.1:7717
@@ -78,7 +78,7 @@ def _token(file: Any) -> str:
 
 
 def _check(joined: Membership) -> None:
-    """Whether the hub is there and takes the token for an agent's; what it says otherwise is the error."""
+    """Raise `HookError` if the hub cannot be reached or does not accept the token as an agent's."""
     from ..hub_client.connection import HubConnection, HubRefused
 
     try:
@@ -92,13 +92,13 @@ def _check(joined: Membership) -> None:
 
 @click.command(short_help="Leave the hub that was joined.")
 def leave() -> int:
-    """Leave the hub: nothing is asked or reported there any more, and its rules do not hold here."""
+    """Leave the hub: nothing is asked or reported there any more, and its rules no longer apply here."""
     refuse_below_agent("hub leave")
     from ..hub_client import membership, uploader
 
     try:
         joined = membership.load()
-    except HookError:  # broken, or not ours: it goes all the same
+    except HookError:  # broken, or not ours: it is deleted anyway
         joined = None
     if not membership.delete():
         click.echo("no hub was joined")
@@ -109,10 +109,10 @@ def leave() -> int:
     return 0
 
 
-@click.command(short_help="Whether a hub runs here, which one was joined, and whether it is there.")
+@click.command(short_help="Whether a hub runs here, which one was joined, and whether it can be reached.")
 @json_option
 def status(as_json: bool) -> int:
-    """Say whether a hub runs on this machine, which one was joined, whether it can be reached and what waits for it."""
+    """Say whether a hub runs on this machine, which one was joined, whether it can be reached, and what it lacks."""
     from ..hub.background import SERVICE
     from ..hub_client import membership, uploader
 
@@ -140,7 +140,7 @@ def status(as_json: bool) -> int:
     else:
         click.echo(f"joined {one_line(joined.url)} as {one_line(joined.name)}  ({presence.hub_file()})")
         click.echo("it can be reached" if trouble is None else f"it cannot be used: {one_line(trouble)}")
-        click.echo("1 record waits to be delivered" if waiting == 1 else f"{waiting} records wait to be delivered")
+        click.echo(f"{counted(waiting, 'record')} to be delivered")
     return 0 if trouble is None else 1
 
 

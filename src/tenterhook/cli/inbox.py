@@ -1,4 +1,4 @@
-"""`tenterhook inbox`: what waits at the hub for an answer, in a terminal and for scripts."""
+"""`tenterhook inbox`: answer the hub's requests, in a terminal or from scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..hub_client.inbox_client import Person
 
 _MOST_ENDED = 50
-_EXPOSED = "It is not https: others on the way can read along, and answer in your place."
+_EXPOSED = "It is not https: others on the network can read the requests, and answer in your place."
 yes_option = click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
 
 
@@ -53,7 +53,7 @@ def inbox(context: click.Context) -> int | None:
 
 
 @inbox.command("list")
-@click.option("--all", "everything", is_flag=True, help="Also what was answered lately.")
+@click.option("--all", "everything", is_flag=True, help="Also recently answered requests.")
 @json_option
 def list_requests(everything: bool, as_json: bool) -> int:
     """List what waits for an answer, the oldest first."""
@@ -68,19 +68,13 @@ def list_requests(everything: bool, as_json: bool) -> int:
     elif not found:
         click.echo("nothing waits for an answer")
     else:
-        rows = [(inbox_text.short_id(each), _standing(each), *_who(each), inbox_text.summary(each)) for each in found]
+        rows = []
+        for each in found:
+            state = inbox_text.time_left(each) if each["state"] == "open" else str(each["state"])
+            who = one_line(each["agent"]), one_line(each["machine"])
+            rows.append((inbox_text.short_id(each), state, *who, inbox_text.summary(each)))
         print_table(("id", "waits", "agent", "machine", "what"), rows)
     return 0
-
-
-def _standing(request: dict[str, Any]) -> str:
-    from ..hub_client import inbox_text
-
-    return inbox_text.time_left(request) if request["state"] == "open" else str(request["state"])
-
-
-def _who(request: dict[str, Any]) -> tuple[str, str]:
-    return one_line(request["agent"]), one_line(request["machine"])
 
 
 @inbox.command()
@@ -88,9 +82,9 @@ def _who(request: dict[str, Any]) -> tuple[str, str]:
 @click.option("--session", is_flag=True, help="Also the same again, as long as the agent runs.")
 @yes_option
 def approve(request_id: str, session: bool, yes: bool) -> int:
-    """Let a call run. Shows it and asks, unless told not to.
+    """Let a call run. Shows it and asks, unless --yes is given.
 
-    Exit status 1: it does not wait any more; who answered is said.
+    Exit status 1: it no longer waits for an answer; prints who answered.
     """
     return _answer("approve", request_id, yes=yes, approved=True, scope="session" if session else "once")
 
@@ -100,9 +94,9 @@ def approve(request_id: str, session: bool, yes: bool) -> int:
 @click.option("--message", metavar="TEXT", help="What the model is told; it then goes on.")
 @yes_option
 def deny(request_id: str, message: str | None, yes: bool) -> int:
-    """Refuse a call. Shows it and asks, unless told not to.
+    """Refuse a call. Shows it and asks, unless --yes is given.
 
-    Exit status 1: it does not wait any more; who answered is said.
+    Exit status 1: it no longer waits for an answer; prints who answered.
     """
     return _answer("deny", request_id, yes=yes, approved=False, message=message)
 
@@ -129,7 +123,7 @@ def _answer(command: str, request_id: str, *, yes: bool, **answer: Any) -> int:
 
 
 def _named(person: Person, request_id: str) -> dict[str, Any]:
-    """The request that somebody means."""
+    """Return the request with this id, the beginning of an id, or `last`. Raises `HookError` if there is none."""
     from ..hub_client import inbox_client, inbox_text
     from ..hub_client.connection import HubRefused
 
@@ -153,7 +147,7 @@ def _named(person: Person, request_id: str) -> dict[str, Any]:
 
 
 def _confirmed(request: dict[str, Any], command: str) -> bool:
-    """Show all of a request, however long, and ask."""
+    """Show the whole request and ask; return whether it is confirmed."""
     from ..approvals import presenter
     from ..hub_client import inbox_text
 
@@ -170,12 +164,14 @@ def _confirmed(request: dict[str, Any], command: str) -> bool:
 
 @inbox.command("sign-in")
 @click.argument("url")
-@click.option("--token-file", metavar="FILE", type=click.File(), help="Holds a token of yours; without, you are asked.")
+@click.option(
+    "--token-file", metavar="FILE", type=click.File(), help="File with a token of yours (default: ask for a password)."
+)
 @yes_option
 def sign_in(url: str, token_file: Any, yes: bool) -> int:
     """Sign in at a hub on another machine, by name and password or by a token.
 
-    Where the hub itself runs, nobody needs this.
+    It is not needed on the machine where the hub runs.
     """
     from ..hub_client import inbox_client, membership
 

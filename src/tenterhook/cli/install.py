@@ -98,7 +98,10 @@ def install(
         for agent, catalog in zip(agents, catalogs, strict=True)
     ]
     if not dry_run:
-        _make(plans)
+        for each in plans:  # all first: a refusal changes nothing
+            settings_change.check(each)
+        for each in plans:
+            settings_change.apply(each)
     if as_json:
         trouble = _trouble_with_daemon() if daemon and not dry_run else None
         about = {"running": daemon_.SERVICE.process_id(), "why_not": trouble}
@@ -140,7 +143,7 @@ def _trouble_with_daemon() -> str | None:
 
 
 def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], root: str | None) -> list[str]:
-    """The files named with --config, none of which an agent runs itself or a repository can change."""
+    """Return the files named with --config. Refuse those that an agent runs itself or a repository can change."""
     for agent in agents:
         if twice := next((config for config in configs if sources.runs_itself(agent, config, root)), None):
             raise HookError(
@@ -156,17 +159,9 @@ def _allowed(configs: Sequence[str], catalog: Catalog, agents: Sequence[Agent], 
         if project_root.repository_can_reach(file, catalog.root):
             remedy = "copy it to your own ~/.config, or make it a hook folder of the project and trust that"
             raise HookError(
-                f"{file} belongs to this project or a repository: who changes it would change what runs", remedy
+                f"{file} belongs to this project or a repository: a change to it would change what runs", remedy
             )
     return files
-
-
-def _make(plans: Sequence[settings_change.SettingsChange]) -> None:
-    """Make the changes; all are checked first, so that a refusal changes nothing anywhere."""
-    for plan in plans:
-        settings_change.check(plan)
-    for plan in plans:
-        settings_change.apply(plan)
 
 
 def _chosen(names: Sequence[str]) -> list[Agent]:
@@ -211,11 +206,11 @@ def _print(plan: settings_change.SettingsChange, hooks: Sequence[Hook], *, dry_r
         click.echo(f"  {line}")
     if changed:
         click.echo(f"  restart {agent.title} if it is running")
-    click.echo(f"  see whether it holds: tenterhook doctor {agent.name} --live")
+    click.echo(f"  check that it blocks: tenterhook doctor {agent.name} --live")
 
 
 def _doubts(plan: settings_change.SettingsChange, hooks: Sequence[Hook]) -> Iterator[str]:
-    """Which hooks would not run there, and why."""
+    """Yield which hooks would not run in the agent, and why."""
     agent = plan.agent
     if not any(hook.event == "pre-tool-call" for hook in hooks):
         yield "no hook on tool calls yet; its event is wired as soon as you add one"
@@ -226,7 +221,7 @@ def _doubts(plan: settings_change.SettingsChange, hooks: Sequence[Hook]) -> Iter
 
 
 def _conditions(plan: settings_change.SettingsChange) -> Iterator[str]:
-    """What else to know about guards in this agent."""
+    """Yield further notes about guards in this agent."""
     yield from plan.agent.install_notes(in_project=plan.root is not None)
     for config in plan.record["configs"]:
         yield f"hooks of {short_path(config)} are in force there too"

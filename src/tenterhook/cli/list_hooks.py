@@ -75,7 +75,7 @@ def list_hooks(event: str | None, configs: tuple[str, ...], as_json: bool) -> No
 
 
 def headings(found: InForce, hooks: list[Hook]) -> Iterator[tuple[str, list[Hook]]]:
-    """Each source of some hooks with its place, and for a file of hooks where it is in force."""
+    """Yield a heading for each layer and each hooks file, with its hooks."""
     for layer in dict.fromkeys(hook.layer for hook in hooks if hook.layer != "config"):
         directories = [short_path(each.directory) for each in found.catalog.layers if each.name == layer]
         yield f"{layer}  {', '.join(directories)}", [hook for hook in hooks if hook.layer == layer]
@@ -116,7 +116,7 @@ def trust_text(hook: Hook, catalog: Catalog) -> str:
 
 
 def hook_as_json(hook: Hook, found: InForce, left_out: str | None = None) -> dict[str, Any]:
-    """A hook as data."""
+    """Return a hook as printed with --json."""
     trust = found.catalog.trust
     standing = trust.standing(hook)
     replaced = hook.replaced_by is not None and trust.replaces(hook.replaced_by)

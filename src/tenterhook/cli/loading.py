@@ -1,4 +1,4 @@
-"""The catalog a command works on, and the options that shape it."""
+"""The catalog of the current project, and options and completions that several commands share."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print data f
 
 
 def catalog_here() -> Catalog:
-    """The hook folders of the current directory's project, for commands that are about nothing else."""
+    """Load the hook folders that are in force in the current directory's project, without hooks files."""
     root = project_root.project_root(os.getcwd())
     return loading.load(root, trust=trust.Trust(root))
 
 
 def hook_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion: the hooks in force here, those of files named before on the line among them."""
+    """For shell completion: the hooks in force here, with those of --config files named before."""
     from ..install import sources
 
     hooks = sources.here(context.params.get("configs") or ()).catalog.hooks
@@ -45,17 +45,17 @@ def hook_names(context: click.Context, _: click.Parameter, incomplete: str) -> l
 
 
 def offered(names: Iterable[str], incomplete: str) -> list[str]:
-    """For shell completion: names that a shell takes as they stand: they are other people's, it might run others."""
+    """Return the names that match and need no quoting: a shell might run parts of others."""
     return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"\w[\w.@+:-]*", name, re.ASCII)]
 
 
 def session_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion: sessions that hooks have met, the last one first."""
+    """For shell completion: known sessions, the last used first."""
     return ids_in("sessions", incomplete)
 
 
 def ids_in(directory: str, incomplete: str, ending: str = "") -> list[str]:
-    """Those of which something is kept below our state directory, by name and ending, the last used first."""
+    """For shell completion: the files with this ending in a directory of the state directory, the last used first."""
     try:
         with os.scandir(os.path.join(places.state(), directory)) as entries:
             found = [(entry.stat().st_mtime, entry.name) for entry in entries if entry.name.endswith(ending)]
@@ -66,27 +66,27 @@ def ids_in(directory: str, incomplete: str, ending: str = "") -> list[str]:
 
 
 def agents_named(names: Sequence[str]) -> list[Agent]:
-    """The agents of these names, each once."""
+    """Return the agents of these names, each once. Raises `UsageError` for an unknown name."""
     from ..agents import AGENTS
 
-    return [AGENTS[known_agent(name, AGENTS)] for name in dict.fromkeys(names)]
+    return [AGENTS[known_name(name, AGENTS, "agent")] for name in dict.fromkeys(names)]
 
 
-def known_agent(name: str, known: Iterable[str]) -> str:
-    """The name of an agent; wrong usage if it is none of these."""
+def known_name(name: str, known: Iterable[str], kind: str) -> str:
+    """Return the name if it is known. Raises `UsageError` with a suggestion if not."""
     known = list(known)
     if name in known:
         return name
     close = get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f"did you mean {close[0]}? One of: " if close else "one of: "
-    raise click.UsageError(f"there is no agent {name!r}; {hint}{', '.join(known)}")
+    raise click.UsageError(f"there is no {kind} {name!r}; {hint}{', '.join(known)}")
 
 
 def caller(_: click.Context, __: click.Parameter, name: str) -> str:
-    """For an option that says whose call it is: ours, or that of an agent we are in."""
+    """Check the value of `--agent`: `agent`, the bundled one, or the name of another."""
     from ..agents import AGENTS
 
-    return known_agent(name, ("agent", *AGENTS))
+    return known_name(name, ("agent", *AGENTS), "agent")
 
 
 def caller_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`tenterhook log`: what reached your hooks, what they did, and whether the record of it is whole."""
+"""`tenterhook log`: show the journal, its statistics, and whether it is intact."""
 
 from __future__ import annotations
 
@@ -11,17 +11,10 @@ import click
 from ..basics import places
 from ..basics.display_text import columns, one_line, visible, with_stderr, without_middle
 from ..events import spec_of
+from ..model import PRECEDENCE
 from .durations import seconds
 from .loading import event_names, hook_names, json_option, session_ids
-from .printing import (
-    below,
-    coloured,
-    in_home,
-    print_json,
-    print_table,
-    run_line,
-    terminal_width,
-)
+from .printing import below, coloured, in_home, print_json, print_table, run_line, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +25,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 DAMAGED = 1
 _POLL = 0.2  # seconds
-_DECISIONS = ("deny", "ask", "approve", "allow", "none")
+DECISIONS: tuple[str, ...] = tuple(str(each) for each in PRECEDENCE)
 
 
 def since_option(default: str | None) -> Callable[[F], F]:
@@ -40,7 +33,7 @@ def since_option(default: str | None) -> Callable[[F], F]:
 
 
 def opened_index() -> Index:
-    """What has been recorded until now; closed when the command ends."""
+    """Return the up-to-date index of the journal; it is closed when the command ends."""
     from ..journal.index import Index
 
     index = Index()
@@ -55,7 +48,7 @@ def opened_index() -> Index:
 @click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
 @click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
 @click.option("--hook", metavar="H", shell_complete=hook_names, help="Only what reached this hook.")
-@click.option("--decision", metavar="D", type=click.Choice(_DECISIONS), help="Only events with this decision.")
+@click.option("--decision", metavar="D", type=click.Choice(DECISIONS), help="Only events with this decision.")
 @since_option(None)
 @json_option
 @click.pass_context
@@ -154,7 +147,7 @@ def _figures_row(each: Any) -> tuple[str, ...]:
 
 
 def _would_have(each: Any) -> str:
-    """What a hook in shadow mode would have done; how often it would have blocked is always said."""
+    """Return what a hook in shadow mode would have done, and how often."""
     others = (("asked", each.asked), ("changed the input", each.changed_input), ("said something", each.told))
     return ", ".join([f"blocked {each.would_block}", *(f"{what} {count}" for what, count in others if count)])
 
@@ -163,7 +156,7 @@ def _would_have(each: Any) -> str:
 @click.option("--anchor", metavar="FILE", type=click.File(), help="What `log anchor` printed: shows a cut-off tail.")
 @json_option
 def verify(anchor: Any, as_json: bool) -> int:
-    """Look at every record: was one edited, removed or reordered? Exit status 1 if so, and where."""
+    """Check every record: was one edited, removed or reordered? Exit status 1 if so; prints where."""
     from ..journal import segments
 
     found = segments.verify(places.journal(), _anchor(anchor) if anchor else None)
@@ -180,7 +173,7 @@ def verify(anchor: Any, as_json: bool) -> int:
 
 @log.command()
 def anchor() -> None:
-    """Print where the journal stands, to be kept elsewhere: against it, `log verify` shows a cut-off tail too."""
+    """Print the last hashes, to be stored elsewhere: with them, `log verify` detects a cut-off tail too."""
     from ..journal import segments
 
     found = segments.verify(places.journal())
@@ -199,10 +192,8 @@ def _anchor(file: Any) -> dict[str, Any]:
 
 
 def moment_since(text: str | None) -> float | None:
-    """The time that an option like `2h` goes back to."""
-    if text is None:
-        return None
-    return time.time() - seconds("--since", text)
+    """Return the time this long ago, such as `2h`."""
+    return None if text is None else time.time() - seconds("--since", text)
 
 
 def _seconds(milliseconds: float) -> str:
@@ -238,7 +229,7 @@ def _print(record: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _print_fitted(head: str, said: str, indent: str, *, gap: int = 0, dim: bool = False) -> None:
-    """What a hook did and what there is to say: on the same line if the terminal is wide enough, else below."""
+    """Print a head and a text: on one line if the terminal is wide enough, else the text below."""
     width = terminal_width()
     start = head + " " * max(gap - columns(click.unstyle(head)), 0)
     line = f"{start}  {below(said)}".rstrip()
@@ -258,7 +249,7 @@ def _print_wrapped(text: str, width: int, indent: str, *, dim: bool = False) -> 
 
 
 def _why(run: dict[str, Any]) -> str:
-    """Why a hook failed or did not run; of one that failed, or decided nothing with exit 2, the end of stderr too."""
+    """Return why a hook failed or did not run; with the end of stderr if it failed or decided nothing with exit 2."""
     has_failed = run.get("outcome") in ("failed", "timed_out")
     said = run.get("why") or (f"exit {run['exit_code']}" if run.get("type") == "async" and run.get("exit_code") else "")
     is_shown = has_failed or (run.get("type") == "async" and said)
@@ -270,12 +261,12 @@ def _when(record: dict[str, Any]) -> str:
 
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment_of(record)))
-    except (ValueError, OverflowError, OSError):  # further away than any calendar reaches
+    except (ValueError, OverflowError, OSError):  # out of range
         return "(unknown time)     "
 
 
 def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
-    """The decision and what it was about; a reason that does not fit on the terminal's line comes below, in lines."""
+    """Print the decision and its subject; a reason that does not fit on the line is wrapped below."""
     by, width = f"  ({one_line(str(record.get('by')))})", terminal_width()
     line = f"{head}  {reason}{by}" if reason else f"{head}{by}"
     is_long = (
@@ -288,7 +279,7 @@ def _print_verdict(head: str, reason: str, record: dict[str, Any]) -> None:
 
 
 def _print_subject(record: dict[str, Any]) -> None:
-    """The project, and the command, file or prompt: on one line of the terminal, whole where there is none."""
+    """Print the project and the command, file or prompt: shortened to one line on a terminal."""
     from ..journal.records import PATHS, subject
 
     work_dir, about = record.get("work_dir"), subject(record)
@@ -305,7 +296,7 @@ def _print_subject(record: dict[str, Any]) -> None:
 
 
 def _answered(record: dict[str, Any]) -> str:
-    """How a question ended, on one line."""
+    """Return how an approval request ended, on one line."""
     decision, by = str(record.get("decision")), record.get("answered_by")
     scope = " for the session" if record.get("scope") == "session" else ""
     who = f" by {one_line(str(by))}" if by else " (no answer)"
@@ -316,6 +307,6 @@ def _ms(run: dict[str, Any]) -> str:
     return f"{run.get('duration_ms') or 0:.1f} ms"
 
 
-from .log_export import export  # noqa: E402  # it needs what stands above
+from .log_export import export  # noqa: E402  # it imports from this module
 
 log.add_command(export)

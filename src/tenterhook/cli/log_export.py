@@ -1,4 +1,4 @@
-"""`tenterhook log export`: the journal for other programs, once or as things happen."""
+"""`tenterhook log export`: the journal for other programs, once or continuously."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from ..basics import places
 from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from ..events import spec_of
-from ..model import PRECEDENCE
 from .loading import event_names, hook_names, session_ids
-from .log import moment_since, since_option
+from .log import DECISIONS, moment_since, since_option
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from ..journal.follower import Follower
 
 NOT_ALL = 1
-_DECISIONS = tuple(str(each) for each in PRECEDENCE)
 _POLL = 0.2  # seconds
 _RETRY = 1.0
-_LEFT = 3.0  # once the end was asked for
+_GRACE = 3.0  # for what is under way after Ctrl-C
 _SHOWN_AFTER = 1.0
 _SHOWN_EVERY = 0.1
 
@@ -55,7 +53,7 @@ _SHOWN_EVERY = 0.1
 @click.option("--session", metavar="S", shell_complete=session_ids, help="Only this session.")
 @click.option("--event", metavar="E", shell_complete=event_names, help="Only this event, by any of its names.")
 @click.option("--hook", metavar="H", shell_complete=hook_names, help="Only what reached this hook.")
-@click.option("--decision", metavar="D", type=click.Choice(_DECISIONS), help="Only events with this decision.")
+@click.option("--decision", metavar="D", type=click.Choice(DECISIONS), help="Only events with this decision.")
 @since_option(None)
 def export(
     format_: str,
@@ -112,7 +110,7 @@ def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
 
 @contextmanager
 def _opened(out: str | None) -> Iterator[BinaryIO]:
-    """Where the lines go; a new file is for this account alone, as the journal is."""
+    """Open the output; a new file is readable for this account only, as the journal is."""
     if out in (None, "-"):
         yield sys.stdout.buffer
         return
@@ -132,30 +130,30 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
     url = export.endpoint_of(endpoint)
     shown = one_line(str(redacted(url)))
     if not url.startswith(("http://", "https://")):
-        raise click.UsageError(f"{shown} is no address to send spans to: it begins with http:// or https://")
-    collector = export.Collector(url, _tell)
+        raise click.UsageError(f"{shown} is not a collector's address: it must begin with http:// or https://")
+    collector = export.Collector(url, _warn)
     try:
         if followed is None:
             sink = export.Spans(collector)
             follower = Follower(places.journal())
             with _Progress(follower.unread()) as progress:
                 export.go_through(follower, wanted, sink, progress.advance)
-            has_arrived = True
+            is_sent = True
         else:
-            sink = export.Spans(collector, export.ExportCursor(url, followed, _tell))
+            sink = export.Spans(collector, export.ExportCursor(url, followed, _warn))
             follower = Follower(places.journal(), sink.accepted)
-            _tell(f"sending to {shown} as things happen; Ctrl-C ends it")
-            has_arrived = _Following(follower, wanted, sink).run()
+            _warn(f"ssignals to {shown} as things happen; Ctrl-C ends it")
+            is_sent = _Following(follower, wanted, sink).run()
     finally:
         collector.close()
-    if not has_arrived:
-        _tell("not everything has arrived; what is missing is sent by the next --follow")
+    if not is_sent:
+        _warn("not everything has arrived; what is missing is sent by the next --follow")
     click.echo(f"{sink.records} events sent to {shown}, as {sink.spans} spans")
-    return 0 if has_arrived and not collector.refused else NOT_ALL
+    return 0 if is_sent and not collector.refused else NOT_ALL
 
 
 class _Following:
-    """Gives a sink what comes, until the end is asked for; what did not arrive is tried again."""
+    """Sends new records to a sink until Ctrl-C or SIGTERM; what could not be sent is tried again."""
 
     def __init__(self, follower: Follower, wanted: Wanted, sink: Sink) -> None:
         self._follower = follower
@@ -165,21 +163,21 @@ class _Following:
 
     def run(self) -> bool:
         """Return whether everything has arrived."""
-        ending = _Ending()
+        signals = _StopSignals()
         try:
-            with ending.heard():
+            with signals.handled():
                 try:
                     while True:
-                        self._take_in()
-                        ending.sleep(_RETRY if self._is_away else _POLL)
-                except _Asked:
+                        self._send_new()
+                        signals.sleep(_RETRY if self._is_away else _POLL)
+                except _StopRequested:
                     if not self._is_away:
-                        self._take_in()  # what came until now
-        except _TooLate:
+                        self._send_new()  # what came until now
+        except _GraceOver:
             self._is_away = True
         return not self._is_away
 
-    def _take_in(self) -> None:
+    def _send_new(self) -> None:
         from ..journal.export import NotSent, go_through
         from ..journal.follower import Follower
 
@@ -187,36 +185,36 @@ class _Following:
             go_through(self._follower, self._wanted, self._sink)
         except NotSent as error:
             if not self._is_away:
-                _tell(f"{error.message}; it is tried again until it does")
+                _warn(f"{error.message}; it is tried again until it does")
             self._is_away = True
             self._follower = Follower(self._follower.place, self._sink.accepted)
         else:
             if self._is_away:
-                _tell("the collector takes spans again")
+                _warn("the collector takes spans again")
             self._is_away = False
 
 
-class _Asked(BaseException):
-    """Somebody asked for the end."""
+class _StopRequested(BaseException):
+    """Ctrl-C or SIGTERM."""
 
 
-class _TooLate(BaseException):
-    """What was under way did not end in time."""
+class _GraceOver(BaseException):
+    """The grace period is over."""
 
 
-class _Ending:
-    """The end, asked for by Ctrl-C or SIGTERM: at once while we sleep, else what is under way has some seconds left.
+class _StopSignals:
+    """Ctrl-C and SIGTERM: they end a sleep at once, and leave what is under way a few seconds.
 
-    Asked for again, it comes at once.
+    A second one ends everything at once.
     """
 
     def __init__(self) -> None:
-        self._is_asked = False
+        self._is_requested = False
         self._is_asleep = False
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        handlers = {signal.SIGINT: self._ask, signal.SIGTERM: self._ask, signal.SIGALRM: self._give_up}
+    def handled(self) -> Iterator[None]:
+        handlers = {signal.SIGINT: self._request, signal.SIGTERM: self._request, signal.SIGALRM: self._give_up}
         before = {each: signal.signal(each, handler) for each, handler in handlers.items()}
         try:
             yield
@@ -226,42 +224,42 @@ class _Ending:
                 signal.signal(each, handler)
 
     def sleep(self, seconds: float) -> None:
-        """Sleep; raises `_Asked` once the end was asked for."""
+        """Sleep. Raises `_StopRequested` at a signal, or if there was one before."""
         self._is_asleep = True
         try:
-            if self._is_asked:
-                raise _Asked
+            if self._is_requested:
+                raise _StopRequested
             time.sleep(seconds)
         finally:
             self._is_asleep = False
 
-    def _ask(self, *_: Any) -> None:
-        if self._is_asked:
+    def _request(self, *_: Any) -> None:
+        if self._is_requested:
             raise KeyboardInterrupt
-        self._is_asked = True
-        signal.setitimer(signal.ITIMER_REAL, _LEFT)
+        self._is_requested = True
+        signal.setitimer(signal.ITIMER_REAL, _GRACE)
         if self._is_asleep:
-            raise _Asked
+            raise _StopRequested
 
     def _give_up(self, *_: Any) -> None:
-        raise _TooLate
+        raise _GraceOver
 
 
 class _Progress:
-    """How far long work is, on a terminal; gone when it is done."""
+    """Progress on a terminal, removed at the end."""
 
     def __init__(self, total: int, *, is_shown: bool = True) -> None:
         self._total = total
         self._done = 0
         self._is_shown = is_shown and sys.stderr.isatty()
         self._next = time.monotonic() + _SHOWN_AFTER
-        self._is_there = False
+        self._is_printed = False
 
     def advance(self, size: int) -> None:
         self._done += size
         if self._is_shown and time.monotonic() >= self._next:
             self._next = time.monotonic() + _SHOWN_EVERY
-            self._is_there = True
+            self._is_printed = True
             share = min(100 * self._done // max(self._total, 1), 100)
             click.echo(f"\rexporting: {share:3} %", nl=False, err=True)
 
@@ -269,9 +267,9 @@ class _Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._is_there:
+        if self._is_printed:
             click.echo("\r\x1b[K", nl=False, err=True)
 
 
-def _tell(text: str) -> None:
+def _warn(text: str) -> None:
     click.echo(f"tenterhook: {visible(text)}", err=True)

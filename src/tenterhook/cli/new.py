@@ -1,4 +1,4 @@
-"""`tenterhook new`: a hook's folder that works at once."""
+"""`tenterhook new`: create a hook's folder from a template."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def new(
 ) -> int:
     """Make a hook: a folder with its definition, a script that looks at what matters at EVENT, and cases that pass.
 
-    The script says in its comments what it may answer there. Change it, and `tenterhook test NAME` tells whether it
-    does what its cases say.
+    The script says in its comments what it may answer there. Change it, and `tenterhook test NAME` checks
+    whether it does what its cases say.
 
     \b
     tenterhook new no-force-push --on pre-tool-call --tool Shell --pattern 'push .*--force' --reason 'Ask me first.'
     tenterhook new finish-first --on Stop --lang python --project
     """
     if not for_project or force:
-        refuse_below_agent("new")  # it can put another hook in the place of a guard
+        refuse_below_agent("new")  # it can replace a guard by another hook
     spec = spec_of(event)
     try:
         folders.check_name(name)
@@ -74,9 +74,10 @@ def new(
             except expressions.BadExpression as error:
                 raise click.UsageError(f"{option}: {error.message}") from None
     made = templates.render(name, event, lang, tool or None, pattern or None, _checked(reason, event))
-    folder = os.path.join(_directory(for_project), name)
+    root = project_root.project_root(os.getcwd())
+    folder = os.path.join(f"{root}/.agents/hooks" if for_project else catalog.directories(root)[1], name)
     if for_project:
-        refuse_outside("new --project", folder, project_root.project_root(os.getcwd()))
+        refuse_outside("new --project", folder, root)
     kept = folders.write(folder, made.files, replace=force)
     click.echo(f"made {short_path(folder)}")
     for path in sorted(made.files):
@@ -89,7 +90,7 @@ def new(
 
 
 def _checked(reason: str | None, event: str) -> str | None:
-    """The reason a person gave; wrong usage if there is nothing in it, or nobody would hear it."""
+    """Return the reason, stripped. Raises `UsageError` if it is empty, has several lines, or would never be used."""
     if reason is None:
         return None
     if spec_of(event).effect("folder") is not Effect.DECIDES:
@@ -97,20 +98,15 @@ def _checked(reason: str | None, event: str) -> str | None:
     if not reason.strip():
         raise click.UsageError("--reason is empty: say why, and what to do instead")
     if not reason.strip().isprintable():
-        raise click.UsageError("--reason is one line of plain text: it holds a line break or a control character")
+        raise click.UsageError("--reason is one line of plain text: it contains a line break or a control character")
     return reason.strip()
 
 
-def _directory(for_project: bool) -> str:
-    """Where a person's own hooks are, or a project's."""
-    root = project_root.project_root(os.getcwd())
-    return os.path.join(root, ".agents", "hooks") if for_project else catalog.directories(root)[1]
-
-
 def _say_what_next(name: str, folder: str) -> int:
-    """What keeps the hook from being in force, and the commands that come now."""
+    """Print why the hook is not in force, or the next commands; return the exit status."""
     catalog = catalog_here()
-    hook = next((hook for hook in catalog.hooks if hook.folder and _is_same(hook.folder, folder)), None)
+    real = os.path.realpath(folder)
+    hook = next((hook for hook in catalog.hooks if hook.folder and os.path.realpath(hook.folder) == real), None)
     print_problems(_about(catalog, folder), err=True)
     left_out = next((each.why for each in catalog.left_out if each.hook.folder == folder), None)
     if hook is None:
@@ -139,19 +135,15 @@ def _say_what_next(name: str, folder: str) -> int:
     return 0
 
 
-def _is_same(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
 def _about(catalog: Catalog, folder: str) -> list[Problem]:
-    """What is wrong with the folder, or with the directory it is in."""
+    """Return the problems of the folder, or of the directory it is in."""
     return [
         each for each in catalog.problems if each.file.startswith(f"{folder}/") or folder.startswith(f"{each.file}/")
     ]
 
 
 def _wired(hook: Hook) -> list[str]:
-    """Lead the event to us in every agent that is guarded; say where that was done, and where it could not be."""
+    """Wire the event in every guarded agent. Return what to print about it."""
     said = [str(each) for each in sync.wire([hook])]
     hosts = dict.fromkeys(record["host"] for record in records.all_records())
     for agent in (AGENTS[host] for host in hosts if host in AGENTS):

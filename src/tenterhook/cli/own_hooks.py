@@ -1,4 +1,4 @@
-"""What `remove`, `disable` and `enable` share: which hooks a name means, where they are changed, what follows."""
+"""Shared by `remove`, `disable`, `enable` and `trust`: finding hooks by name, `hooks.toml`, wiring."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ..catalog.loading import GOVERNED
 from ..errors import ERROR, HookError, Problem
 from ..formats import toml_files
 from ..install import event_wiring, sources, sync
-from .loading import catalog_here
-from .printing import short_path
+from .printing import place_text, short_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def is_called(hook: Hook, name: str) -> bool:
-    """Whether a hook is meant by a name: its own, or its folder's."""
+    """Return whether a hook or its folder has this name."""
     return name in (hook.name, os.path.basename(hook.folder or ""))
 
 
 def governed(name: str, catalog: Catalog) -> list[Hook]:
-    """The hooks of a name that a person's `hooks.toml` may disable. Raises `HookError` if there are none."""
+    """Return the hooks of a name that the user's `hooks.toml` may disable. Raises `HookError` if there are none."""
     found = [hook for hook in catalog.all_hooks() if is_called(hook, name)]
     own = [hook for hook in found if hook.folder is not None and hook.layer in GOVERNED["user"]]
     if own:
@@ -45,14 +44,14 @@ def governed(name: str, catalog: Catalog) -> list[Hook]:
 
 
 def managed(hook: Hook) -> HookError:
-    """Why a managed hook is not changed."""
+    """Return the error for a change to a managed hook."""
     return HookError(
         f"'{hook.name}' is managed: {place(hook)}; nothing disables or replaces it", "only root can remove it, there"
     )
 
 
 def unknown(name: str, catalog: Catalog) -> HookError:
-    """Why there is nothing to do: no hook has the name, or the one that has it cannot be loaded."""
+    """Return the error for a name that no hook has, or whose hook cannot be loaded."""
     errors = [each for each in catalog.problems if each.severity == ERROR]
     broken = [each for each in errors if os.path.basename(os.path.dirname(each.file)) == name]
     if broken:
@@ -64,14 +63,12 @@ def unknown(name: str, catalog: Catalog) -> HookError:
 
 
 def place(hook: Hook) -> str:
-    """Where a hook is defined: its folder, or its file and line."""
-    if hook.folder is not None:
-        return short_path(hook.folder)
-    return short_path(hook.source) + (f":{hook.line}" if hook.line else "")
+    """Return where a hook is defined: its folder, or its file and line."""
+    return short_path(hook.folder) if hook.folder is not None else place_text(hook.source, hook.line)
 
 
 def own_settings(catalog: Catalog) -> list[str]:
-    """The `hooks.toml` files of a person's own directories, the one that is written to first."""
+    """Return the `hooks.toml` files of the user's layer; the first is the one to write to."""
     found = [os.path.join(layer.directory, layer_settings.FILE) for layer in catalog.layers if layer.name == "user"]
     if not found:
         raise HookError(
@@ -82,7 +79,7 @@ def own_settings(catalog: Catalog) -> list[str]:
 
 
 def still_disabled(hook: Hook, catalog: Catalog) -> HookError | None:
-    """What else disables a hook, and how to change that; None if nothing does."""
+    """Return an error that says what else disables a hook and how to change that; None if nothing does."""
     now = time.time()
     for layer in catalog.layers:
         if hook.layer not in GOVERNED[layer.name]:
@@ -118,17 +115,10 @@ def _line(file: str, header: str, number: int, key: str) -> str:
 
 
 def wired(catalog: Catalog) -> list[str]:
-    """Lead the events of what is in force now to us in every guarded agent; say where that was done."""
+    """Wire the events of the hooks in force in every guarded agent. Return what to print about it."""
     hooks = catalog.in_force()
     return [str(each) for each in sync.wire(hooks, root=catalog.root, closed=event_wiring.must_close(hooks))]
 
 
 def hooks_as_json(hooks: Iterable[Hook]) -> list[dict[str, object]]:
     return [{"name": hook.name, "layer": hook.layer, "source": hook.source} for hook in hooks]
-
-
-def disabled_names(incomplete: str) -> list[str]:
-    """For shell completion: hooks that are disabled here."""
-    from .loading import offered
-
-    return offered(sorted({each.hook.name for each in catalog_here().left_out}), incomplete)

@@ -1,4 +1,4 @@
-"""What commands print for people; with `--json` they print data instead."""
+"""How commands print text, tables, problems and verdicts, and JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..errors import Problem
     from ..model import Hook, Run, Verdict
 
-# What was decided, what became of a hook, how bad a problem is.
+# By decision, by what a hook did, by severity.
 COLOURS = {
     "deny": "red",
     "ask": "magenta",
@@ -43,12 +43,9 @@ COLOURS = {
 
 
 def print_json(data: Any) -> None:
-    """One object, and nothing else, on stdout."""
-    click.echo(json.dumps(data, indent=2 if sys.stdout.isatty() else None, ensure_ascii=not _speaks_utf8()))
-
-
-def _speaks_utf8() -> bool:
-    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    """Print one JSON value on stdout."""
+    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    click.echo(json.dumps(data, indent=2 if sys.stdout.isatty() else None, ensure_ascii=not is_utf8))
 
 
 def coloured(word: str) -> str:
@@ -56,43 +53,53 @@ def coloured(word: str) -> str:
 
 
 def run_line(hook: str, became: str, duration: str, said: str) -> str:
-    """What one hook did: the journal's word for it, how long it took, what there is to say."""
+    """Return a line about one run: the hook, what it did, how long it took, and a text."""
     word = click.style(f"{became.replace('_', ' '):<12}", fg=COLOURS.get(became))
     return f"{one_line(hook):<28} {word} {duration:>10}  {below(said)}".rstrip()
 
 
 def below(text: str) -> str:
-    """What a hook said, its further lines moved in."""
+    """Return a text with its second and further lines indented."""
     return visible(text).replace("\n", "\n      ")
 
 
 def short_path(path: str) -> str:
-    """A path as a person would say it."""
+    """Return a path relative to the current directory, else with `~` for the home directory."""
     here = os.getcwd()
     return one_line(path[len(here) + 1 :]) if path.startswith(here + "/") else in_home(path)
 
 
 def in_home(path: str) -> str:
-    """A path as a person would say it wherever they are: below `~` if it is in their home."""
+    """Return a path with `~` for the home directory."""
     home = os.path.expanduser("~")
     return one_line("~" + path[len(home) :] if path == home or path.startswith(home + "/") else path)
 
 
+def place_text(file: str, line: int | None) -> str:
+    """Return a file's short path, with the line if there is one."""
+    return short_path(file) + (f":{line}" if line else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 hook`, `2 hooks`."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def why_text(left_out: LeftOut) -> str:
-    """Why a hook is not in force, with paths as people say them."""
+    """Return why a hook is not in force, with `~` for the home directory."""
     return one_line(left_out.why.replace(os.path.expanduser("~") + "/", "~/"))
 
 
 def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
-    """Each problem with its place and its remedy."""
+    """Print each problem with its place and its remedy."""
     for problem in problems:
-        place = short_path(problem.file) + (f":{problem.line}" if problem.line else "")
+        place = place_text(problem.file, problem.line)
         click.echo(f"{coloured(problem.severity)} {place} [{problem.code}] {visible(problem.message)}", err=err)
         click.echo(f"    {visible(problem.remedy)}", err=err)
 
 
 def print_diff(diff: str) -> None:
-    """A change of a file; on a terminal without the middle of lines that are longer than it is wide."""
+    """Print a diff; on a terminal the middle of lines that do not fit is left out."""
     width = terminal_width()
     lines = [visible(line) for line in diff.removesuffix("\n").split("\n")]
     for line in lines:
@@ -103,12 +110,12 @@ def print_diff(diff: str) -> None:
 
 
 def terminal_width() -> int | None:
-    """How wide the terminal is; None if stdout is none, and nothing need be cut."""
+    """Return the width of the terminal; None if stdout is not a terminal, and nothing is shortened."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as they need to be; the last may be as long as it likes."""
+    """Print rows in aligned columns under their headers."""
     widths = [max(len(row[number]) for row in (headers, *rows)) for number in range(len(headers))]
     for number, row in enumerate((headers, *rows)):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
@@ -117,7 +124,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def matcher_text(hook: Hook) -> str:
-    """A hook's matchers in one cell."""
+    """Return a hook's matchers in one line."""
     if hook.has_one_matcher:
         return visible(hook.tool or hook.target or "")
     parts = [f"{key}={value}" for key, value in (("tool", hook.tool), ("pattern", hook.pattern)) if value]
@@ -125,7 +132,7 @@ def matcher_text(hook: Hook) -> str:
 
 
 def print_verdict(verdict: Verdict) -> None:
-    """A timeline: what ran, in which order, how long, what was decided and why."""
+    """Print a verdict and its runs: what ran, in which order, how long, what was decided and why."""
     reason = f"  {below(verdict.reason)}" if verdict.reason else ""
     click.echo(f"{click.style(verdict.event, bold=True)}  {coloured(str(verdict.decision))}{reason}")
     for number, run in enumerate(verdict.runs, start=1):
@@ -139,7 +146,7 @@ def print_verdict(verdict: Verdict) -> None:
 
 
 def print_run(number: int, run: Run, *, told: str | None) -> None:
-    """A line of the timeline, without the reason that was told above it."""
+    """Print one run; its reason only if it is not `told`, the reason that is printed already."""
     duration = "" if run.outcome in (Outcome.NOT_RUN, Outcome.STARTED) else f"{run.duration_ms:.1f} ms"
     reason = "" if run.decision.reason == told else run.decision.reason
     said = run.why or reason or ""
@@ -149,7 +156,6 @@ def print_run(number: int, run: Run, *, told: str | None) -> None:
     click.echo(f"  {number}. {run_line(run.hook.name, became, duration, said)}")
     notes = [*run.notes, *run.decision.notes, *([run.decision.ignored] if run.decision.ignored else [])]
     if run.failed:
-        place = short_path(run.hook.source) + (f":{run.hook.line}" if run.hook.line else "")
-        notes.append(f"defined in {place}")
+        notes.append(f"defined in {place_text(run.hook.source, run.hook.line)}")
     for note in notes:
         click.echo(click.style(f"     {visible(note)}", dim=True))

@@ -1,4 +1,4 @@
-"""When a command refuses to run: it would weaken the protection below a guarded agent, or nobody can be asked."""
+"""Refusals: commands that would weaken protection from within a guarded agent, or that need a terminal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..errors import HookError
 
 
 def refuse_below_agent(command: str, *, only_if_certain: bool = False) -> None:
-    """Refuse what would weaken the protection if an agent that we guard asks for it, or if that cannot be ruled out."""
+    """Raise `HookError` if a guarded agent runs this command, or if that cannot be ruled out."""
     refusal = agent_marks.refusal()
     if refusal is not None and (refusal.is_below or not only_if_certain):
         raise HookError(f"'tenterhook {command}' {refusal.why}", refusal.remedy)
 
 
 def refuse_writing(command: str, *paths: str) -> None:
-    """Refuse to write over hooks, settings, state or our program if an agent that we guard asks for it."""
+    """Raise `HookError` if a guarded agent would write to hooks, settings, state or the program."""
     refusal = agent_marks.refusal() if paths else None
     if refusal is None:
         return
@@ -34,7 +34,7 @@ def refuse_writing(command: str, *paths: str) -> None:
 
 
 def refuse_outside(command: str, path: str, project: str) -> None:
-    """Refuse to write through a link that leads out of a project's `.agents/hooks` if an agent that we guard asks."""
+    """Raise `HookError` if a guarded agent would write through a link out of a project's `.agents/hooks`."""
     refusal = agent_marks.refusal()
     hooks = os.path.join(os.path.realpath(project), ".agents", "hooks", "")
     if refusal is not None and not os.path.realpath(path).startswith(hooks):
@@ -42,7 +42,7 @@ def refuse_outside(command: str, path: str, project: str) -> None:
 
 
 def _own_places() -> dict[str, str]:
-    """What this installation is made of, wherever variables have put it."""
+    """Return the directories of this installation, as moved by variables, with what each contains."""
     config, program = places.config_home(), "Tenterhook itself"
     own = {f"{config}/agents/hooks/": "your hooks", f"{config}/kimi/hooks/": "your hooks"}
     own |= {f"{config}/tenterhook/": "Tenterhook's configuration", f"{places.state()}/": "Tenterhook's state"}
@@ -55,12 +55,12 @@ def _own_places() -> dict[str, str]:
 
 
 def need_terminal(command: str, *, yes: bool, also: str = "") -> None:
-    """Refuse to ask where nobody can answer. `also` is what the command needs beside --yes to run without questions."""
+    """Raise `HookError` without a terminal, unless `yes`. `also`: the other options needed to run without questions."""
     if not yes and not sys.stdin.isatty():
         remedy = f"if you are sure: {typed(f'{also} --yes'.strip())}"
         raise HookError(f"'tenterhook {command}' needs confirmation, and there is no terminal", remedy)
 
 
 def typed(also: str) -> str:
-    """The command as the person typed it, with more options."""
+    """Return the command as it was typed, with more options."""
     return f"{shlex.join(('tenterhook', *sys.argv[1:]))} {also}"

@@ -24,12 +24,12 @@ _MOST_SHOWN = 40  # files of a folder
 
 
 class Removable(NamedTuple):
-    """A hook's folder in a layer that is the person's to change; the hook in it may be broken."""
+    """A hook's folder in the user's or the project's layer; the hook in it may be broken."""
 
     name: str
     layer: str
     folder: str
-    is_gone: bool = False  # it was loaded as one that blocks when it fails, and is not there any more
+    is_gone: bool = False  # a fail-closed hook that was loaded before and no longer exists
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -45,8 +45,8 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     """Delete a hook: its whole folder, of your own hooks or of this project's. It shows what it deletes.
 
-    A hook that blocks when it fails and can no longer be loaded refuses its event: it is given up in this way, too, be
-    it gone, broken, or of a file.
+    A hook that blocks when it fails and can no longer be loaded refuses its event. Removing it ends that, even if its
+    folder is gone or it was defined in a hooks file.
 
     To switch a hook off and keep it: tenterhook disable NAME. It needs a terminal or --yes, and does not work from
     within a guarded agent.
@@ -63,12 +63,12 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
     files = [] if link or chosen.is_gone else _files(chosen.folder)
     if not as_json or not yes:
         _show(chosen, files, link, err=as_json)
-    question = "Give it up?" if chosen.is_gone else "Delete it for good?"
+    question = "Forget it?" if chosen.is_gone else "Delete it for good?"
     if not yes and not click.confirm(question, default=False, err=as_json):
         return 1
     left = None if chosen.is_gone else _delete(chosen)
-    for name_of_it in {chosen.name, name}:  # when it is gone: what loads it now would keep it in mind again
-        fail_closed.forget(name_of_it)
+    for each in {chosen.name, name}:  # after deleting: a load before that would record it again
+        fail_closed.forget(each)
     enabled = _forget(chosen.name, catalog)
     after = catalog_here()
     lines = wired(after)
@@ -78,11 +78,11 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
         print_json({"schema": 1, "removed": removed, "changed": enabled, "wired": lines})
         return 0
     if chosen.is_gone or left:
-        click.echo(f"given up: {one_line(chosen.name)}; it no longer refuses anything")
+        click.echo(f"forgotten: {one_line(chosen.name)}; it no longer refuses anything")
     else:
         click.echo(f"removed {short_path(chosen.folder)}")
     if left:
-        click.echo(f"  {short_path(chosen.folder)} is still there: {left}", err=True)
+        click.echo(f"  {short_path(chosen.folder)} still exists: {left}", err=True)
     for file in enabled:
         click.echo(f"  and what disabled it in {short_path(file)}")
     for hook in after.hooks:
@@ -95,7 +95,7 @@ def remove(name: str, for_user: bool | None, yes: bool, as_json: bool) -> int:
 
 
 def _removable(catalog: Catalog) -> list[Removable]:
-    """Every folder of hooks that is the person's or the project's, broken ones too."""
+    """Return the hook folders of the user's and the project's layers, broken ones too."""
     names = {hook.folder: hook.name for hook in catalog.all_hooks()}
     found = []
     for layer in catalog.layers:
@@ -114,7 +114,7 @@ def _removable(catalog: Catalog) -> list[Removable]:
 
 
 def _missing(name: str) -> list[Removable]:
-    """A hook that is kept in mind, and that nothing loads now: gone, or of a file that cannot be used."""
+    """Return the fail-closed hook of this name that can no longer be loaded, if there is one."""
     loaded = {hook.source for hook in sources.here().catalog.hooks if not hook.missing}
     kept = [each.hook for each in fail_closed.read()[0] if each.hook.name == name]
     found = [hook for hook in kept if hook.source not in loaded and hook.layer != "managed"]
@@ -122,7 +122,7 @@ def _missing(name: str) -> list[Removable]:
 
 
 def _delete(chosen: Removable) -> str | None:
-    """Delete a folder; why it is still there, if what is in it could not be loaded anyway."""
+    """Delete a folder. Return why that failed if its hook could not be loaded anyway; else raise `OSError`."""
     try:
         folders.delete(chosen.folder)
     except OSError as error:
@@ -133,7 +133,7 @@ def _delete(chosen: Removable) -> str | None:
 
 
 def _chosen(name: str, for_user: bool | None, catalog: Catalog) -> Removable:
-    """The one folder that is meant; raises if there is none, or more than one."""
+    """Return the folder that is meant. Raises if there is none, or more than one."""
     every = [each for each in _removable(catalog) if name in (each.name, os.path.basename(each.folder))]
     if not any(each.layer == "user" for each in every):
         every += _missing(name)
@@ -157,7 +157,7 @@ def _chosen(name: str, for_user: bool | None, catalog: Catalog) -> Removable:
 
 
 def _files(folder: str) -> list[str]:
-    """Every file in a folder, links as they are."""
+    """Return the files in a folder; links are not followed."""
     found = []
     for directory, directories, files in os.walk(folder):
         links = [each for each in directories if os.path.islink(os.path.join(directory, each))]
@@ -170,7 +170,7 @@ def _show(chosen: Removable, files: list[str], link: str | None, *, err: bool) -
     if link is not None:
         click.echo(f"  a link to {one_line(link)}, which stays", err=err)
     if chosen.is_gone:
-        click.echo("  cannot be loaded; nothing is deleted, it is given up: it no longer refuses anything", err=err)
+        click.echo("  cannot be loaded; no file is deleted, but it will no longer refuse anything", err=err)
     for file in files[:_MOST_SHOWN]:
         click.echo(f"  {one_line(file)}", err=err)
     if len(files) > _MOST_SHOWN:
@@ -178,7 +178,7 @@ def _show(chosen: Removable, files: list[str], link: str | None, *, err: bool) -
 
 
 def _forget(name: str, catalog: Catalog) -> list[str]:
-    """Remove what disables a hook that is gone; the files that were changed."""
+    """Remove the entries that disable a deleted hook; return the files that were changed."""
     if any(hook.name == name for hook in catalog_here().all_hooks()):
         return []
     try:

@@ -1,4 +1,4 @@
-"""`tenterhook replay`: recorded events against today's hooks, or against one that you are working on."""
+"""`tenterhook replay`: run recorded events against the current hooks or a candidate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from ..basics.display_text import one_line, visible
 from .loading import config_option, event_names, hook_names, json_option, session_ids
 from .log import moment_since, opened_index, since_option
-from .printing import print_json
+from .printing import counted, print_json
 
 DIFFERENT = 1
 _MOST_SHOWN = 20
@@ -79,9 +79,5 @@ def _print(replayed: Any) -> None:
         if len(found) > _MOST_SHOWN:
             click.echo(f"  and {len(found) - _MOST_SHOWN} more (--json has all)")
     apart = f"; {replayed.not_comparable} more recorded only in part, not compared" if replayed.not_comparable else ""
-    what = _counted(len(replayed.differences), "difference") if replayed.differences else "no difference"
-    click.echo(f"{_counted(replayed.events, 'event')} replayed: {what}{apart}")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    what = counted(len(replayed.differences), "difference") if replayed.differences else "no difference"
+    click.echo(f"{counted(replayed.events, 'event')} replayed: {what}{apart}")

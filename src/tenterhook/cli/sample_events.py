@@ -1,4 +1,4 @@
-"""A sample value for every documented field of an event: `show` prints them, `trigger` sends those that nobody gave."""
+"""A sample value for each documented field of an event: `show` prints them, `trigger` sends those not given."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ VALUES: dict[str, Any] = {
     "uptime_ms": 60000,
     "agent_event": "PostToolBatch",
 }
-# Where a field has another meaning than at other events.
+# Fields with another meaning than at other events.
 _AT = {"interrupt": {"reason": "user"}, "pre-subagent": {"prompt": "Review the login module and report what you find"}}
 
 _FILE = {"file_path": "src/app.py"}
-# By the tool, whatever an agent calls it.
+# By our name of the tool.
 _INPUTS: dict[str, dict[str, Any]] = {
     "Shell": VALUES["tool_input"],
     "WriteFile": {**_FILE, "content": "print('hello')\n"},
@@ -85,7 +85,7 @@ _INPUTS: dict[str, dict[str, Any]] = {
 
 
 def fields(spec: EventSpec, given: Mapping[str, Any], work_dir: str) -> dict[str, Any]:
-    """Every documented field of an event: as given, else a sample that fits what was given."""
+    """Return every documented field of an event: as given, else a sample that fits the given fields."""
     samples = {**VALUES, **_AT.get(spec.name, {})}
     sources = (source for column in spec.columns for source in column.sources)
     filled = {field: samples[field] for field in (*spec.fields, *sources) if field in samples}
@@ -95,7 +95,7 @@ def fields(spec: EventSpec, given: Mapping[str, Any], work_dir: str) -> dict[str
 
 
 def _call(spec: EventSpec, given: Mapping[str, Any], work_dir: str) -> dict[str, Any]:
-    """The fields of a tool's call, which depend on each other."""
+    """Return the fields of a tool call, which depend on each other."""
     tool = str(given.get("tool_name") or VALUES["tool_name"])
     tool_input = given.get("tool_input")
     if tool_input is None:

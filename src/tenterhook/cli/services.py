@@ -1,4 +1,4 @@
-"""What `daemon start` and `hub start` have in common: a service that is started, and says how that went."""
+"""Starting and stopping a background service, for `daemon` and `hub`."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from ..basics.services import Service
 
-_PATIENCE = 30.0  # seconds for a service to start
+_START_TIMEOUT = 30.0  # seconds for a service to start
 
 
 def need_linux() -> None:
-    """Refuse to go on where no service can run in the background."""
+    """Raise `HookError` where background services are not supported."""
     if sys.platform != "linux":
         raise HookError("services in the background need Linux", "run a hub in a terminal: tenterhook hub")
 
 
 def start(service: Service, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Enable a service and start it; return what it says first."""
+    """Enable a service and start it; return the JSON object that it prints first."""
     need_linux()
     daemon.migrate(leave=service)
     _refuse_if_running(service)
@@ -38,17 +38,17 @@ def start(service: Service, options: Mapping[str, Any]) -> dict[str, Any]:
     pid = None
     try:
         pid = service.start()
-        return _first_words(service, pid, before)
-    except BaseException:  # it would not start at the next session either
+        return _first_message(service, pid, before)
+    except BaseException:  # do not try again at the next session
         if pid is not None:
             processes.end_group(processes.child(pid), 1.0)
-        _refuse_if_running(service)  # another process was quicker, and is to stay
+        _refuse_if_running(service)  # another process was first, and stays
         service.disable()
         raise
 
 
 def stop(service: Service) -> str | None:
-    """Stop a service for good; return what to say about it, or None if there was none to stop."""
+    """Stop and disable a service. Return what to print, or None if it neither ran nor was enabled."""
     need_linux()
     was_running = daemon.migrate(leave=service)
     was_enabled = service.disable()
@@ -63,12 +63,12 @@ def _refuse_if_running(service: Service) -> None:
         raise HookError(f"a {service.name} runs already, {how}", f"stop it first: tenterhook {service.name} stop")
 
 
-def _first_words(service: Service, pid: int, before: int) -> dict[str, Any]:
-    """What a service says first, after what was in its log before."""
+def _first_message(service: Service, pid: int, before: int) -> dict[str, Any]:
+    """Wait for the JSON object that a service prints first, after `before` bytes of its log."""
     with open(service.log, "rb") as log:
-        log.seek(before if before <= os.fstat(log.fileno()).st_size else 0)  # else it was begun anew
+        log.seek(before if before <= os.fstat(log.fileno()).st_size else 0)  # else the log was truncated
         said = b""
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _START_TIMEOUT
         while time.monotonic() < until:
             has_ended = processes.look_up(pid) is None
             said += log.read()

@@ -16,7 +16,7 @@ from ..model import Event, Hook
 from . import sample_events
 from .list_hooks import hook_as_json, mode, trust_text
 from .loading import config_option, event_names, hook_names, json_option
-from .printing import matcher_text, print_json, print_problems, short_path
+from .printing import matcher_text, place_text, print_json, print_problems, short_path
 
 if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
@@ -69,7 +69,7 @@ def _details(hook: Hook, found: InForce) -> dict[str, Any]:
 
 
 def _script(hook: Hook, not_utf8: str) -> tuple[str | None, str | None]:
-    """The entry point and its text, all of it; `not_utf8` is how bytes are decoded that are not UTF-8."""
+    """Return the entry point and its whole text; `not_utf8` is the error handler for decoding."""
     if hook.folder is None or hook.missing:
         return None, None
     script, _ = entry_points.entry_point(hook.folder)
@@ -91,7 +91,7 @@ def _print_hook(hook: Hook, found: InForce) -> None:
     facts = {
         "event": hook.declared if hook.declared == hook.event else f"{hook.declared} ({hook.event})",
         "layer": hook.layer,
-        "defined in": short_path(hook.source) + (f":{hook.line}" if hook.line and hook.format != "folder" else ""),
+        "defined in": place_text(hook.source, hook.line if hook.format != "folder" else None),
         "mode": mode(hook),
         "priority": str(hook.priority),
         "timeout": f"{hook.timeout:g} s",
@@ -114,7 +114,7 @@ def _print_hook(hook: Hook, found: InForce) -> None:
 
 
 def example(spec: EventSpec, family: str) -> dict[str, Any]:
-    """What a hook of a format would be sent."""
+    """Return the payload that a hook of this format is sent, with sample values."""
     where = "/home/me/project"
     filled = sample_events.fields(spec, {}, where)
     event = Event(spec.name, session_id="session_1", work_dir=where, timestamp="2026-01-15T10:30:00Z", **filled)

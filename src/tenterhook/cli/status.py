@@ -1,4 +1,4 @@
-"""`tenterhook` alone: where one stands."""
+"""`tenterhook` without a command: hooks, agents, daemon, and the next useful command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..doctor import checks, proofs
 from ..doctor.checks import Level
 from ..errors import ERROR, HookError
 from ..install import launcher, records, sources
-from .printing import short_path, why_text
+from .printing import counted, short_path, why_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 
 class _State(NamedTuple):
-    """How one agent stands."""
+    """The state of one agent."""
 
     agent: Agent
     word: str
     colour: str
     more: str = ""
-    is_untried: bool = False  # guarded, and `doctor --live` has not shown that it holds
+    is_untried: bool = False  # guarded, and `doctor --live` has not shown that it blocks
 
 
-_GUARDED, _NOT_GUARDED, _DOUBTFUL, _UNREADABLE = "guarded", "not guarded", "would not hold", "unreadable settings"
+_GUARDED, _NOT_GUARDED, _DOUBTFUL, _UNREADABLE = "guarded", "not guarded", "would not block", "unreadable settings"
 
 
 def print_status() -> int:
-    """Agents found, guarded or not; hooks in force; problems; the next useful command."""
+    """Print the hooks in force, the agents found, guarded or not, problems, and the next useful command."""
     found = sources.here()
     catalog = found.catalog
     waiting = sum(not catalog.trust.standing(hook).runs for hook in catalog.hooks)
@@ -74,12 +74,11 @@ def _print_hooks(found: InForce, waiting: int) -> None:
         click.echo(f"        {one_line(each.hook.name)} is not: {why_text(each)}")
     problems = found.problems()
     if problems:
-        counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        click.echo(f"        {counted}: tenterhook check")
+        click.echo(f"        {counted(len(problems), 'problem')}: tenterhook check")
 
 
 def _state(agent: Agent, catalog: Catalog) -> _State:
-    """Look at an agent's settings, and run the launcher that they name."""
+    """Check an agent's settings and run the launcher that they name."""
     try:
         record = checks.guarded(agent)
         project = None if record or not agent.project_file else catalog.root
@@ -121,7 +120,7 @@ def _next(catalog: Catalog, waiting: int, states: Sequence[_State]) -> str:
         return f"tenterhook install {unguarded[0]}"
     if untried:
         one = f"{untried[0]} " if len(untried) < len(states) else ""
-        return f"tenterhook doctor {one}--live   see whether your guards really hold"
+        return f"tenterhook doctor {one}--live   check that your guards really block"
     if states:
         return "tenterhook log             what reached your hooks, and what they did"
     return 'tenterhook trigger pre-tool-call --tool Shell --input \'{"command": "ls"}\''

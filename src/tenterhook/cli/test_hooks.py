@@ -1,4 +1,4 @@
-"""`tenterhook test`: try hooks on their cases, and show what is not as expected."""
+"""`tenterhook test`: run hooks on their cases, and show what is not as expected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..basics.display_text import one_line, visible
 from ..errors import HookError
 from ..install import sources
 from .loading import config_option, hook_names, json_option
-from .printing import print_json, print_problems, short_path
+from .printing import counted, print_json, print_problems, short_path
 from .refusals import refuse_writing
 
 if TYPE_CHECKING:
@@ -75,12 +75,12 @@ def test_hooks(
 
     if junit_file:
         refuse_writing("test --junit", junit_file)
-    asked = _Asked(names, words, update, configs, directory, trust_project, junit_file, as_json)
-    return _again_and_again(asked) if watch else _one_round(asked, lambda _: None)
+    options = _Options(names, words, update, configs, directory, trust_project, junit_file, as_json)
+    return _watch(options) if watch else _run_once(options, lambda _: None)
 
 
-class _Asked(NamedTuple):
-    """What is to be tried, and how it is told."""
+class _Options(NamedTuple):
+    """The options of the command."""
 
     names: tuple[str, ...]
     words: tuple[str, ...]
@@ -92,47 +92,47 @@ class _Asked(NamedTuple):
     as_json: bool
 
 
-def _one_round(asked: _Asked, begins: Callable[[list[str]], None]) -> int:
-    """Try everything once; `begins` is given the paths that this depends on."""
-    found = sources.here(asked.configs, trust_project=asked.trust_project)
+def _run_once(options: _Options, begins: Callable[[list[str]], None]) -> int:
+    """Run all cases once and return the exit status. `begins` is called with the paths that this depends on."""
+    found = sources.here(options.configs, trust_project=options.trust_project)
     catalog = found.catalog
-    picked = suites.pick(catalog, asked.names, asked.directory)
-    begins(_watched(catalog, picked, asked.configs))
+    picked = suites.pick(catalog, options.names, options.directory)
+    begins(_watched(catalog, picked, options.configs))
     printer = _Printer()
-    report = results.try_suites(picked, asked.words, None if asked.as_json or asked.update else printer.heard)
-    if asked.update:
+    report = results.try_suites(picked, options.words, None if options.as_json or options.update else printer.add)
+    if options.update:
         refuse_writing("test --update", *dict.fromkeys(result.case.file for result in report.results))
         report = results.updated(report)
-    if asked.junit_file:
-        refuse_writing("test --junit", asked.junit_file)  # once more: tests take their time
-        results.write_junit(report, asked.junit_file)
-    if asked.as_json:
+    if options.junit_file:
+        refuse_writing("test --junit", options.junit_file)  # again: it may have changed since
+        results.write_junit(report, options.junit_file)
+    if options.as_json:
         print_json(_as_json(report, catalog))
     else:
-        for number, result in enumerate(report.results if asked.update else ()):
-            printer.heard(number, result)
+        for number, result in enumerate(report.results if options.update else ()):
+            printer.add(number, result)
         print_problems([each for each in catalog.problems if each not in report.broken], err=True)
         _print_rest(report)
-    nothing = not report.results and bool(asked.names or asked.words)
+    nothing = not report.results and bool(options.names or options.words)
     return 1 if not report.is_good or nothing or found.refused else 0
 
 
-def _again_and_again(asked: _Asked) -> NoReturn:
-    """Round after round, until Ctrl-C."""
+def _watch(options: _Options) -> NoReturn:
+    """Run all cases after each change, until Ctrl-C."""
     paths: list[str] = []
     before: suites.Signature = {}
 
     def begins(found: list[str]) -> None:
         nonlocal paths, before
-        paths, before = found, suites.signature(found)  # what changes during a round counts as a change
+        paths, before = found, suites.signature(found)  # a change during a run counts too
 
     while True:
         try:
-            _one_round(asked, begins)
+            _run_once(options, begins)
         except HookError as error:
             if not paths:
                 raise
-            click.echo(f"tenterhook: {visible(str(error))}", err=True)  # in the middle of an edit: its end will come
+            click.echo(f"tenterhook: {visible(str(error))}", err=True)  # perhaps in the middle of an edit
             before = suites.signature(paths)
         click.echo(click.style("watching; Ctrl-C ends it", dim=True), err=True)
         changed = suites.wait_for_change(paths, before)
@@ -148,17 +148,17 @@ def _watched(catalog: Catalog, picked: Picked, configs: Sequence[str]) -> list[s
 
 
 class _Printer:
-    """Prints results in the order of their hooks and cases, each as soon as those before it are there."""
+    """Prints results in the order of their hooks and cases, each as soon as those before it have arrived."""
 
     def __init__(self) -> None:
-        self._heard: dict[int, Result] = {}
+        self._results: dict[int, Result] = {}
         self._printed = 0
         self._suite: Suite | None = None
 
-    def heard(self, number: int, result: Result) -> None:
-        self._heard[number] = result
-        while self._printed in self._heard:
-            self._print(self._heard[self._printed])
+    def add(self, number: int, result: Result) -> None:
+        self._results[number] = result
+        while self._printed in self._results:
+            self._print(self._results[self._printed])
             self._printed += 1
 
     def _print(self, result: Result) -> None:
@@ -189,7 +189,7 @@ def _print_result(result: Result) -> None:
 
 
 def _print_difference(difference: Mismatch) -> None:
-    """What was expected, marked with -, and what happened, with +; of long texts what differs."""
+    """Print what was expected, marked with -, and what happened, with +; of long texts a diff."""
     click.echo(f"{_INDENT}{click.style(one_line(difference.field), bold=True)}")
     expected, actual = (visible(text).removesuffix("\n").split("\n") for text in difference[1:])
     if expected == actual:  # they differ at their end only
@@ -211,7 +211,7 @@ def _print_difference(difference: Mismatch) -> None:
 
 
 def _print_run(result: Result) -> None:
-    """How the script ended, and what it wrote."""
+    """Print how the script ended, and what it wrote."""
     actual = result.actual
     if not actual.get("ran"):
         return
@@ -230,13 +230,14 @@ def _print_run(result: Result) -> None:
 
 
 def _print_rest(report: Report) -> None:
-    """What was not tried, and the sum."""
+    """Print what was not tried, and the summary."""
     if any(result.status is Status.FAILED for result in report.results):
         click.echo("(-: expected, +: what happened)")
     print_problems([*report.broken, *report.problems])
     for suite in report.untrusted:
         click.echo(f"{click.style('not trusted', fg='yellow')}: {_title(suite)}: {visible(suite.untrusted or '')}")
-        click.echo(f"    its {_count(len(suite.files), 'case file')} did not run" if suite.files else _NO_CASES)
+        its = f"its {counted(len(suite.files), 'case file')} did not run" if suite.files else "it has no cases"
+        click.echo(f"    {its}")
         click.echo(f"    look at it: tenterhook trust {one_line(suite.hook.name)}; for this once: --trust-project")
     if report.without:
         names = ", ".join(one_line(suite.hook.name) for suite in report.without)
@@ -253,19 +254,14 @@ def _summary(report: Report) -> str:
     parts += [f"{report.count(status)} {word}" for status, word in _WORDS.items() if report.count(status)]
     parts += [f"{broken} broken"] if broken else []
     untrusted = len([suite for suite in report.untrusted if suite.files])
-    parts += [f"{_count(untrusted, 'hook')} not trusted"] if untrusted else []
+    parts += [f"{counted(untrusted, 'hook')} not trusted"] if untrusted else []
     parts += [f"{report.deselected} left out by -k"] if report.deselected else []
     if not report.results and not broken and not untrusted:
         return f"no cases: {parts[-1] if report.deselected else 'they are TOML or JSON files in cases/ of a hook'}"
     return click.style(", ".join(parts), fg="green" if report.is_good else "red", bold=True)
 
 
-_NO_CASES = "    it has no cases"
 _WORDS = {Status.FAILED: "failed", Status.ERROR: "could not be tried", Status.UPDATED: "updated"}
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _as_json(report: Report, catalog: Catalog) -> dict[str, Any]:
@@ -288,7 +284,7 @@ def _suite_as_json(suite: Suite) -> dict[str, Any]:
 
 
 def _result_as_json(result: Result) -> dict[str, Any]:
-    told = {key: value for key, value in result.actual.items() if key not in ("files", "changed")}
+    actual = {key: value for key, value in result.actual.items() if key not in ("files", "changed")}
     return {
         **_suite_as_json(result.suite),
         "case": result.case.name,
@@ -299,5 +295,5 @@ def _result_as_json(result: Result) -> dict[str, Any]:
         "error": result.error,
         "remedy": result.remedy,
         "duration_ms": result.duration_ms,
-        "actual": told or None,
+        "actual": actual or None,
     }

@@ -117,7 +117,7 @@ def trigger(
     catalog = found.catalog
     if dry_run:
         explanations = explain(catalog.hooks, fired, catalog)
-        _tell_samples(fired, not_given)
+        _print_samples(fired, not_given)
         _print_explanations(fired, explanations, _deciding_rule(fired, agent), catalog, as_json=as_json)
         return REFUSED_CONFIG if found.refused else 0
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
@@ -128,10 +128,10 @@ def trigger(
             verdict = _decide(engine, fired)
         finally:
             if not lasting and not in_background:
-                Session(fired.session_id).forget()  # nobody can come back to it
-    _tell_hub()
-    with contextlib.suppress(OSError):  # nobody reads it, or it cannot be written: what was decided stands
-        _tell_samples(fired, not_given)
+                Session(fired.session_id).forget()  # it has no id that could be used again
+    _start_upload()
+    with contextlib.suppress(OSError):  # output that cannot be written does not change the decision
+        _print_samples(fired, not_given)
         _print(verdict, as_json=as_json)
         for each in catalog.disabled(fired.canonical):
             click.echo(f"tenterhook: not asked: {visible(str(each))}", err=True)
@@ -140,7 +140,7 @@ def trigger(
 
 @contextlib.contextmanager
 def _own_state(*, keep: bool) -> Iterator[None]:
-    """Give sessions and hooks a temporary state directory, so that an agent changes nothing that its guards go by.
+    """Give sessions and hooks a temporary state directory, so that an agent cannot change what its guards rely on.
 
     Trust and the journal stay where they are: their objects were made before. `keep`: hooks may outlive this process.
     """
@@ -154,8 +154,8 @@ def _own_state(*, keep: bool) -> Iterator[None]:
         places.FIXED["state"] = state
 
 
-def _tell_hub() -> None:
-    """Have what was recorded delivered, where a hub was joined."""
+def _start_upload() -> None:
+    """Start the upload of new records if a hub was joined."""
     if presence.is_joined():
         from ..hub_client.uploader_start import ensure_uploader_running
 
@@ -176,7 +176,7 @@ def _print(verdict: Verdict, *, as_json: bool) -> None:
 def _event(
     name: str, payload: str | None, *, session: str | None, cwd: str | None, tool_input: str | None, **options: Any
 ) -> Event:
-    """The event that the options describe, on top of the payload."""
+    """Return the event of the payload and the options; the options win."""
     given: dict[str, Any] = _json_object(_read(payload), "--payload") if payload else {}
     if tool_input is not None:
         given["tool_input"] = _json_object(tool_input, "--input")
@@ -202,12 +202,12 @@ def _event(
 
 
 def _not_given(event: Event, options: dict[str, str | None]) -> Sequence[str]:
-    """The options for what matchers of an event look at that are missing."""
+    """Return the options that were not given although matchers of the event test their values."""
     looked_at = ("tool", "input") if event.spec.has_tool else ("prompt",) if event.spec.target == "prompt" else ()
     return [name for name in looked_at if options[name] is None]
 
 
-def _tell_samples(event: Event, not_given: Sequence[str]) -> None:
+def _print_samples(event: Event, not_given: Sequence[str]) -> None:
     fields = {"tool": "tool_name", "input": "tool_input", "prompt": "prompt"}
     shown = [f"--{name} {json.dumps(event.fields.get(fields[name]), ensure_ascii=False)}" for name in not_given]
     if shown:
@@ -226,29 +226,25 @@ def _read(payload: str) -> str:
         raise click.UsageError(f"--payload: not UTF-8: {error.reason}") from None
 
 
-def _json(text: str, option: str) -> Any:
+def _json_object(text: str, option: str) -> dict[str, Any]:
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"{option} is not JSON: {error}") from None
-
-
-def _json_object(text: str, option: str) -> dict[str, Any]:
-    value = _json(text, option)
     if not isinstance(value, dict):
         raise click.UsageError(f'{option} must be a JSON object, such as {{"command": "ls"}}')
     return value
 
 
 def _root(event: Event, *, lasting: bool) -> str:
-    """The project of the session: where it began, wherever it is now."""
+    """Return the root of the project in which the session began."""
     found = project_root.project_root(event.work_dir)
     session = Session(event.session_id)
     return session.fix_root(found) if lasting else (session.root() if event.session_id else None) or found
 
 
 def _decide(engine: Engine, event: Event) -> Verdict:
-    """Decide, and on Ctrl-C or a signal to end leave no process behind."""
+    """Decide; on Ctrl-C and other signals to terminate, end the hooks' processes."""
     cancel = Cancel()
     received: list[int] = []
 
@@ -260,8 +256,7 @@ def _decide(engine: Engine, event: Event) -> Verdict:
     try:
         return engine.decide(event, cancel=cancel)
     except Cancelled:
-        number = received[0]
-        raise SystemExit(128 + number) from None
+        raise SystemExit(128 + received[0]) from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -269,7 +264,7 @@ def _decide(engine: Engine, event: Event) -> Verdict:
 
 
 def _deciding_rule(event: Event, agent: str) -> Rule | None:
-    """The rule that would hold for a tool call, wherever it stands."""
+    """Return the rule that applies to a tool call, of any source, or None."""
     if event.canonical not in presence.EVENTS or event.tool_name is None or not presence.is_any():
         return None
     from ..dispatch import approvals
@@ -311,7 +306,7 @@ def _print_explanations(
 
 
 def _print_errors(problems: Iterable[Problem]) -> None:
-    """What keeps a hook from working; `check` and `list` have the warnings too."""
+    """Print the errors; `check` and `list` print warnings too."""
     print_problems((problem for problem in problems if problem.severity == ERROR), err=True)
 
 

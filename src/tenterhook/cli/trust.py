@@ -1,4 +1,4 @@
-"""`tenterhook trust`: look at a project's hooks and let them run, for exactly these bytes."""
+"""`tenterhook trust`: show a project's hooks and trust exactly these bytes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..catalog.trust import OWN_FILES, fingerprint_of
 from ..errors import HookError
 from ..install.settings_change import NO_NEWLINE, diff
 from .loading import catalog_here, offered
+from .own_hooks import wired
 from .printing import print_problems, short_path
 from .refusals import need_terminal, refuse_below_agent, typed
 
@@ -30,7 +31,7 @@ _LARGEST_SHOWN = 1024 * 1024  # bytes of one file
 
 
 class Trustable(NamedTuple):
-    """Something of a project that needs trust: a hook's folder, or its `hooks.toml`."""
+    """A hook's folder of a project, or its `hooks.toml`: both need trust."""
 
     name: str
     path: str
@@ -50,8 +51,8 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, replace: bool) -> int:
     """Show this project's hooks and trust them, for exactly the bytes shown.
 
-    Any later change to a hook's folder takes its trust away. What the scripts call outside their folder is not
-    covered: look at that too.
+    Any later change to a hook's folder revokes its trust. What the scripts call outside their folder is not covered:
+    review that too.
 
     Characters that cannot be seen are written out, in lines that begin with "!". A file of more than 1 MiB is refused.
     The project's own code (--code) is trusted for this repository, not for another one at the same path.
@@ -79,28 +80,19 @@ def trust(names: tuple[str, ...], everything: bool, yes: bool, code: bool, repla
     refused = 0
     for each in pending:
         refused += not _trust_one(each, catalog, yes=yes, replace=replace)
-    for line in _wired():
+    for line in wired(catalog_here()):
         click.echo(line)
     return 1 if refused else 0
 
 
 def _is_pending(each: Trustable, catalog: Catalog, *, replace: bool) -> bool:
-    """Whether there is something left to confirm: the bytes, or that they replace a hook of the person's own."""
+    """Return whether something is left to confirm: the bytes, or that they replace a hook of the user."""
     standing = catalog.trust.of(each.path)
     return not standing.runs or (replace and not standing.replaces and _has_namesake(each, catalog))
 
 
-def _wired() -> list[str]:
-    """Lead the events of what may run now to us; say where that was done, and where it could not be."""
-    from ..install import event_wiring, sync
-
-    catalog = catalog_here()
-    hooks = catalog.in_force()
-    return [str(each) for each in sync.wire(hooks, root=catalog.root, closed=event_wiring.must_close(hooks))]
-
-
 def _trust_code(catalog: Catalog, *, yes: bool) -> int:
-    """Trust what the project itself brings to be run. Nothing is shown: it is all of its code, whatever it becomes."""
+    """Trust the project's own code, at any later version; it is not shown. Return the exit status."""
     _need_records(catalog)
     click.echo(
         f"hooks of yours such as enforce-tests may then run the code of {one_line(catalog.root)}, as it is at the time"
@@ -108,7 +100,7 @@ def _trust_code(catalog: Catalog, *, yes: bool) -> int:
     if not yes and not click.confirm("Trust it?", default=False):
         return 1
     catalog.trust.grant_code()
-    click.echo("trusted; take it back with: tenterhook untrust .")
+    click.echo("trusted; revoke it with: tenterhook untrust .")
     return 0
 
 
@@ -119,7 +111,8 @@ def _need_records(catalog: Catalog) -> None:
 
 
 def candidates(catalog: Catalog) -> list[Trustable]:
-    """All of a project that needs trust, broken or not."""
+    """Return everything in a project that needs trust, broken or not."""
+    names = {hook.folder: hook.name for hook in catalog.hooks}
     found: list[Trustable] = []
     for layer in catalog.layers:
         if layer.name != "project" or not os.path.isdir(layer.directory):
@@ -127,16 +120,12 @@ def candidates(catalog: Catalog) -> list[Trustable]:
         for name in sorted(os.listdir(layer.directory), key=os.fsencode):
             path = os.path.join(layer.directory, name)
             if name == layer_settings.FILE or os.path.lexists(os.path.join(path, "HOOK.md")):
-                found.append(Trustable(_name(path, catalog), path))
+                found.append(Trustable(names.get(path, name), path))
     return found
 
 
-def _name(path: str, catalog: Catalog) -> str:
-    return next((hook.name for hook in catalog.hooks if hook.folder == path), os.path.basename(path))
-
-
 def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Trustable]:
-    """The candidates with these names, or all."""
+    """Return the candidates with these names, or all. Raises `HookError` for an unknown name."""
     found = candidates(catalog)
     if not names:
         return found
@@ -152,7 +141,7 @@ def chosen(catalog: Catalog, names: tuple[str, ...]) -> list[Trustable]:
 
 
 def _trust_one(each: Trustable, catalog: Catalog, *, yes: bool, replace: bool) -> bool:
-    """Show one candidate, ask unless told not to, and trust it; False if it is not trusted now."""
+    """Show one candidate, ask unless `yes`, and trust it. Return whether it is trusted now."""
     click.echo(click.style(one_line(each.name), bold=True) + f"  {short_path(each.path)}")
     try:
         seen = fingerprint_of(each.path)
@@ -181,13 +170,13 @@ def _trust_one(each: Trustable, catalog: Catalog, *, yes: bool, replace: bool) -
 
 
 def _has_namesake(each: Trustable, catalog: Catalog) -> bool:
-    """Whether the person has a hook of the same name."""
+    """Return whether the user has a hook of the same name."""
     hooks = [*catalog.hooks, *(left.hook for left in catalog.left_out)]
     return any(hook.layer == "user" and hook.name == each.name for hook in hooks)
 
 
 def _pending(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) -> list[fingerprints.FileFingerprint]:
-    """The files that are not as they were trusted; all of them if nothing was."""
+    """Return the files that differ from the trusted ones; all if nothing was trusted."""
     changed = {name for name, _ in catalog.trust.changes(each.path, seen)}
     return [entry for entry in seen.entries if entry.path in changed]
 
@@ -197,7 +186,7 @@ def _base(each: Trustable) -> str:
 
 
 def _refuse_large(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) -> None:
-    """Raise `Untrustable` for what nobody would read to its end: nothing is trusted that was not shown."""
+    """Raise `Untrustable` for files that are too large to be shown: only what was shown is trusted."""
     for entry in _pending(each, catalog, seen):
         file = os.path.join(_base(each), entry.path)
         if os.path.lexists(file) and os.lstat(file).st_size > _LARGEST_SHOWN and not entry.path.endswith("/"):
@@ -206,14 +195,15 @@ def _refuse_large(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerpr
 
 
 def _shown(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) -> Iterator[str]:
-    """The files as they are, or what has changed since they were trusted, row by row."""
+    """Yield rows that show the files, or what has changed since they were trusted."""
     trust = catalog.trust
     is_known = trust.knows(each.path)
     for entry in _pending(each, catalog, seen):
         old = trust.trusted_entry(each.path, entry.path)
         is_directory, is_changed = entry.path.endswith("/"), old is None or old.digest != entry.digest
         about = [*_mode(entry, old), *(["added" if old is None else "changed"] if is_known and is_changed else [])]
-        if is_directory and not about and any(_is_below(other, entry) for other in seen.entries):
+        below = [other for other in seen.entries if other is not entry and other.path.startswith(entry.path)]
+        if is_directory and not about and below:
             continue  # its files are shown
         executable = " executable" if entry.mode & 0o111 and not is_directory else ""
         said = f" ({', '.join(about)})" if about else ""
@@ -227,7 +217,7 @@ def _shown(each: Trustable, catalog: Catalog, seen: fingerprints.Fingerprint) ->
 
 
 def _mode(entry: fingerprints.FileFingerprint, old: fingerprints.FileFingerprint | None) -> list[str]:
-    """What is to be said of a file's mode: that it has changed, or that it is unusual."""
+    """Return a remark if a file's mode has changed or is unusual."""
     if _is_link(entry):
         return []
     if old is not None and old.mode != entry.mode and not _is_link(old):
@@ -238,16 +228,12 @@ def _mode(entry: fingerprints.FileFingerprint, old: fingerprints.FileFingerprint
 _USUAL_MODES = (0o600, 0o640, 0o644, 0o660, 0o664, 0o700, 0o750, 0o755, 0o770, 0o775)
 
 
-def _is_below(entry: fingerprints.FileFingerprint, directory: fingerprints.FileFingerprint) -> bool:
-    return entry is not directory and entry.path.startswith(directory.path)
-
-
 def _is_link(entry: fingerprints.FileFingerprint) -> bool:
     return entry.digest.startswith("link:")
 
 
 def _content(file: str, entry: fingerprints.FileFingerprint, old: bytes | None) -> Iterator[str]:
-    """One file's text, or how it differs from what it was."""
+    """Yield rows with a file's text, or its difference to the trusted content."""
     if _is_link(entry):
         data = os.fsencode(os.readlink(file))
         _must_be(data, entry, file)
@@ -261,7 +247,7 @@ def _content(file: str, entry: fingerprints.FileFingerprint, old: bytes | None) 
     for line in lines_of(text):
         plain = line.removesuffix("\n")
         mark, shown = "|", visible(plain)
-        if shown != plain:  # then a backslash of the file's own is not to be taken for one of ours
+        if shown != plain:  # double backslashes of the file: ours mark escapes
             mark, shown, is_written_out = "!", visible(plain.replace("\\", "\\\\")), True
         for start in range(0, len(shown) or 1, _LONGEST_ROW):
             yield f"  {mark if start == 0 else '>'} {shown[start : start + _LONGEST_ROW]}"
@@ -274,13 +260,13 @@ def _content(file: str, entry: fingerprints.FileFingerprint, old: bytes | None) 
 
 
 def _must_be(data: bytes, entry: fingerprints.FileFingerprint, file: str) -> None:
-    """Raise `Untrustable` if this is not what will be trusted."""
+    """Raise `Untrustable` if the data differs from the fingerprint that will be trusted."""
     if hashlib.sha256(data).hexdigest() != entry.digest.removeprefix("link:"):
-        raise fingerprints.Untrustable(f"{file} changed while it was being shown", "look at it again")
+        raise fingerprints.Untrustable(f"{file} changed while it was being shown", "review it again")
 
 
 def _print_pages(rows: Iterator[str], *, is_asked: bool) -> bool:
-    """Print everything, on a terminal a page at a time; False if the person does not want to see all of it."""
+    """Print all rows, on a terminal by pages. Return False if the user stopped before the end."""
     is_paged = is_asked and sys.stdout.isatty()
     for number, row in enumerate(rows):
         if is_paged and number and number % _PAGE == 0 and not click.confirm("  There is more. Go on?", default=True):

@@ -1,4 +1,4 @@
-"""`tenterhook uninstall`: take it out of an agent's settings, without a trace."""
+"""`tenterhook uninstall`: remove our entries from an agent's settings."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .printing import print_diff, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 
-@click.command(short_help="Take Tenterhook out of an agent's settings.")
+@click.command(short_help="Remove Tenterhook from an agent's settings.")
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=agent_names)
 @click.option("--user/--project", "for_user", default=True, help="From your own settings (default), or this project's.")
 @click.option("--dry-run", is_flag=True, help="Show the change and make none.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) -> int:
-    """Take our entries, and nothing else, out of the settings of AGENT (default: of every agent that has them).
+    """Remove our entries, and nothing else, from the settings of AGENT (default: of every agent that has them).
 
-    The agent is not guarded any more. On a terminal the middle of long lines is left out; `--dry-run | cat` shows them
+    The agent is no longer guarded. On a terminal the middle of long lines is left out; `--dry-run | cat` shows them
     whole. It needs a terminal or --yes, and does not work from within a guarded agent.
     """
     named = agents_named(names)
@@ -38,7 +38,7 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
         if record["root"] == root and record["host"] in AGENTS
     ]
     if not chosen:
-        raise HookError("it is installed in no agent", "name the agent to look into its settings all the same")
+        raise HookError("it is installed in no agent", "name the agent to check its settings anyway")
     plans = [settings_change.plan_removal(agent, root) for agent in chosen]
     for plan in plans:
         for file in plan.files:
@@ -47,16 +47,16 @@ def uninstall(names: tuple[str, ...], for_user: bool, dry_run: bool, yes: bool) 
     if dry_run:
         return 0
     titles = ", ".join(plan.agent.title for plan in plans)
-    if not yes and not click.confirm(f"take it out of {titles}?", default=False):
+    if not yes and not click.confirm(f"remove it from {titles}?", default=False):
         return 1
     for plan in plans:
         settings_change.check(plan)
     for plan in plans:
         settings_change.apply(plan, removal=True)
         changed = [short_path(file.path) for file in plan.files if file.changes]
-        said = f"out of {', '.join(changed)}" if changed else "there was nothing of ours"
+        said = f"removed from {', '.join(changed)}" if changed else "no entries of ours"
         elsewhere = [record for record in records.all_records() if record["host"] == plan.agent.name]
-        left = "it is still guarded by another installation" if elsewhere else "it is not guarded any more"
+        left = "it is still guarded by another installation" if elsewhere else "it is no longer guarded"
         click.echo(f"{click.style(plan.agent.title, bold=True)}: {said}" + (f"; {left}" if changed else ""))
     _stop_daemon()
     return 0

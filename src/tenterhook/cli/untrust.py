@@ -1,4 +1,4 @@
-"""`tenterhook untrust`: take trust back."""
+"""`tenterhook untrust`: revoke trust."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     return offered(map(os.path.basename, trust.keys()), incomplete)
 
 
-@click.command(short_help="Take back the trust in this project's hooks.")
+@click.command(short_help="Revoke trust in this project's hooks.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
 @click.option("--all", "everything", is_flag=True, help="All that was trusted in this project.")
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
 def untrust(names: tuple[str, ...], everything: bool, yes: bool) -> int:
-    """Take back the trust in this project's hooks: they will not run any more.
+    """Revoke trust in this project's hooks: they no longer run.
 
     \b
     tenterhook untrust format

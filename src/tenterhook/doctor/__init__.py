@@ -1,1 +1,1 @@
-"""Am I protected? What would keep a guard from holding, found without the agent (checks) and with it (canary)."""
+"""Whether guards are in force: checks of settings and hooks, and a live run of the real agent."""

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
 
 _A_WEEK = 7 * 86400
-_PATIENCE = 30  # seconds
+_TIMEOUT = 30  # seconds
 
 
 def guarded(agent: Agent, root: str | None = None) -> dict[str, Any] | None:
-    """The record of an installation that is still in the agent's settings."""
+    """Return the record of an installation if our entries are still in the agent's settings, else None."""
     record = records.read(records.file(agent, root))
     return record if record is not None and _entries(agent, root) else None
 
@@ -38,9 +38,9 @@ def guarded(agent: Agent, root: str | None = None) -> dict[str, Any] | None:
 def agent_findings(
     agent: Agent, catalog: Catalog, project: str | None = None, *, quickly: bool = False
 ) -> list[Finding]:
-    """What there is to say about one agent. `project` is the root of an installation for that project alone.
+    """Return the findings about one agent. `project` is the root of an installation for that project only.
 
-    `quickly`: without what went wrong lately.
+    `quickly`: without recent failures.
     """
     settings = agent.settings(project)
     remedy = f"tenterhook install {agent.name}" + (" --project" if project else "")
@@ -49,13 +49,14 @@ def agent_findings(
     except HookError as error:
         return [bad(f"{settings}: {error.message}", error.remedy)]
     if not entries:
-        return [bad(f"not guarded: nothing of ours is in {settings}", remedy)]
+        return [bad(f"not guarded: no entries of ours in {settings}", remedy)]
     try:
         record = install_record.read(records.file(agent, project))
     except install_record.RecordError as error:
-        return [bad(f"{settings} leads to us, but no event is answered: {error}", remedy)]
+        return [bad(f"{settings} has our entries, but no event is answered: {error}", remedy)]
     found = [ok(f"installed in {settings}")]
-    found += _version(record, remedy)
+    if record["version"] != __version__:
+        found.append(note(f"installed by version {record['version']}, this is {__version__}", remedy))
     found += _wired(agent, record, entries, catalog, remedy)
     found += _lines(agent, record, entries, project, remedy)
     if agent.trust_table is not None:
@@ -70,18 +71,18 @@ def agent_findings(
 
 
 def untried_guards(agent: Agent, catalog: Catalog, record: Mapping[str, Any]) -> list[Finding]:
-    """What a live run has not tried: the person's own guards on tool calls, which run there beside the canary."""
+    """Return a note about the user's guards on tool calls, which a live run does not test."""
     names = [
         hook.name for hook in event_wiring.in_force_in(record, catalog.in_force()) if hook.event == "pre-tool-call"
     ]
     if not names:
         return []
-    what = f"a canary was tried; {agent.title} asks these of yours before a tool call: {', '.join(names)}"
-    return [note(what, "see whether each refuses what it should, by its cases: tenterhook test")]
+    what = f"only a canary was tried; before a tool call {agent.title} also runs: {', '.join(names)}"
+    return [note(what, "test each with its cases: tenterhook test")]
 
 
 def _configs(record: dict[str, Any], catalog: Catalog) -> Iterator[Finding]:
-    """Whether the files that were named for this agent can still be used."""
+    """Check whether the `--config` files of this agent can still be used."""
     named = {os.path.realpath(config) for config in record["configs"]}
     for config in catalog.refused_configs:
         if os.path.realpath(config) in named:
@@ -101,11 +102,6 @@ def _entries(agent: Agent, project: str | None) -> dict[str, list[dict[str, Any]
         return {}
 
 
-def _version(record: dict[str, Any], remedy: str) -> Iterator[Finding]:
-    if record["version"] != __version__:
-        yield note(f"installed by version {record['version']}, this is {__version__}", remedy)
-
-
 def _wired(
     agent: Agent, record: dict[str, Any], entries: dict[str, Any], catalog: Catalog, remedy: str
 ) -> Iterator[Finding]:
@@ -117,46 +113,46 @@ def _wired(
         if native not in entries:
             yield bad(f"{native} is not wired: {names}", remedy)
         elif native not in record["events"]:
-            yield bad(f"{native} is wired, but not written down: {names}", remedy)
+            yield bad(f"{native} is wired, but not recorded: {names}", remedy)
     wired = [native for native in needed if native in entries]
     if wired:
         yield ok(f"wired: {', '.join(wired)}")
     for hook in event_wiring.without_event(agent.events, hooks):
         yield note(f"{agent.title} has no event for '{hook.name}' ({hook.declared}): it never runs there")
     if event_wiring.must_close(event_wiring.in_force_in(record, catalog.in_force())) and not record["closed"]:
-        yield bad("a guard is to block when it fails, but the line lets pass when nobody answers", remedy)
+        yield bad("a guard is fail-closed, but calls pass if Tenterhook cannot answer", remedy)
 
 
 def _lines(
     agent: Agent, record: dict[str, Any], entries: dict[str, Any], project: str | None, remedy: str
 ) -> Iterator[Finding]:
-    """Whether each entry is what we would write now."""
+    """Check whether each entry is what we would write now."""
     for native, groups in entries.items():
         if native not in agent.events:
-            yield note(f"an entry of ours for {native}, an event that we do not know", remedy)
+            yield note(f"an entry of ours for {native}, an unknown event", remedy)
             continue
         choice = {"closed": record["closed"], "everywhere": record.get("everywhere", False)}
         line = own_entries.line(agent, native, records.installation(agent, project), **choice)
         if len(groups) > 1:
-            yield note(f"{native} leads to us {len(groups)} times", remedy)
+            yield note(f"{native} has {len(groups)} entries of ours", remedy)
         if any(own_entries.command_of(group) != line for group in groups):
             if "launcher" not in record:
                 yield note(f"the entry for {native} is of an older version; a session's start renews it", remedy)
             else:
-                yield bad(f"the command for {native} was changed: it may not lead to us", remedy)
+                yield bad(f"the command for {native} was changed: it may not run Tenterhook", remedy)
         elif any(group != agent.entry(native, line, agent.seconds(native)) for group in groups):
             yield bad(f"the entry for {native} was changed: a matcher or a timeout may keep it from running", remedy)
 
 
 def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Iterator[Finding]:
-    """Whether what the entries start can answer, and how long that takes."""
+    """Check whether the launcher can answer, and how long that takes."""
     remedy = f"tenterhook doctor {agent.name} --fix"
     installation = records.installation(agent, project)
     if "launcher" in record:
         start = ["/bin/sh", launcher.path(), installation, next(iter(record["events"]))]
         commands = [[*start, "check-alone"]]
         if os.path.exists(os.path.join(places.state(), "daemon.sock")):
-            commands.append([*start, "check"])  # by way of the daemon, which may end at any time
+            commands.append([*start, "check"])  # through the daemon, which may end at any time
     else:  # of version 0.1
         old = [record["python"], "-I", "-S", record["bridge"], "--host", agent.name, "--check", "yes"]
         commands = [[*old, "--record", records.file(agent, project)]]
@@ -165,7 +161,7 @@ def _answers(agent: Agent, record: dict[str, Any], project: str | None) -> Itera
         begun = time.monotonic()
         try:
             asked = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_TIMEOUT, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             yield bad(f"the launcher does not start: {error}", remedy)
@@ -192,14 +188,14 @@ def _trusted(agent: Agent, trust: TrustTable, settings: str, remedy: str) -> Ite
         return
     missing = [key for key, digest in wanted.items() if given.get(key) != digest]
     if missing:
-        what = f"{agent.title} skips {len(missing)} of our entries in silence: {config} does not trust them as they are"
+        what = f"{agent.title} silently skips {len(missing)} of our entries: {config} does not trust them as they are"
         yield bad(what, remedy)
     else:
         yield ok(f"{agent.title} trusts our entries")
 
 
 def _recent(agent: Agent) -> Iterator[Finding]:
-    """What went wrong in the last week, as the line and the bridge wrote it down."""
+    """Report failures of the last week, as logged by the launcher and the bridge."""
     since = time.time() - _A_WEEK
     failures = [line.split() for line in _tail(own_entries.log())]
     absent = [
@@ -214,7 +210,7 @@ def _recent(agent: Agent) -> Iterator[Finding]:
     if absent:
         when = _moment(_number(absent[-1][0]))
         what = f"the bridge did not answer {_times(len(absent))} in a week, last at {when} ({absent[-1][2]})"
-        yield note(what, f"if it is not mended by now: tenterhook install {agent.name}")
+        yield note(what, f"if that is not fixed yet: tenterhook install {agent.name}")
     lost: dict[str, int] = {}
     failed: dict[str, list[str]] = {}  # why, each time
     early: dict[str, Any] = {}  # the last session that began before an event of its hooks was wired
@@ -236,10 +232,10 @@ def _recent(agent: Agent) -> Iterator[Finding]:
         )
         yield note(f"{what}: they were wired after that", f"restart {agent.title} if it is still running")
     for what, count in lost.items():
-        yield note(f"{_times(count)} in a week {agent.title} could not be told: {what}")
+        yield note(f"{_times(count)} in a week {agent.title} could not be given: {what}")
     for hook, whys in failed.items():
         what = f"'{hook}' failed {_times(len(whys))} in a week, last: {whys[-1]}"
-        yield note(what, f"look at it with: tenterhook log --hook {hook}")
+        yield note(what, f"see: tenterhook log --hook {hook}")
 
 
 def _moment(seconds: float) -> str:
@@ -263,11 +259,11 @@ def _number(text: str) -> float:
     return float(text) if text.isdigit() else 0.0
 
 
-_WILL_FAIL = ("missing-program",)  # a warning to an author, absence to a guarded person
+_WILL_FAIL = ("missing-program",)  # warnings for an author; here the hook does not run
 
 
 def hook_findings(catalog: Catalog) -> list[Finding]:
-    """What there is to say about the hooks themselves, whichever agent runs them."""
+    """Return the findings about the hooks, independent of agents."""
     from ..catalog import lints
 
     found: list[Finding] = []
@@ -289,27 +285,27 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
     if running:
         found.insert(0, ok(f"{running} {'hook' if running == 1 else 'hooks'} in force here"))
     else:
-        found.insert(0, note("no hook is in force here: there is nothing that could hold"))
+        found.insert(0, note("no hook is in force here: nothing would be blocked"))
     why = statistics.why_not_written()
     if why is not None:
         found.append(note(f"nothing is written to the journal: {why}", "verdicts are the same; make room or fix it"))
     for (name, _), remark in statistics.remarks(catalog.hooks).items():
         if any(hook.name == name for hook in catalog.in_force()):
-            level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a guard that fails does not hold
-            found.append(Finding(level, f"'{name}' is {remark}", f"look at it: tenterhook log --hook {name}"))
+            level = Level.BAD if remark.startswith("failing") else Level.NOTE  # a guard that fails does not block
+            found.append(Finding(level, f"'{name}' is {remark}", f"see: tenterhook log --hook {name}"))
     return found
 
 
 class Level(StrEnum):
-    """How much a finding matters."""
+    """The severity of a finding."""
 
     OK = "ok"
     NOTE = "note"
-    BAD = "bad"  # a guard would not hold
+    BAD = "bad"  # a guard would not block
 
 
 class Finding(NamedTuple):
-    """One thing found, and what to do about it unless all is well."""
+    """One result of a check, and the remedy unless it is OK."""
 
     level: Level
     what: str
@@ -339,11 +335,11 @@ _ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*[=:]")
 
 
 def _environment(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator[Finding]:
-    """What a project sets in an agent, what is set here, and interpreters that a project may choose."""
+    """Check variables that a project or the environment sets, and interpreters that a project could choose."""
     for file, names in _of_project(agent, root):
         for name in (each for each in names if _acts(agent, each)):
             what = f"{file} sets {name}: it acts on {agent.title}'s own shell, and may keep our entries from running"
-            yield bad(what, "take it out, or do not start the agent there")
+            yield bad(what, "remove it, or do not start the agent there")
     known = record.get("steering", {})
     for name, value in os.environ.items():
         if _acts(agent, name) and value != known.get(name):
@@ -359,7 +355,7 @@ def _environment(agent: Agent, record: Mapping[str, Any], root: str) -> Iterator
 
     gone = [file for file in record.get("interpreters", {}).values() if not os.access(file, os.X_OK)]
     if gone:
-        what = f"{', '.join(gone)}, which ran hooks, is not there any more; what PATH has instead runs them"
+        what = f"{', '.join(gone)}, which ran hooks, no longer exists; the one on PATH runs them"
         yield note(what, f"record that one: tenterhook install {agent.name}")
 
 

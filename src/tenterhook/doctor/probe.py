@@ -1,8 +1,7 @@
 """The canary: the real agent, headless, against a scripted model, tries something harmless that is forbidden.
 
-It runs in a home of its own that holds a copy of the person's settings, with the line as installed. The guard is a hook
-of a throw-away project, trusted for as long as it lasts. Of an installation for one project alone, that project has a
-copy.
+It runs in a temporary home with a copy of the user's settings and our entries as installed. The guard is a hook of a
+temporary project, trusted for the time of the run. The settings of an installation for one project are copied there.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 _HOOK = f"""---
 name: {CANARY}
-description: Forbids one harmless command, to see whether guards hold.
+description: Forbids one harmless command, to see whether guards block.
 trigger: pre-tool-call
 matcher:
   tool: Shell
@@ -46,7 +45,7 @@ _ABOUT_HOOKS = {"version", "hooks", "hooksConfig", "disableAllHooks"}
 
 
 class Tried(NamedTuple):
-    """One mode of an agent: did the block hold? None if it could not be tried."""
+    """The result of one mode of an agent: whether it blocked, or None if it could not be tried."""
 
     mode: str
     held: bool | None
@@ -55,7 +54,7 @@ class Tried(NamedTuple):
 
 
 def tried(agent: Agent, root: str | None, *, timeout: float) -> Iterator[Tried]:
-    """Try every mode that the agent has. `root` is that of an installation for one project alone."""
+    """Try every mode of the agent and yield the results. `root` is that of an installation for one project only."""
     program = agent.executable()
     if program is None:
         yield Tried("all", None, f"{' or '.join(agent.executables)} is not on the PATH")
@@ -79,7 +78,7 @@ def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path
     try:
         if root is not None:
             _copy_project(agent, root, project)
-        came = trial.run(
+        ended = trial.run(
             agent,
             program,
             home=home,
@@ -95,19 +94,19 @@ def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path
         index.forget(trust.root)
         _forget_state()
     if side.exists():
-        return Tried(mode, False, "the forbidden command ran", came.seconds)
-    if any(f"{token} is forbidden" in result for result in came.tool_results):
-        return Tried(mode, True, f"`touch {token}` was refused by a hook, and the model was told why", came.seconds)
-    if any("Tenterhook could not answer" in result or "Tenterhook is gone" in result for result in came.tool_results):
-        return Tried(mode, True, "blocked because Tenterhook could not answer, as was chosen", came.seconds)
-    if came.tool_results:
-        said = came.tool_results[0].strip().splitlines() or [""]
-        return Tried(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", came.seconds)
-    said = (came.stderr.strip() or came.stdout.strip()).splitlines()
+        return Tried(mode, False, "the forbidden command ran", ended.seconds)
+    if any(f"{token} is forbidden" in result for result in ended.tool_results):
+        return Tried(mode, True, f"`touch {token}` was refused by a hook, and the model was told why", ended.seconds)
+    if any("Tenterhook could not answer" in result or "Tenterhook is gone" in result for result in ended.tool_results):
+        return Tried(mode, True, "blocked because Tenterhook could not answer, as was chosen", ended.seconds)
+    if ended.tool_results:
+        said = ended.tool_results[0].strip().splitlines() or [""]
+        return Tried(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", ended.seconds)
+    said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()
     said = [line.strip() for line in said if "rror" in line] or said[-1:]
-    ended = f"it ended with status {came.exit_code}" + (f": {said[0][:160]}" if said else "")
-    why = "it took too long" if came.timed_out else ended
-    return Tried(mode, None, f"the agent made no tool call: {why}", came.seconds)
+    how = f"it ended with status {ended.exit_code}" + (f": {said[0][:160]}" if said else "")
+    why = "it took too long" if ended.timed_out else how
+    return Tried(mode, None, f"the agent made no tool call: {why}", ended.seconds)
 
 
 def _forget_state() -> None:
@@ -129,7 +128,7 @@ def _make_project(project: Path, token: str) -> Path:
 
 
 def _copy_settings(agent: Agent, home: Path) -> None:
-    """The person's settings as they are, without sessions, logins and histories."""
+    """Copy the user's settings, without sessions, logins and histories."""
     real = Path(agent.home())
     copy = home / agent.directory
     names = {agent.file, Path(agent.headless_settings).name}
@@ -140,7 +139,7 @@ def _copy_settings(agent: Agent, home: Path) -> None:
 
 
 def _copy_project(agent: Agent, root: str, project: Path) -> None:
-    """What a project's settings say about hooks; the rest of them must not reach a trial."""
+    """Copy the part of a project's settings that is about hooks."""
     settings, copy = agent.settings(root), Path(agent.settings(str(project)))
     copy.parent.mkdir(parents=True, exist_ok=True)
     if os.path.isfile(settings):

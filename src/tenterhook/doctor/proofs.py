@@ -1,10 +1,11 @@
-"""What `doctor --live` has shown to hold, as long as the agent, its settings and what is installed stay the same."""
+"""Results of `doctor --live`, valid while the agent, its settings and the installation stay the same."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
@@ -16,42 +17,41 @@ if TYPE_CHECKING:
 
 
 def keep(agent: Agent, root: str | None, *, held: bool) -> None:
-    """Remember that guards held in an agent just now, for everything or in one project; or forget that they did."""
+    """Record that guards blocked in an agent, for the user or in one project; or delete that record."""
     file = _file(agent, root)
     if not held:
-        if os.path.exists(file):
-            os.unlink(file)
+        Path(file).unlink(missing_ok=True)
         return
     places.make_private(os.path.dirname(file))
-    places.replace_file(file, json.dumps({"schema": 1, "agent": agent.name, "for": _standing(agent, root)}).encode())
+    places.replace_file(file, json.dumps({"schema": 1, "agent": agent.name, "for": _state_hash(agent, root)}).encode())
 
 
 def is_kept(agent: Agent, root: str | None) -> bool:
-    """Whether guards were shown to hold in the agent as it is now."""
+    """Return whether a live run showed that guards block in the agent as it is now."""
     try:
         with open(_file(agent, root), encoding="utf-8") as stream:
             kept = json.load(stream)
     except (OSError, ValueError):
         return False
-    return isinstance(kept, dict) and kept.get("for") == _standing(agent, root)
+    return isinstance(kept, dict) and kept.get("for") == _state_hash(agent, root)
 
 
 def _file(agent: Agent, root: str | None) -> str:
     return os.path.join(places.state(), "live", os.path.basename(records.file(agent, root)))
 
 
-def _standing(agent: Agent, root: str | None) -> str:
-    """What a run depended on, as one value: us, the program, what `install` wrote down, the files that it changed."""
+def _state_hash(agent: Agent, root: str | None) -> str:
+    """Return a hash of what a live run depends on: our version, the program, the record, the changed files."""
     program = os.path.realpath(agent.executable() or "")
-    standing = hashlib.sha256(f"{__version__} {program}".encode("utf-8", "surrogateescape"))
+    digest = hashlib.sha256(f"{__version__} {program}".encode("utf-8", "surrogateescape"))
     record = records.file(agent, root)
     changed = (records.read(record) or {}).get("files", ())
     for path in (record, *(file["path"] for file in changed)):
-        standing.update(_bytes(path))
+        digest.update(_bytes(path))
     if os.path.isfile(program):
         status = os.stat(program)
-        standing.update(f"{status.st_size} {status.st_mtime_ns}".encode())
-    return standing.hexdigest()
+        digest.update(f"{status.st_size} {status.st_mtime_ns}".encode())
+    return digest.hexdigest()
 
 
 def _bytes(path: str) -> bytes:

@@ -1,1 +1,1 @@
-"""Writing a person's settings files, and leaving them as they were found."""
+"""Changes to agents' settings, and their exact removal."""

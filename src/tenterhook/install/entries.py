@@ -20,10 +20,11 @@ def line(agent: Agent, native: str, installation: str, *, closed: bool, everywhe
     """Return the command line for one event, by the agent's name for it; `installation` is the name of the record."""
     ours = agent.events[native]
     if event_wiring.closes(ours, closed):
-        return command(installation, native, EVERYWHERE if everywhere else CLOSED)
-    if ours == "pre-session":
-        return first_command(installation, native, agent.open_status)
-    return command(installation, native, OPEN)
+        template = _COMMANDS[EVERYWHERE if everywhere else CLOSED]
+    else:
+        template = _FIRST if ours == "pre-session" else _COMMANDS[OPEN]
+    words = f"{shlex.quote(installation)} {native}"
+    return template.format(path=shlex.quote(launcher.path()), words=words, status=agent.open_status)
 
 
 def added(agent: Agent, text: bytes, wanted: Mapping[str, str], created: frozenset[str]) -> text_edits.Edited:
@@ -52,8 +53,8 @@ def found(agent: Agent, text: bytes) -> dict[str, list[dict[str, Any]]]:
     return own
 
 
-# What happens where nobody answers. CLOSED is for the sake of a guard that asks for it: where this account never had
-# Tenterhook, as in a container that shares the agent's settings, there is none. EVERYWHERE is a person's choice.
+# What happens if Tenterhook cannot answer. CLOSED is for a fail-closed guard: calls pass where this account never had
+# Tenterhook, as in a container that shares the agent's settings. EVERYWHERE is chosen by the user.
 OPEN, CLOSED, EVERYWHERE = "open", "closed", "closed-everywhere"
 _COMMANDS = {
     OPEN: 't={path}; [ ! -f "$t" ] || /bin/sh "$t" {words} open',
@@ -62,31 +63,19 @@ _COMMANDS = {
         't={path}; [ -f "$t" ] || echo tenterhook install >&2; /bin/sh "$t" {words} closed-everywhere || exit 2'
     ),
 }
-# At the beginning of a session, so that it is said once.
+# For the first event of a session, so that the message appears once.
 _FIRST = (
     't={path}; [ -f "$t" ] || {{ echo Tenterhook is not installed here >&2; exit {status}; }}; '
     '/bin/sh "$t" {words} open'
 )
 
 
-def command(installation: str, event: str, mode: str) -> str:
-    """The command for one event; agents run it with a POSIX shell. `installation`: the name of its record."""
-    words = f"{shlex.quote(installation)} {event}"
-    return _COMMANDS[mode].format(path=shlex.quote(launcher.path()), words=words)
-
-
-def first_command(installation: str, event: str, open_status: int) -> str:
-    """The command for the event with which a session begins."""
-    words = f"{shlex.quote(installation)} {event}"
-    return _FIRST.format(path=shlex.quote(launcher.path()), words=words, status=open_status)
-
-
 def log() -> str:
-    """Where the launcher writes down that nobody answered."""
+    """Return the path of the log in which the launcher records failures."""
     return os.path.join(places.state(), "bridge.log")
 
 
 def command_of(entry: Mapping[str, Any]) -> str:
-    """The command in an entry of ours."""
+    """Return the command of an entry of ours."""
     inner = entry["hooks"][0] if "hooks" in entry else entry
     return str(inner.get("command") or inner.get("bash"))

@@ -1,4 +1,4 @@
-"""Which events of an agent must lead to us: those that have hooks, that rules or a hub are for, or that carry state."""
+"""Which events of an agent must be wired: those with hooks, those for rules or a hub, and those that carry state."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _CLOSED = "pre-tool-call"
 
 
 def needed(events: Mapping[str, str], hooks: Iterable[Hook]) -> dict[str, str]:
-    """The agent's events that must be wired, each with ours."""
+    """Return the agent's events that must be wired, each with our name for it."""
     wanted = {*_STATE, *(hook.event for hook in hooks), *_others(events)}
     return {native: ours for native, ours in events.items() if ours in wanted}
 
 
 def _others(events: Mapping[str, str]) -> tuple[str, ...]:
-    """The events at which rules or a hub have a say, or learn that the person has said yes to the agent itself."""
+    """Return the events at which rules or a hub decide, or learn that the user approved a call in the agent."""
     if not presence.is_any():
         return ()
     learns = presence.is_joined() and "permission-request" in events.values()
@@ -34,33 +34,33 @@ def _others(events: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def in_force_in(record: Mapping[str, Any], hooks: Iterable[Hook]) -> list[Hook]:
-    """Those of some hooks that one installation runs: of folders, and of the files that were named for it."""
+    """Return the hooks that one installation runs: those of folders, and those of its `--config` files."""
     configs = set(map(places.file_identity, record["configs"]))
     return [hook for hook in hooks if hook.layer != "config" or places.file_identity(hook.source) in configs]
 
 
 def without_event(events: Mapping[str, str], hooks: Iterable[Hook]) -> list[Hook]:
-    """Hooks on events that the agent does not have."""
+    """Return the hooks on events that the agent does not have."""
     return [hook for hook in hooks if hook.event not in events.values()]
 
 
 def must_close(hooks: Iterable[Hook]) -> bool:
-    """Whether a guard is in force that would rather block than be absent."""
+    """Return whether a fail-closed hook on tool calls is among them."""
     return any(hook.fail_closed and not hook.is_shadow and hook.event == _CLOSED for hook in hooks)
 
 
 def closes(event: str, closed: bool) -> bool:
-    """Whether the line of an event blocks when nobody answers. At a stop that would keep the agent from ever ending."""
+    """Return whether an event is refused if Tenterhook cannot answer. A stop never is: the agent could not end."""
     return closed and event in (_CLOSED, "permission-request")
 
 
 def missing(record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook]) -> list[str]:
-    """The agent's events that have hooks and are not wired."""
+    """Return the agent's events that must be wired and are not."""
     return [native for native in needed(events, hooks) if native not in record["events"]]
 
 
 def problems(hooks: Iterable[Hook], root: str) -> list[Problem]:
-    """Hooks of a project that do not run in an agent that is guarded there: its settings do not lead to us yet."""
+    """Return a problem for each event that has hooks and is not wired in a guarded agent."""
     from ..agents import AGENTS
     from . import records
 
@@ -84,10 +84,9 @@ def problems(hooks: Iterable[Hook], root: str) -> list[Problem]:
 def keep_in_step(
     record: Mapping[str, Any], events: Mapping[str, str], hooks: Iterable[Hook], *, closed: bool
 ) -> list[str]:
-    """Have what is missing wired, by a process that the agent does not wait for; return what was missing.
+    """Wire missing events in a background process, and return them.
 
-    What an older version wrote is renewed too. `closed`: whether a guard is in force that would rather block than be
-    absent.
+    Entries of an older version are renewed too. `closed`: whether a fail-closed guard is in force.
     """
     from . import launcher
 
@@ -100,12 +99,13 @@ def keep_in_step(
         **record.get("environment", {}),
         "HOME": record["home"],
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "XDG_CONFIG_HOME": record["config"],
+        "XDG_STATE_HOME": os.path.dirname(record["state"]),
+        "XDG_CACHE_HOME": os.path.dirname(record["cache"]),
     }
-    environment |= {"XDG_CONFIG_HOME": record["config"], "XDG_STATE_HOME": os.path.dirname(record["state"])}
-    environment |= {"XDG_CACHE_HOME": os.path.dirname(record["cache"])}
+    sync = "tenterhook.install.settings_change:sync"
     try:
-        arguments = (dict(record), absent, closed)
-        processes.start_detached("tenterhook.install.settings_change:sync", *arguments, env=environment)
-    except OSError:  # no process to be had: the next session tries again
+        processes.start_detached(sync, dict(record), absent, closed, env=environment)
+    except OSError:  # the next session tries again
         pass
     return absent

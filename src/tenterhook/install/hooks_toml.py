@@ -1,4 +1,4 @@
-"""`hooks.toml` beside a person's hooks, edited to disable and enable single hooks; all else keeps its bytes."""
+"""Disabling and enabling single hooks in a `hooks.toml`; the rest of the file keeps its bytes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _DISABLE = ("hooks", "disable")
 
 
 def disable(file: str, name: str, until: datetime | None = None) -> bool:
-    """Disable a hook, in place of what the file says of it now; False if that is the same."""
+    """Disable a hook, replacing its entry if there is one. Return False if nothing changes."""
     entry = {"name": name, **({"until": until} if until is not None else {})}
     return settings_change.edit_file(file, lambda text: toml_editor.with_tables(text, _DISABLE, [entry], _names(name)))
 
 
 def enable(file: str, name: str) -> bool:
-    """Remove every entry that disables a hook; False if there is none."""
+    """Remove every entry that disables a hook. Return False if there is none."""
     return settings_change.edit_file(file, lambda text: toml_editor.with_tables(text, _DISABLE, [], _names(name)))
 
 

@@ -1,6 +1,6 @@
 """The interpreters of hooks as `install` records them: files, and those behind the shims of version managers.
 
-pyenv, rbenv, nodenv, asdf, mise and others put a program of their own in the place of `python3` or `node`. A file of a
+pyenv, rbenv, nodenv, asdf, mise and others replace `python3` or `node` by a program of their own. A file of a
 cloned project (`.python-version`, `.tool-versions`) can make it fail, and a guard with it. So hooks find the
 interpreter that the shim starts outside of any project before they find the shim. Our own must not be in a temporary
 environment either.
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ..model import Hook
 
-# How each tells where it is.
-_ASKED = {
+# How each prints its own path.
+_PATH_ARGUMENTS = {
     "python3": ("-I", "-c", "import sys; print(sys.executable)"),
     "python": ("-I", "-c", "import sys; print(sys.executable)"),
     "node": ("-p", "process.execPath"),
@@ -35,15 +35,15 @@ _ASKED = {
     "bun": ("-e", "console.log(process.execPath)"),
     "deno": ("eval", "console.log(Deno.execPath())"),
 }
-_PATIENCE = 10  # seconds
+_TIMEOUT = 10  # seconds
 _COMMON = ("python3", "python", "node", "bash", "sh", "zsh", "perl", "ruby", "php", "deno", "bun")
 
 
 @functools.cache
 def path_for_hooks(path: str) -> str:
-    """A `PATH` that has, before a directory of shims, the directories of the interpreters behind them."""
+    """Return a `PATH` with the directories of the real interpreters before the directories of their shims."""
     path = os.fsdecode(env_policy.absolute_only(os.fsencode(path)))
-    for name, arguments in _ASKED.items():
+    for name, arguments in _PATH_ARGUMENTS.items():
         shim = _found_shim(name, path)
         behind = _behind(shim, arguments) if shim is not None else None
         if shim is not None and behind is not None:
@@ -54,14 +54,14 @@ def path_for_hooks(path: str) -> str:
 
 
 def files(path: str, more: Iterable[str] = ()) -> dict[str, str]:
-    """The common interpreters, and `more`, by name: as found on a `PATH` of hooks, behind a shim if it is one.
+    """Return the files of the common interpreters, and of `more`, as found on a `PATH`; for a shim, the real one.
 
-    One that is a shim, and does not tell what it starts, is left out.
+    A shim whose interpreter cannot be found out is left out.
     """
     found = {}
     for name in dict.fromkeys((*_COMMON, *more)):
         file = entry_points.on_path(name, path)
-        arguments = _ASKED.get(name) or _ASKED.get(name.rstrip("0123456789."))
+        arguments = _PATH_ARGUMENTS.get(name) or _PATH_ARGUMENTS.get(name.rstrip("0123456789."))
         if file is not None and arguments is not None and _may_be_shim(file, name):
             file = _behind(file, arguments)
         if file is not None:
@@ -70,7 +70,7 @@ def files(path: str, more: Iterable[str] = ()) -> dict[str, str]:
 
 
 def named_by(hooks: Iterable[Hook]) -> set[str]:
-    """The interpreters that the scripts of hooks name without a path."""
+    """Return the interpreters that the scripts of hooks name without a path."""
     found = set()
     for hook in hooks:
         script = entry_points.entry_point(hook.folder)[0] if hook.folder is not None else None
@@ -83,13 +83,13 @@ def named_by(hooks: Iterable[Hook]) -> set[str]:
 
 
 def _found_shim(name: str, path: str) -> str | None:
-    """The program that is found first on a `PATH`, if it seems to be a shim."""
+    """Return the first program of this name on a `PATH` if it may be a shim."""
     found = entry_points.on_path(name, path)
     return found if found is not None and _may_be_shim(found, name) else None
 
 
 def _may_be_shim(program: str, name: str) -> bool:
-    """Whether it is a script, or a link to a program of another kind, or where shims are kept."""
+    """Return whether it is a script, a link to another kind of program, or in a directory of shims."""
     real = os.path.realpath(program)
     kind = name.rstrip("0123456789.")
     if os.path.basename(os.path.dirname(program)) == "shims" or not os.path.basename(real).startswith(kind):
@@ -102,26 +102,26 @@ def _may_be_shim(program: str, name: str) -> bool:
 
 
 def _behind(shim: str, arguments: tuple[str, ...]) -> str | None:
-    """The interpreter that a shim starts in the home directory, where no project is."""
+    """Return the interpreter that a shim starts in the home directory, outside of any project."""
     try:
         asked = subprocess.run(
             [shim, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd=places.home(),
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    told = os.fsdecode(asked.stdout).strip()
+    real = os.fsdecode(asked.stdout).strip()
     # it is found by its name, so it must have that name where it is
-    behind = os.path.join(os.path.dirname(told), os.path.basename(shim))
-    is_one = asked.returncode == 0 and os.path.isabs(told) and entry_points.can_run(behind)
+    behind = os.path.join(os.path.dirname(real), os.path.basename(shim))
+    is_one = asked.returncode == 0 and os.path.isabs(real) and entry_points.can_run(behind)
     return behind if is_one and os.path.dirname(behind) != os.path.dirname(shim) else None
 
 
-_PASSING = (
+_TEMPORARY = (
     *("/uv/archive-v", "/uv/environments-v", "/uv/builds-v"),
     *("/.cache/pipx/", "/pipx/.cache/"),  # what `pipx run` makes, today and before
     *("/build/", "/.tox/", "/.nox/"),
@@ -129,13 +129,13 @@ _PASSING = (
 
 
 def temporary() -> str | None:
-    """Why the line that `install` writes would soon lead nowhere; None if nothing speaks for that."""
+    """Return why this Tenterhook will probably be deleted soon; None if nothing indicates that."""
     for path in (sys.executable, BRIDGE):
         real = os.path.realpath(os.path.dirname(path))
-        for part in _PASSING:
+        for part in _TEMPORARY:
             if part in path or part in real:
                 return f"{path} belongs to an environment that is thrown away"
-        for place in dict.fromkeys(("/tmp", "/var/tmp", tempfile.gettempdir())):  # noqa: S108  # where things do not last
+        for place in dict.fromkeys(("/tmp", "/var/tmp", tempfile.gettempdir())):  # noqa: S108
             if (path + "/").startswith(place.rstrip("/") + "/"):
                 return f"{path} is in a temporary directory"
     return None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, NoReturn
 
-ROOT = "(object)"  # there was a file, with nothing but white space and comments in it
+ROOT = "(object)"  # the file had only white space and comments
 
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<comment>//[^\n]*?(?=\r?(?:\n|\Z))|/\*[\s\S]*?\*/)')
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
@@ -39,7 +39,7 @@ _NOT_JSON = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<constant>NaN|-?Infinity)')
 
 
 def hooks_of(text: bytes) -> dict[str, list[Any]]:
-    """Each event's groups, as parsed; empty if there are none. Raises `Refused` for a file that cannot be edited."""
+    """Return the parsed groups by event; empty if there are none. Raises `EditRefused` if the file cannot be edited."""
     return _read(decoded(text)[1]).hooks
 
 
@@ -50,10 +50,10 @@ def with_entries(
     created: frozenset[str] = frozenset(),
     beside: Mapping[str, Any] | None = None,
 ) -> Edited:
-    """The file in which the entries that are ours are exactly these; all else keeps its bytes and its place.
+    """Return the file in which the entries that are ours are exactly these; all else keeps its bytes and its place.
 
-    An entry that is there already stays where it is; the same call again changes nothing. `beside` are members that
-    the file needs next to `hooks`. `created` is what an earlier call reported; what this one reports includes it.
+    An existing entry stays where it is; the same call again changes nothing. `beside` are members that the file needs
+    next to `hooks`. `created` is what an earlier call returned; what this one returns includes it.
     """
     bom, body = decoded(text)
     made = set(created)
@@ -83,13 +83,14 @@ def with_entries(
             document = _put_member(document, (), "hooks", fresh)
             made |= {"hooks", *(f"hooks.{name}" for name in fresh)}
     document = _without_empty_events(document, made)
-    return Edited(encoded(bom, document.text), frozenset(_still_there(document, made)))
+    existing = {FILE, ROOT, *document.value, *(f"hooks.{event}" for event in document.hooks)}
+    return Edited(encoded(bom, document.text), frozenset(made & existing))
 
 
 def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozenset[str] = frozenset()) -> bytes:
-    """The file without our entries, and without what was `created` for them, where nothing else has moved in.
+    """Return the file without our entries, and without what was `created` for them, unless it is used by now.
 
-    Taking back what `with_entries` did gives the very bytes there were.
+    After `with_entries` this restores the original bytes.
     """
     bom, body = decoded(text)
     document = _read(body)
@@ -99,7 +100,7 @@ def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozen
     if "hooks" in created:
         document = _without_empty_member(document, (), "hooks")
     if FILE not in created or not any(document.hooks.values()):
-        # in a file that was made for us, other people's hooks may by now need a member beside `hooks`
+        # in a file that we created, hooks of others may by now need a member beside `hooks`
         for name in [name for name in reversed(document.value) if name in created and name != "hooks"]:
             document = _without_member(document, (), name)
     if FILE in created and not document.value and document.plain.strip() == document.text.strip() == "{}":
@@ -122,22 +123,19 @@ class _Document(NamedTuple):
         return found
 
     def outside(self) -> Listing:
-        """The file as a list whose one item is the object."""
+        """Return the file as a list whose one item is the object."""
         return Listing(0, (self.root,) if self.root else (), (), len(self.text), self.comments)
 
     def listing(self, path: tuple[str, ...]) -> Listing:
-        """The items of the array, or the members of the object, at a path of keys."""
+        """Return the items of the array, or the members of the object, at a path of keys."""
         assert self.root is not None
         at = self.root[0]
         for key in path:
-            at = self.members(at)[key]
+            at = dict(self.pairs(at))[key]
         return self._listing_at(at)
 
-    def members(self, at: int) -> dict[str, int]:
-        """Where the value of each key of the object at an offset begins."""
-        return dict(self.pairs(at))
-
     def pairs(self, at: int) -> list[tuple[str, int]]:
+        """Return the keys of the object at an offset, each with the offset of its value."""
         found = []
         for start, end in self._listing_at(at).items:
             key = _TOKEN.match(self.plain, start)
@@ -165,9 +163,7 @@ def _read(text: str) -> _Document:
     except json.JSONDecodeError as error:
         _refuse_syntax(plain, error)
     except (ValueError, RecursionError) as error:
-        raise EditRefused(
-            f"not readable as JSON: {error}", 1, "shorten the number or the nesting it speaks of"
-        ) from None
+        raise EditRefused(f"not readable as JSON: {error}", 1, "shorten the number, or reduce the nesting") from None
     for found in _NOT_JSON.finditer(plain):
         if found["constant"]:
             raise EditRefused(f"{found['constant']} is not JSON", _line(text, found.start()), "write a number or null")
@@ -196,7 +192,7 @@ def _refuse_shape(document: _Document) -> None:
         return
     if len(found) > 1:
         line = _line(document.text, found[1])
-        raise EditRefused('"hooks" is there twice', line, "merge the two: the agent reads the last one only")
+        raise EditRefused('"hooks" occurs twice', line, "merge the two: the agent reads the last one only")
     hooks = document.value["hooks"]
     if not isinstance(hooks, dict):
         line = _line(document.text, found[0])
@@ -205,14 +201,14 @@ def _refuse_shape(document: _Document) -> None:
     for event, at in document.pairs(found[0]):
         line = _line(document.text, at)
         if event in seen:
-            raise EditRefused(f'"{event}" is there twice', line, "merge the two: the agent reads the last one only")
+            raise EditRefused(f'"{event}" occurs twice', line, "merge the two: the agent reads the last one only")
         if not isinstance(hooks[event], list):
             raise EditRefused(f'"{event}" in "hooks" is not an array', line, f'write "{event}": [...]')
         seen.add(event)
 
 
 def _settle(document: _Document, event: str, wanted: list[Any], is_ours: Callable[[Any], bool]) -> _Document:
-    """Keep the entries of ours that are wanted, turn the others into what is missing, add or remove the rest."""
+    """Keep our entries that are wanted, replace others by missing ones, then add or remove the rest."""
     path = ("hooks", event)
     document = _parted(document, path, is_ours)
     missing, spare = settled(document.hooks[event], wanted, is_ours)
@@ -229,14 +225,14 @@ def _settle(document: _Document, event: str, wanted: list[Any], is_ours: Callabl
 
 
 def _parted(document: _Document, path: tuple[str, str], is_ours: Callable[[Any], bool]) -> _Document:
-    """Take hooks of ours out of groups that somebody else's have joined: such a group is theirs."""
+    """Remove our hooks from groups that also contain others: such a group is not ours."""
     for index, group in enumerate(document.hooks[path[1]]):
         inner = group.get("hooks") if isinstance(group, dict) else None
         if not isinstance(inner, list) or is_ours(group):
             continue
         for place in reversed([place for place, hook in enumerate(inner) if is_ours(hook)]):
             start, _ = document.listing(path).items[index]
-            listing = listing_at(document.plain, document.members(start)["hooks"], document.comments, _TOKEN)
+            listing = listing_at(document.plain, dict(document.pairs(start))["hooks"], document.comments, _TOKEN)
             document = _read(removed(document.text, listing, place))
     return document
 
@@ -293,7 +289,7 @@ def _without_empty_events(document: _Document, created: frozenset[str] | set[str
 
 
 def _without_empty_member(document: _Document, path: tuple[str, ...], key: str) -> _Document:
-    """Remove an empty array or object of ours; a comment in it is somebody's."""
+    """Remove an empty array or object that we created; one with a comment stays."""
     parent = document.value
     for name in path:
         parent = parent[name]
@@ -312,13 +308,8 @@ def _is_bare(document: _Document, listing: Listing) -> bool:
     return not document.text[listing.opening : listing.closing].strip()
 
 
-def _still_there(document: _Document, created: set[str]) -> set[str]:
-    there = {FILE, ROOT, *document.value, *(f"hooks.{event}" for event in document.hooks)}
-    return created & there
-
-
 def _spaced(document: _Document) -> bool:
-    """Whether a colon is followed by a space."""
+    """Return whether the file has a space after colons."""
     if document.root is None:
         return True
     return all(document.plain[at - 1] != ":" for _, at in document.pairs(document.root[0])[:1])
@@ -332,7 +323,7 @@ def _on_one_line(document: _Document) -> bool:
 
 
 def _unit(document: _Document) -> str:
-    """What one level of nesting is indented by: as the first member that has a line for itself."""
+    """Return the indentation of one level: that of the first member on a line of its own."""
     if document.root is not None:
         outer = indent_of(document.text, document.root[0])
         for start, _ in document.listing(()).items:

@@ -1,6 +1,6 @@
 """The launcher: the file that agents run at each event, which finds a Tenterhook that works.
 
-What is true of every installation of this account stands in it, so that an agent's settings name it and no more.
+It contains everything that all installations of this account share, so that an agent's settings only name it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..basics import env_policy, places, private_files
@@ -17,7 +18,7 @@ from ..catalog import project_root
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-VERSION = 2  # of the launcher and of the entries that name it; what another version wrote is renewed
+VERSION = 2  # of the launcher and of the entries that name it; those of another version are renewed
 BRIDGE = os.path.join(places.PACKAGE, "bridge.py")
 _TEMPLATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launcher.sh")
 # Where pipx and uv keep the interpreter of a Tenterhook that they installed, below the home.
@@ -33,7 +34,7 @@ def path() -> str:
 
 
 def fallback() -> str | None:
-    """The interpreter that answered in place of the one that was installed, since the launcher was written."""
+    """Return the interpreter that answered instead of the installed one since the launcher was written, or None."""
     try:
         with open(_fallback_file(), encoding="utf-8", errors="replace") as file:
             return file.read().strip() or None
@@ -42,8 +43,8 @@ def fallback() -> str | None:
 
 
 def forget_fallback() -> None:
-    """Have the launcher say again whether the Tenterhook answers that was installed."""
-    _remove(_fallback_file())
+    """Delete the record of a fallback: the launcher writes it again if another Tenterhook answers."""
+    Path(_fallback_file()).unlink(missing_ok=True)
 
 
 def _fallback_file() -> str:
@@ -51,27 +52,24 @@ def _fallback_file() -> str:
 
 
 def text(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str, str]) -> bytes:
-    """The launcher that starts `bridge` with `python`, and else what the other interpreters have.
+    """Return the launcher that starts `bridge` with `python`, or else Tenterhook with one of the other interpreters.
 
-    `recorded`: the person's own variables.
+    `recorded`: the user's own variables.
     """
     with open(_TEMPLATE, encoding="utf-8") as file:
         written = file.read()
     names = [name.decode() for name in env_policy.AT_START]
     own = [f"export {name}={shlex.quote(recorded[name])}\n" for name in names if name in recorded]
-    written = written.replace("@unset@", _wrapped(names)).replace("@exports@\n", "".join(own))
+    unset = " \\\n    ".join(textwrap.wrap(" ".join(names), 110))
+    written = written.replace("@unset@", unset).replace("@exports@\n", "".join(own))
     found = {"state": places.state(), "machine": _machine(), "python": python, "bridge": bridge}
     for name, value in found.items():
         written = written.replace(f"@{name}@", shlex.quote(value))
     return written.replace("@others@", " ".join(map(shlex.quote, others))).encode("utf-8", "surrogateescape")
 
 
-def _wrapped(words: Iterable[str]) -> str:
-    return " \\\n    ".join(textwrap.wrap(" ".join(words), 110))
-
-
 def _machine() -> str:
-    """What tells this machine from others that may share the home, as the launcher has it.
+    """Return an identifier of this machine among those that share the home directory, computed as in the launcher.
 
     Containers have an id of their own, none, or that of their host; several without an id count as one machine.
     """
@@ -85,10 +83,10 @@ def _machine() -> str:
 
 
 def others(known: Iterable[str]) -> list[str]:
-    """The interpreters to fall back on: known ones, and where pipx and uv have theirs, or would have.
+    """Return the interpreters to fall back on: known ones, and those where pipx and uv install them.
 
-    Only such as this account or root could have put there, and no repository. The interpreter that `install` runs with
-    is a person's choice, wherever it is: its other names are among them, since a new minor version changes its name.
+    Only paths that this account or root, and no repository, can write to; except for the other names of the interpreter
+    that runs `install`, which the user chose, and whose name changes with a minor version.
     """
     own = [os.path.join(os.path.dirname(sys.executable), name) for name in ("python3", "python")]
     tools = [os.path.join(places.home(), each) for each in _TOOLS]
@@ -100,17 +98,17 @@ def others(known: Iterable[str]) -> list[str]:
 
 
 def _may_be_started(python: str) -> bool:
-    """Whether no repository and no other account could have put an interpreter there, or could yet."""
+    """Return whether no repository and no other account can write an interpreter there."""
     if not os.path.isabs(python) or project_root.repository_can_reach(os.path.dirname(python), ""):
         return False
     there = python
-    while not os.path.exists(there):  # who can write to the directory above decides what comes to be there
+    while not os.path.exists(there):  # what is missing can be created by those who can write to the directory above
         there = os.path.dirname(there)
     return private_files.writable_by_others(there) is None
 
 
 def renew(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str, str], *, by_person: bool) -> None:
-    """Write the launcher as it has to be. After a person's own command no fallback answers any more."""
+    """Write the launcher if it differs. A command of the user also deletes the record of a fallback."""
     wanted = text(python, bridge, [each for each in dict.fromkeys(others) if each != python], recorded)
     if by_person:
         forget_fallback()
@@ -125,13 +123,6 @@ def renew(python: str, bridge: str, others: Iterable[str], recorded: Mapping[str
 
 
 def remove() -> None:
-    """Remove it: no agent's settings name it any more."""
-    _remove(path())
+    """Delete the launcher and the record of a fallback."""
+    Path(path()).unlink(missing_ok=True)
     forget_fallback()
-
-
-def _remove(file: str) -> None:
-    try:
-        os.unlink(file)
-    except FileNotFoundError:
-        pass

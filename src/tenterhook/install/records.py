@@ -1,6 +1,6 @@
-"""What `install` wrote down: where things are, what was chosen, and how to take it back.
+"""The records that `install` writes: paths, options, and what `uninstall` has to remove.
 
-`dispatch` believes this and nothing else, so that no environment and no repository can lead it elsewhere.
+`dispatch` uses these and nothing else, so that neither the environment nor a repository can redirect it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ def directory() -> str:
 
 
 def file(agent: Agent, root: str | None) -> str:
-    """The record of one agent: the person's, or that of a project."""
+    """Return the path of the record of one agent, for the user or for a project."""
     return os.path.join(directory(), installation(agent, root) + ".json")
 
 
 def installation(agent: Agent, root: str | None) -> str:
-    """What the launcher is told: the agent, and the project if it is installed in that alone."""
+    """Return the name of an installation: the agent, and the project if it is for one project only."""
     return agent.name if root is None else f"{agent.name}@{places.file_name(root)}"
 
 
 def read(path: str) -> dict[str, Any] | None:
-    """Return a record, or None where `dispatch` could not use it."""
+    """Return a record, or None if `dispatch` could not use it."""
     try:
         return install_record.read(path)
     except install_record.RecordError:
@@ -43,7 +43,7 @@ def read(path: str) -> dict[str, Any] | None:
 
 
 def all_records() -> list[dict[str, Any]]:
-    """Every installation of this person, in order of their names."""
+    """Return the records of all installations of this account, sorted by name."""
     try:
         names = sorted(os.listdir(directory()))
     except OSError:
@@ -52,7 +52,7 @@ def all_records() -> list[dict[str, Any]]:
     return [record for record in found if record is not None]
 
 
-# What a person's own command wrote down; an agent's process, whose environment is another's, does not change it.
+# Written by commands of the user; a process of an agent, which has another environment, does not change it.
 _PERSONAL = (
     *("python", "bridge", "others", "path", "home", "config", "state", "cache"),
     *("agent_home", "environment", "steering", "interpreters"),
@@ -71,7 +71,7 @@ def made(
     by_person: bool,
     named: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """A new record; which files were changed is added when they are. `named`: interpreters that hooks name."""
+    """Return a new record, without the changed files. `named`: interpreters that hooks name."""
     kept = {} if by_person else {name: before[name] for name in _PERSONAL if name in before}
     steering = kept.get("steering") or _steering()
     known = before.get("interpreters", {})
@@ -105,13 +105,13 @@ def made(
 
 
 def _steering() -> dict[str, str]:
-    """The person's variables that hooks get in place of the agent's."""
+    """Return the user's variables that hooks get instead of the agent's."""
     path = interpreters.path_for_hooks(os.environ.get("PATH", os.defpath))
     return {**dict(env_policy.of_person(os.environb)), "PATH": path}
 
 
 def _environment(agent: Agent) -> dict[str, str]:
-    """The variable that moved the agent's settings, if one did: who changes them later must find them again."""
+    """Return the variable that moved the agent's settings, if one did, so that they are found again later."""
     value = os.environ.get(agent.variable) if agent.variable else None
     return {agent.variable: value} if agent.variable and value else {}
 

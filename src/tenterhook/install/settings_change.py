@@ -6,6 +6,7 @@ import difflib
 import os
 import stat
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..agents import AGENTS
@@ -25,13 +26,13 @@ _ABSENT = "(absent)"  # in `created`: there was no file, not even an empty one
 
 
 class FileChange(NamedTuple):
-    """One file, as it is and as it will be; None: there is no file."""
+    """One file, as it is and as it will be; None if there is no file."""
 
     path: str
     before: bytes | None
     after: bytes | None
     created: frozenset[str] = frozenset()
-    directories: tuple[str, ...] = ()  # that were made for it, the deepest first
+    directories: tuple[str, ...] = ()  # that were created for it, the deepest first
 
     @property
     def changes(self) -> bool:
@@ -42,7 +43,7 @@ class FileChange(NamedTuple):
 
 
 class SettingsChange(NamedTuple):
-    """Everything that an installation, or its end, changes."""
+    """All changes of an installation, or of its removal."""
 
     agent: Agent
     root: str | None
@@ -68,17 +69,17 @@ def plan(
     must_close: bool = False,
     by_person: bool = True,
 ) -> SettingsChange:
-    """What installing now would change. Events that were wired for other projects stay wired; `also` are more.
+    """Return what installing would change. Events that were wired for other projects stay wired; `also` are more.
 
-    `closed`: as it was chosen before, unless it is chosen now; a guard that is to block when it fails, and is in force,
-    decides it (`must_close`). Which Tenterhook is started, and where things are, only a person's command decides.
+    `closed` None: as before. `must_close`: a fail-closed guard is in force, so that it is closed in any case. Only with
+    `by_person`, a command of the user, the paths of Tenterhook and its directories are recorded anew.
     """
     hooks = list(hooks)
     before = records.read(records.file(agent, root)) or {}
     events = {**event_wiring.needed(agent.events, hooks), **dict.fromkeys(also, "")}
     events |= {native: ours for native, ours in before.get("events", {}).items() if agent.events.get(native) == ours}
     events = {native: ours for native, ours in agent.events.items() if native in events}
-    # What version 0.1 closed stays closed everywhere: it may have been a person's choice.
+    # What version 0.1 closed stays closed everywhere: it may have been chosen by the user.
     everywhere = bool(before.get("everywhere", before.get("closed"))) if closed is None else closed
     closed = must_close or (bool(before.get("closed")) if closed is None else closed)
     known = () if forget_configs else before.get("configs", ())
@@ -100,7 +101,7 @@ def plan(
 
 
 def plan_removal(agent: Agent, root: str | None) -> SettingsChange:
-    """What taking it back would change, whatever has become of the files since."""
+    """Return what uninstalling would change in the files as they are now."""
     record = records.read(records.file(agent, root)) or {}
     path = record.get("settings") or agent.settings(root)  # the agent's folder may be named elsewhere by now
     text = _read(path)
@@ -135,7 +136,7 @@ def _trust(agent: Agent, trust: TrustTable, hashes: dict[str, str], before: dict
 
 
 def apply(change: SettingsChange, *, removal: bool = False) -> None:
-    """Write every file, and the record; nothing is written if one of the files has changed since it was planned."""
+    """Write all files and the record. Raises `HookError`, and writes nothing, if a file has changed since the plan."""
     path = records.file(change.agent, change.root)
     places.make_private(records.directory())
     with Lock(os.path.join(records.directory(), "lock")):
@@ -144,7 +145,8 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
         ours = {file["path"] for record in known for file in record["files"]}
         if not removal:
             # First: an entry without a launcher, and a launcher without a record, do not answer.
-            now = [change.record, *(each for each in known if _name(each) != _name(change.record))]
+            own = change.agent.name, change.root
+            now = [change.record, *(each for each in known if (each["host"], each["root"]) != own)]
             others = [python for each in now for python in (each["python"], *each.get("others", ()))]
             python, bridge, steering = (change.record[each] for each in ("python", "bridge", "steering"))
             launcher.renew(python, bridge, others, steering, by_person=change.by_person)
@@ -155,27 +157,22 @@ def apply(change: SettingsChange, *, removal: bool = False) -> None:
                     _keep_backup(file)
                 _write(file)
         if removal:
-            _remove(path)
+            Path(path).unlink(missing_ok=True)
             if not records.all_records():
                 launcher.remove()
 
 
-def _name(record: dict[str, Any]) -> tuple[str, str | None]:
-    """What tells one installation from another."""
-    return record["host"], record["root"]
-
-
 def check(change: SettingsChange) -> None:
-    """Refuse what cannot be written, before anything is."""
+    """Raise `HookError` if one of the files cannot be written."""
     for file in change.files:
         if file.changes:
             _check_writable(file)
 
 
 def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
-    """Wire events that have come to have hooks since `record` was written, and renew what an older version wrote.
+    """Wire events that have hooks since `record` was written, and renew entries of an older version.
 
-    What is in the way is written down.
+    Errors are logged.
     """
     try:
         agent = AGENTS[record["host"]]
@@ -187,14 +184,14 @@ def sync(record: dict[str, Any], absent: Iterable[str], closed: bool) -> None:
 
 
 def edit_file(path: str, edit: Callable[[bytes], bytes]) -> bool:
-    """Change one file of a person's as an edit says, links and mode kept; False if it is so already.
+    """Edit a file, keeping its mode and a link to it. Return False if nothing changes.
 
-    A file in which nothing is left is removed, unless it is a link. Raises `HookError` if it cannot be edited; then
-    nothing was changed.
+    A file that becomes empty is deleted, unless it is a link. Raises `HookError` if it cannot be edited; then it is
+    unchanged.
     """
     before = _read(path)
     after: bytes = _refusing(path, lambda: edit(before or b""))
-    is_empty = not after.strip() and not os.path.islink(path)  # the target of a link is somebody's own file
+    is_empty = not after.strip() and not os.path.islink(path)  # the target of a link is kept
     change = FileChange(path, before, None if is_empty else after)
     if not change.changes:
         return False
@@ -211,7 +208,7 @@ def _note(change: FileChange, before: dict[str, Any]) -> dict[str, Any]:
 
 
 def _missing_directories(path: str) -> list[str]:
-    """The directories that must be made before a file can be, the deepest first."""
+    """Return the directories to be created for a file, the deepest first."""
     missing = []
     directory = os.path.dirname(os.path.realpath(path))
     while not os.path.isdir(directory):
@@ -232,7 +229,7 @@ def _created(record: dict[str, Any], path: str) -> frozenset[str]:
 
 
 def _refusing(path: str, edit: Any) -> Any:
-    """Do an edit; a refusal says which file it is about."""
+    """Return the result of an edit. Raises `HookError` with the path if it is refused."""
     try:
         return edit()
     except text_edits.EditRefused as error:
@@ -243,11 +240,11 @@ def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise HookError(f"{path} is no file; nothing was changed", "make it a readable file")
+                raise HookError(f"{path} is not a regular file; nothing was changed", "make it a readable file")
             return file.read()
     except FileNotFoundError:
         if os.path.islink(path):
-            raise HookError(f"{path} is a link that leads nowhere", "fix or remove it") from None
+            raise HookError(f"{path} is a dangling link", "fix or remove it") from None
         return None
     except OSError as error:
         raise HookError(f"cannot read {path}: {error.strerror}", "make it a readable file") from None
@@ -267,7 +264,7 @@ def _check_writable(change: FileChange) -> None:
 
 
 def _keep_backup(change: FileChange) -> None:
-    """The file as it was, where a person finds it again."""
+    """Write the previous content to the directory of backups."""
     if change.before is not None:
         backups = os.path.join(records.directory(), "backups")
         places.make_private(backups)
@@ -275,19 +272,19 @@ def _keep_backup(change: FileChange) -> None:
 
 
 def backup_of(path: str) -> str:
-    """Where a file's last content before our change is kept."""
+    """Return the path of a file's backup."""
     return os.path.join(records.directory(), "backups", places.file_name(path))
 
 
 def _write(change: FileChange) -> None:
-    """Replace the file behind a link, not the link; keep its mode. What became unnecessary is removed."""
+    """Replace the file, or the target of a link, keeping its mode; or delete it and the directories created for it."""
     target = os.path.realpath(change.path)
     if change.after is None:
         os.unlink(target)
         for directory in change.directories:
             try:
                 os.rmdir(directory)
-            except OSError:  # somebody else's things are in it by now
+            except OSError:  # no longer empty
                 break
         return
     mode = stat.S_IMODE(os.stat(target).st_mode) if change.before is not None else 0o600
@@ -298,23 +295,16 @@ def _write(change: FileChange) -> None:
         with open(descriptor, "wb") as file:
             file.write(change.after)
             file.flush()
-            os.fsync(file.fileno())  # the person's own file: not empty after a power cut
+            os.fsync(file.fileno())  # a user's file must not be empty after a power cut
         os.chmod(temporary, mode)
         os.replace(temporary, target)
-    except BaseException:  # nothing half-written stays, whatever happened
-        _remove(temporary)
+    except BaseException:  # leave nothing half-written
+        Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-
-
 def diff(before: bytes, after: bytes, old: str, new: str, context: int = 3) -> str:
-    """A unified diff, empty only if nothing changes. Lines end as in the file; a missing last newline is said."""
+    """Return a unified diff, empty only if nothing changes. A missing newline at the end of the file is marked."""
     lines = difflib.unified_diff(lines_of(text_of(before)), lines_of(text_of(after)), old, new, n=context)
     return "".join(line if line.endswith("\n") else f"{line}\n{NO_NEWLINE}\n" for line in lines)
 

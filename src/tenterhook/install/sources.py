@@ -1,6 +1,6 @@
-"""Which files of hooks are in force where: agents' own, those that `install --config` named, those named just now.
+"""Which hooks files are in force where: settings of agents, and files named with `--config`, at install or now.
 
-Hook folders are in force everywhere. Every command asks here, so that all of them show the same hooks.
+Hook folders are in force everywhere. All commands use this module, so that they show the same hooks.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
     from ..model import Hook
 
-BUNDLED = "agent"  # our own agent, by the name it has in `trigger --agent`
+BUNDLED = "agent"  # the bundled agent, as in `trigger --agent`
 TRIGGER = "trigger"
 
 
 class Source(NamedTuple):
-    """A file of hooks. `places` are where it is in force: our own agent, `trigger`, agents; empty: this command."""
+    """A hooks file. `places`: where it is in force (the bundled agent, `trigger`, agents); empty: this command."""
 
     file: str
     places: tuple[str, ...] = ()
-    settings_of: str | None = None  # the agent whose own settings it is; it runs these hooks without us
+    settings_of: str | None = None  # the agent whose settings it is; it runs these hooks itself
 
     def __str__(self) -> str:
         titles = [title(place) for place in self.places]
@@ -40,40 +40,40 @@ class Source(NamedTuple):
         return f"{text}; {title(self.settings_of)}'s own settings" if self.settings_of else text
 
     def as_json(self) -> dict[str, object]:
-        """The file as data."""
+        """Return the file as printed with --json."""
         return {"file": self.file, "in_force_in": list(self.places), "settings_of": self.settings_of}
 
 
 def title(place: str) -> str:
-    """What people call a place where hooks are in force."""
+    """Return the display name of a place where hooks are in force."""
     if place in AGENTS:
         return AGENTS[place].title
     return "the bundled agent" if place == BUNDLED else place
 
 
 class InForce(NamedTuple):
-    """Every hook that is in force somewhere, and where."""
+    """All hooks that are in force somewhere, and where."""
 
     catalog: Catalog
     sources: tuple[Source, ...]
     refused: tuple[str, ...] = ()  # files named on the command line that cannot be used
 
     def source_of(self, hook: Hook) -> Source | None:
-        """The file a hook is from; None for a folder's."""
+        """Return the hooks file of a hook; None for a folder."""
         return next((source for source in self.sources if source.file == hook.source), None)
 
     def places(self, hook: Hook) -> tuple[str, ...]:
-        """Where a hook that may run is in force."""
+        """Return where a hook that may run is in force."""
         source = self.source_of(hook)
         return source.places if source is not None else (BUNDLED, TRIGGER, *_guarded(self.catalog.root))
 
     def problems(self) -> list[Problem]:
-        """What is wrong with the hooks, and hooks that an agent's settings do not lead to."""
+        """Return the problems of the catalog, and hooks whose event is not wired in an agent."""
         return [*self.catalog.problems, *event_wiring.problems(self.catalog.expected(), self.catalog.root)]
 
 
 def here(named: Sequence[str] = (), *, trust_project: bool = False) -> InForce:
-    """Everything that is in force somewhere, for the project of the current directory."""
+    """Load everything that is in force somewhere, for the project of the current directory."""
     root = project_root.project_root(os.getcwd())
     own, problems = _agents_own(root)
     trust = Trust(root, everything=trust_project)
@@ -81,13 +81,13 @@ def here(named: Sequence[str] = (), *, trust_project: bool = False) -> InForce:
 
 
 def for_agent(agent: str, root: str, named: Sequence[str] = (), trust: Trust | None = None) -> InForce:
-    """What is in force in one agent: ours, for which `trigger` stands by default, or another."""
+    """Load what is in force in one agent; `BUNDLED` is the bundled one."""
     files, problems = files_of(agent, root, named)
     return _loaded(root, files, named, problems, trust)
 
 
 def files_of(agent: str, root: str, named: Sequence[str] = ()) -> tuple[tuple[Source, ...], list[Problem]]:
-    """The files of hooks that are in force in one agent, and what is wrong with any that are not."""
+    """Return the hooks files that are in force in one agent, and problems of those that are not used."""
     if agent == BUNDLED:
         own, problems = _agents_own(root)
         return _merged(own, named), problems
@@ -95,7 +95,7 @@ def files_of(agent: str, root: str, named: Sequence[str] = ()) -> tuple[tuple[So
 
 
 def runs_itself(agent: Agent, file: str, root: str | None) -> bool:
-    """Whether an agent runs the hooks of a file without us."""
+    """Return whether an agent runs the hooks of a file itself."""
     own = [os.path.join(agent.home(), name) for name in (agent.file, *agent.also_read)]
     if root and agent.project_file:
         own.append(agent.settings(root))
@@ -122,20 +122,20 @@ def _agents_own(root: str) -> tuple[list[Source], list[Problem]]:
 
 
 def _installed(root: str) -> Iterator[Source]:
-    """The files that `install --config` named, for everywhere or for this project."""
+    """Yield the files of `install --config`, for the user and for this project."""
     for record in records.all_records():
         if record["host"] in AGENTS and record["root"] in (None, root):
             yield from (Source(config, (record["host"],)) for config in record["configs"])
 
 
 def _guarded(root: str) -> Iterator[str]:
-    """The agents whose settings lead to us in this project."""
+    """Return the agents that are guarded in this project."""
     hosts = [record["host"] for record in records.all_records() if record["root"] in (None, root)]
     return (name for name in AGENTS if name in hosts)
 
 
 def _merged(found: Iterable[Source], named: Iterable[str]) -> tuple[Source, ...]:
-    """Each file once, whatever it is called, with all places where it is in force."""
+    """Return each file once, also if it has several names, with all places where it is in force."""
     merged: dict[object, Source] = {}
     for source in (*found, *(Source(os.path.abspath(file)) for file in named)):
         key = file_identity(source.file)
@@ -151,13 +151,13 @@ def _loaded(
     problems: Sequence[Problem],
     trust: Trust | None = None,
 ) -> InForce:
-    not_asked_for = unnamed(files, named)
-    catalog = loading.load(root, [source.file for source in files], trust=trust).without_empty(not_asked_for)
-    refused = tuple(file for file in catalog.refused_configs if file not in not_asked_for)
+    not_named = unnamed(files, named)
+    catalog = loading.load(root, [source.file for source in files], trust=trust).without_empty(not_named)
+    refused = tuple(file for file in catalog.refused_configs if file not in not_named)
     return InForce(catalog._replace(problems=(*catalog.problems, *problems)), tuple(files), refused)
 
 
 def unnamed(files: Iterable[Source], named: Iterable[str]) -> frozenset[str]:
-    """The files that nobody named on the command line."""
+    """Return the files that were not named on the command line."""
     asked = set(map(file_identity, named))
     return frozenset(source.file for source in files if file_identity(source.file) not in asked)

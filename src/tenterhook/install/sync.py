@@ -1,4 +1,4 @@
-"""The agents that are guarded, brought in step with the hooks that there are, while a person waits and is told."""
+"""Wiring the events of current hooks in guarded agents, for commands that print what was changed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from ..agents.protocol import Agent
     from ..model import Hook
 
+_REFUSAL = "refusal of tool calls if Tenterhook cannot answer"
+
 
 class Changed(NamedTuple):
-    """An agent whose settings did not do what they must: what they do now, and what they still do not."""
+    """An agent with events that had to be wired: those that are now, and those that could not be."""
 
     agent: Agent
     wired: list[str]
@@ -28,15 +30,14 @@ class Changed(NamedTuple):
         if self.left:
             what = ", ".join(self.left)
             return f"not wired in {self.agent.title}: {what}; tenterhook install {self.agent.name} says why"
-        what = ", ".join(self.wired) or "a refusal where nobody answers"
+        what = ", ".join(self.wired) or _REFUSAL
         return f"wired in {self.agent.title}: {what}; restart it if it is running"
 
 
 def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False) -> list[Changed]:
-    """Lead the events of hooks to us in every agent that is guarded; return those where something had to be done.
+    """Wire the events of hooks in every guarded agent. Return the agents in which something was missing.
 
-    `root`: they are a project's, and matter to what guards every project and to what guards this one. `closed`: whether
-    a guard is in force that would rather block than be absent.
+    `root`: only installations for the user and for this project. `closed`: whether a fail-closed guard is in force.
     """
     hooks = list(hooks)
     changed = []
@@ -53,13 +54,13 @@ def wire(hooks: Iterable[Hook], *, root: str | None = None, closed: bool = False
             now = records.read(records.file(agent, record["root"])) or record
         left = event_wiring.missing(now, agent.events, hooks)
         if closed and not now["closed"]:
-            left.append("a refusal where nobody answers")
+            left.append(_REFUSAL)
         changed.append(Changed(agent, absent, left))
     return changed
 
 
 def _note_interpreters(agent: Agent, record: dict[str, Any], hooks: Iterable[Hook]) -> None:
-    """Record the interpreters that new hooks name, as they are found now; what is recorded stays as it is."""
+    """Record interpreters that new hooks name; those recorded before stay as they are."""
     known = record.get("interpreters", {})
     named = interpreters.named_by(hooks) - known.keys()
     found = interpreters.files(record.get("steering", {}).get("PATH", ""), named) if named else {}
@@ -71,7 +72,7 @@ def _note_interpreters(agent: Agent, record: dict[str, Any], hooks: Iterable[Hoo
 
 @contextmanager
 def settings_where_they_were(agent: Agent, record: dict[str, Any]) -> Iterator[None]:
-    """With the variable that moves an agent's settings as it was when they were changed."""
+    """Set the variable that moves an agent's settings as it was at install."""
     if agent.variable is None:
         yield
         return

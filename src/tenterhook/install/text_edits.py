@@ -1,7 +1,7 @@
 """Editing a list inside a text so that all else keeps its bytes, and what JSON and TOML settings have in common.
 
-Inserting and removing are inverse: what stands before an item of ours, back to the last comment, comma or bracket, is
-ours; what stands behind it is not.
+Inserting and removing are inverse: the text before an item of ours, back to the last comment, comma or bracket, is
+ours; the text behind it is not.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-# What `created` says beside the names of keys.
-FILE = "(file)"  # there was nothing at all
+# In `created`, beside the names of keys.
+FILE = "(file)"  # the file was empty or missing
 _BOM = "\ufeff"
 
 
 class EditRefused(HookError):
-    """A file that is not edited, as it is; nothing was changed."""
+    """A file that cannot be edited; it is unchanged."""
 
     def __init__(self, message: str, line: int, remedy: str) -> None:
         super().__init__(f"line {line}: {message}", remedy)
@@ -31,7 +31,7 @@ class EditRefused(HookError):
 
 
 class Edited(NamedTuple):
-    """A file's new text, and what had to be made for it: to be kept for the next edit, and for taking it back."""
+    """A file's new text, and what was created in it: needed for the next edit and for the removal."""
 
     text: bytes
     created: frozenset[str]
@@ -51,12 +51,12 @@ class Listing(NamedTuple):
         return bool(self.items) and len(self.commas) == len(self.items)
 
     def comment_between(self, start: int, end: int) -> tuple[int, int] | None:
-        """The last comment in a part of the text."""
+        """Return the last comment in a part of the text."""
         return max((span for span in self.comments if start <= span[0] and span[1] <= end), default=None)
 
 
 def settled(there: Sequence[Any], wanted: Sequence[Any], is_ours: Callable[[Any], bool]) -> tuple[list[Any], list[int]]:
-    """What is wanted and not there, and the places of entries of ours that are not wanted."""
+    """Return the wanted entries that are missing, and the indexes of entries of ours that are not wanted."""
     spare = [index for index, entry in enumerate(there) if is_ours(entry)]
     missing = []
     for entry in wanted:
@@ -74,7 +74,7 @@ def _same(one: object, other: object) -> bool:
 
 
 def listing_at(plain: str, at: int, comments: tuple[tuple[int, int], ...], tokens: re.Pattern[str]) -> Listing:
-    """The list whose bracket is at an offset, in a text without comments that is known to be well formed."""
+    """Return the list whose bracket is at an offset, in a well-formed text without comments."""
     items: list[tuple[int, int]] = []
     commas: list[int] = []
     depth, last = 0, at
@@ -101,7 +101,7 @@ def listing_at(plain: str, at: int, comments: tuple[tuple[int, int], ...], token
 
 
 def appended(text: str, listing: Listing, item: str, tail: str = "") -> str:
-    """The text with an item, white space included, behind the last one of a list and behind the comments on that."""
+    """Return the text with an item, with its white space, behind the last one of a list and its comments."""
     end = listing.items[-1][1] if listing.items else listing.opening
     behind = listing.commas[-1] + 1 if listing.ends_with_comma else end
     comment = listing.comment_between(end, listing.closing)
@@ -113,7 +113,7 @@ def appended(text: str, listing: Listing, item: str, tail: str = "") -> str:
 
 
 def removed(text: str, listing: Listing, index: int) -> str:
-    """The text without an item of a list, and without the white space and the comma that `appended` gave it."""
+    """Return the text without an item of a list, and without the white space and comma of `appended`."""
     start, end = listing.items[index]
     after = text[end:]
     if index < len(listing.commas):
@@ -130,7 +130,7 @@ def removed(text: str, listing: Listing, index: int) -> str:
     if not index and start > keep and not listing.comment_between(listing.opening, listing.closing):
         return text[:keep] + text[listing.closing :]
     if comment and text[comment[0] : comment[0] + 2] != "/*" and not re.match(r"[ \t]*\r?(?:\n|\Z)", after):
-        keep = start  # or the line comment would swallow what comes now
+        keep = start  # else the following text would become part of the line comment
     before = text[:keep]
     if index and not listing.ends_with_comma:
         comma = listing.commas[index - 1]
@@ -139,7 +139,7 @@ def removed(text: str, listing: Listing, index: int) -> str:
 
 
 def starts_line(text: str, at: int, after: int) -> bool:
-    """Whether there is nothing but white space before an offset on its line, which begins after the other one."""
+    """Return whether an offset is the first on its line, and the line begins after the offset `after`."""
     start = text.rfind("\n", 0, at) + 1
     return start > after and not text[start:at].strip()
 
@@ -151,13 +151,13 @@ def indent_of(text: str, at: int) -> str:
 
 
 def newline_of(text: str) -> str:
-    """How most lines end."""
+    """Return the line ending of most lines."""
     windows = text.count("\r\n")
     return "\r\n" if windows > text.count("\n") - windows else "\n"
 
 
 def decoded(data: bytes) -> tuple[str, str]:
-    """The byte order mark, if there is one, and the rest."""
+    """Return the byte order mark, if there is one, and the rest of the text."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -33,7 +33,7 @@ _AT_LINE = re.compile(r"at line (\d+)")
 
 
 def hooks_of(text: bytes) -> list[dict[str, Any]]:
-    """Return the parsed hooks; empty if there are none. Raises `Refused` for a file that cannot be edited."""
+    """Return the parsed hooks; empty if there are none. Raises `EditRefused` if the file cannot be edited."""
     return _tables(decoded(text)[1], _HOOKS)
 
 
@@ -61,9 +61,9 @@ def without_entries(text: bytes, is_ours: Callable[[Any], bool], created: frozen
 def with_tables(
     text: bytes, at: tuple[str, ...], entries: Sequence[Mapping[str, Any]], is_ours: Callable[[Any], bool]
 ) -> bytes:
-    """Return the file in which the tables of the array `at` for which `is_ours` holds are exactly these.
+    """Return the file in which the tables of the array `at` for which `is_ours` is true are exactly these.
 
-    `at` is the array's path: `("hooks", "disable")` for `[[hooks.disable]]`. Raises `Refused` as `hooks_of` does.
+    `at` is the array's path: `("hooks", "disable")` for `[[hooks.disable]]`. Raises `EditRefused` as `hooks_of` does.
     """
     bom, body = decoded(text)
     there = _tables(body, at)
@@ -81,7 +81,7 @@ def with_tables(
 def _in_place(
     body: str, at: tuple[str, ...], entries: Sequence[Mapping[str, Any]], is_ours: Callable[[Any], bool]
 ) -> str | None:
-    """Return the text with one table in the place of one other, so that comments stay with it."""
+    """Return the text with one table replaced by another, so that its comments stay; None if that is not possible."""
     there, spans = _tables(body, at), _spans(body, at, is_ours)
     ours = [index for index, entry in enumerate(there) if is_ours(entry)]
     if not len(ours) == len(spans) == len(entries) == 1:
@@ -93,7 +93,7 @@ def _in_place(
 
 
 def _with(body: str, at: tuple[str, ...], entries: list[dict[str, Any]], is_ours: Callable[[Any], bool]) -> str:
-    """Return the text with tables at its end, or in the inline array; raises `Refused` if they could not be removed."""
+    """Return the text with tables at its end or in the inline array. Raises `EditRefused` if it could not be undone."""
     newline = newline_of(body)
     tables = newline.join(array_table(at, entry, newline) for entry in entries)
     if at == _HOOKS:
@@ -106,7 +106,7 @@ def _with(body: str, at: tuple[str, ...], entries: list[dict[str, Any]], is_ours
         name = ".".join(at)
         remedy = f"write {''.join(f'[{key}] and ' for key in at[:-1])}[[{name}]] as tables of their own, not inline"
         message = f"`{name}` is written in a way that cannot be edited and restored"
-        raise EditRefused(message, _line_of(body, at), remedy)
+        raise EditRefused(message, line_of(body, at[0]), remedy)
     return edited
 
 
@@ -128,7 +128,7 @@ def _without(body: str, at: tuple[str, ...], is_ours: Callable[[Any], bool]) -> 
     if not _means(edited, expected):
         edited = _MARKERS.sub("", _with_tomlkit(body, at, ours, []))
     if not _means(edited, expected) or _comments(body) - _comments(edited):
-        raise EditRefused("our entries cannot be removed here", _line_of(body, at), "remove them with an editor")
+        raise EditRefused("our entries cannot be removed here", line_of(body, at[0]), "remove them with an editor")
     return edited
 
 
@@ -178,7 +178,8 @@ def _with_tomlkit(body: str, at: tuple[str, ...], remove: Sequence[int], entries
         return body  # which is checked, and refused
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def parsed(text: str) -> dict[str, Any]:
+    """Return the parsed text. Raises `EditRefused` with the line if it is not TOML."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -187,19 +188,18 @@ def _parsed(text: str) -> dict[str, Any]:
         what = str(error).partition(" (at ")[0]
         raise EditRefused(f"not TOML: {what}", max(line, 1), "fix this line") from None
     except (ValueError, RecursionError) as error:
-        raise EditRefused(
-            f"not readable as TOML: {error}", 1, "shorten the number or the nesting it speaks of"
-        ) from None
+        remedy = "shorten the number, or reduce the nesting"
+        raise EditRefused(f"not readable as TOML: {error}", 1, remedy) from None
 
 
 def _tables(body: str, at: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the array of tables at a path; raises `Refused` if something else is there."""
-    found: Any = _parsed(body)
+    """Return the array of tables at a path; raises `EditRefused` if it is something else."""
+    found: Any = parsed(body)
     for key in at:
         found = found.get(key, [] if key == at[-1] else {}) if isinstance(found, dict) else None
     if isinstance(found, list) and all(isinstance(table, dict) for table in found):
         return found
-    line, name = _line_of(body, at), ".".join(at)
+    line, name = line_of(body, at[0]), ".".join(at)
     if isinstance(found, dict) and at == _HOOKS:
         what = "`hooks` is a table: that is the old table format, which the agent does not read"
         raise EditRefused(what, line, "write each hook as a [[hooks]] table with event and command")
@@ -208,7 +208,7 @@ def _tables(body: str, at: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def _replaced(body: str, at: tuple[str, ...], tables: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the meaning of a text with other tables at a path."""
-    value = _parsed(body)
+    value = parsed(body)
     parent = value
     for key in at[:-1]:
         parent = parent.setdefault(key, {})
@@ -217,9 +217,9 @@ def _replaced(body: str, at: tuple[str, ...], tables: list[dict[str, Any]]) -> d
 
 
 def _means(text: str, expected: Mapping[str, Any]) -> bool:
-    """Whether a text parses to a value; what is empty may be missing."""
+    """Return whether a text parses to a value; an empty array may be missing."""
     try:
-        return _plain(_parsed(text)) == _plain(expected)
+        return _plain(parsed(text)) == _plain(expected)
     except EditRefused:
         return False
 
@@ -233,7 +233,7 @@ def _plain(value: Any) -> str:
     return json.dumps({**kept, "hooks": hooks or None}, sort_keys=True, default=str)
 
 
-def _line_of(text: str, at: tuple[str, ...]) -> int:
-    """Return the line of the first statement that names the array."""
-    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{at[0]}\b", text, re.MULTILINE)
+def line_of(text: str, key: str) -> int:
+    """Return the line of the first statement that begins with a key."""
+    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}\b", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else 1

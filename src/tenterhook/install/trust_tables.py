@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any
 
-from . import json_editor, text_edits
+from . import json_editor, text_edits, toml_editor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,12 +20,13 @@ def wanted(agent: Agent, settings: str, text: bytes) -> dict[str, str]:
 
 
 def given(trust: TrustTable, config: bytes) -> dict[str, str]:
-    """Return the hashes that the agent's settings hold."""
-    state: Any = _parsed(config)
+    """Return the hashes in the agent's settings, by key."""
+    text = text_edits.decoded(config)[1]
+    state: Any = toml_editor.parsed(text)
     for name in trust.table.split("."):
         state = state.get(name, {})
         if not isinstance(state, dict):
-            line = _line_of(config, name)
+            line = toml_editor.line_of(text, name)
             raise text_edits.EditRefused(f"`{name}` is not a table", line, "make it one; the agent cannot read it")
     return {key: str(value.get(trust.field)) for key, value in state.items() if isinstance(value, dict)}
 
@@ -52,7 +52,8 @@ def with_hashes(trust: TrustTable, config: bytes, hashes: dict[str, str], old: I
         parents = trust.table.split(".")
         tables = " and ".join(f"[{'.'.join(parents[: number + 1])}]" for number in range(len(parents)))
         remedy = f"write {tables} as tables of their own, or trust our hooks in the agent itself"
-        raise text_edits.EditRefused(f"no place for [{trust.table}] here", _line_of(config, parents[0]), remedy)
+        line = toml_editor.line_of(body, parents[0])
+        raise text_edits.EditRefused(f"[{trust.table}] cannot be added here", line, remedy)
     return edited
 
 
@@ -61,9 +62,8 @@ def without(trust: TrustTable, config: bytes, keys: Iterable[str]) -> bytes:
     bom, body = text_edits.decoded(config)
     for key in keys:
         body = _without(trust, body, key)
-    edited = text_edits.encoded(bom, body)
-    _parsed(edited)
-    return edited
+    toml_editor.parsed(body)
+    return text_edits.encoded(bom, body)
 
 
 def _without(trust: TrustTable, body: str, key: str) -> str:
@@ -77,22 +77,3 @@ def _without(trust: TrustTable, body: str, key: str) -> str:
     if body[:start].endswith("\n") or not start:
         end += len(re.match(r"(\r?\n)?", body[end:])[0])  # type: ignore[index]  # it always matches
     return body[:start] + body[end:]
-
-
-def _parsed(config: bytes) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text_edits.decoded(config)[1])
-    except tomllib.TOMLDecodeError as error:
-        found = re.search(r"at line (\d+)", str(error))
-        line = int(found[1]) if found else 1
-        raise text_edits.EditRefused(f"not TOML: {error}", line, "fix it; the agent cannot read it") from None
-    except (ValueError, RecursionError) as error:
-        remedy = "shorten the number or the nesting it speaks of"
-        raise text_edits.EditRefused(f"not readable as TOML: {error}", 1, remedy) from None
-
-
-def _line_of(config: bytes, name: str) -> int:
-    """Return the line of the first key or table of that name."""
-    text = text_edits.decoded(config)[1]
-    found = re.search(rf"^[ \t]*\[?[ \t]*{name}\b", text, re.MULTILINE)
-    return text.count("\n", 0, found.start()) + 1 if found else 1

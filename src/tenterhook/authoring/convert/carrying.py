@@ -98,12 +98,12 @@ def _carry(hook: Hook, target: Target, findings: Findings) -> Carried | None:
 
 
 def _check_characters(hook: Hook, findings: Findings) -> None:
-    """Leave out what holds lone surrogates, which only JSON can hold, or NUL, which no command line can."""
+    """Leave out hooks with lone surrogates, which only JSON can express, or with NUL in a command."""
     for key in ("name", "command", "tool", "pattern", "target", "description"):
         value = getattr(hook, key) or ""
         if value != value.encode("utf-8", "replace").decode() or ("\0" in value and key in ("command", "name")):
-            why = "it holds a character that cannot be written"
-            findings.lose(key, value, why, "take the character out", left_out=True)
+            why = "it contains a character that cannot be written"
+            findings.lose(key, value, why, "remove the character", left_out=True)
 
 
 # ---- what it runs
@@ -172,7 +172,7 @@ def _timeout(hook: Hook, target: Target, findings: Findings) -> float | int:
         unit = "whole seconds" if target.per_second == 1 else "whole milliseconds"
         limits = f", {target.shortest:g} to {target.longest:g} s" if target.longest < 10**5 else ""
         why = f"a timeout in {target.title} is in {unit}{limits}: it is {seconds:g} s there"
-        remedy = "set a timeout that both can hold"
+        remedy = "set a timeout that both allow"
         findings.lose("timeout", f"{hook.timeout:g} s", why, remedy, weaker=seconds < hook.timeout)
     return int(value) if value == int(value) else value
 
@@ -231,11 +231,11 @@ def is_automatic(hook: Hook) -> bool:
 
 
 def _unfit(name: str, target: Target) -> str | None:
-    """Return why the target cannot hold a name."""
+    """Return why a name is not possible in the target, or None."""
     if len(name.strip()) > _LONGEST_NAME and target.name in ("folder", "table"):
         return f"{target.title} takes {_LONGEST_NAME} characters"
     if target.name == "folder" and ("/" in name or any(ord(char) < 32 or ord(char) == 127 for char in name)):
-        return "the name of a folder holds no slash and no control characters"
+        return "the name of a folder contains no slash and no control characters"
     if target.name == "folder" and (name in (".", "..") or len(os.fsencode(name)) > _LONGEST_FILE_NAME):
         return "no folder can have this name"
     if name != name.strip() and target.name == "gemini":
@@ -249,7 +249,7 @@ _All = list[tuple[Carried, Findings]]
 
 
 def _in_sequence(carried: _All, target: Target) -> _All:
-    """Mark hooks that waited for each other, for Gemini CLI, which runs hooks in parallel unless told otherwise."""
+    """Mark hooks that waited for each other, for Gemini CLI, which runs hooks in parallel by default."""
     if target.name != "gemini":
         return carried
     waiting = [each.event for each, _ in carried if not each.hook.in_background]

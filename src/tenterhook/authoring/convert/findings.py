@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Loss(NamedTuple):
-    """A part of a hook that the target format cannot hold. An error if a block is, or may be, lost with it."""
+    """A part of a hook that the target format cannot express. An error if a block is, or may be, lost with it."""
 
     hook: str
     source: str
@@ -24,7 +24,7 @@ class Loss(NamedTuple):
     instead: str
     left_out: bool = False  # the hook is not written because of it
     severity: str = ERROR
-    to_check: bool = False  # it depends on what the command reads and prints, which is not looked at
+    to_check: bool = False  # it depends on what the command reads and prints, which is not analysed
 
     def as_json(self) -> dict[str, Any]:
         return {**self._asdict(), "value": light_json.plain(self.value)}
@@ -71,5 +71,5 @@ class Findings:
 
 
 def can_block(hook: Hook) -> bool:
-    """Whether the hook's decision counts where it is defined now."""
+    """Return whether the hook's decision counts in its own format."""
     return hook.spec.effect(hook.format) is Effect.DECIDES and not hook.in_background

@@ -79,7 +79,7 @@ def _from_one(hook: Hook, target: Target, findings: Findings) -> Matchers:
 
 
 def _never_matches(given: str | None, target: Target) -> bool:
-    """Whether the target keeps a text that is not a valid expression there either."""
+    """Return whether the target keeps a text that is not a valid expression there either."""
     if given is None or target.name != "array":
         return False
     try:

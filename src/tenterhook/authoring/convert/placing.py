@@ -86,7 +86,7 @@ def _mode(out: str) -> int:
 
 
 def _refuse_other_settings(file: str) -> None:
-    """Raise if a file holds anything besides hooks, as far as it can be read."""
+    """Raise if a file contains anything besides hooks, as far as it can be read."""
     try:
         with open(file, encoding="utf-8-sig") as stream:
             text = stream.read()
@@ -96,7 +96,7 @@ def _refuse_other_settings(file: str) -> None:
     others = [key for key in document if key != "hooks"] if isinstance(document, dict) else []
     if others:
         raise HookError(
-            f"{file} holds other settings as well ({', '.join(others[:3])}), which would be lost",
+            f"{file} contains other settings as well ({', '.join(others[:3])}), which would be lost",
             "write to another file, and copy its hooks over",
         )
 
@@ -132,7 +132,7 @@ def place_folders(conversion: Conversion, out: str, *, force: bool, sources: Seq
 
 
 def _move_in(conversion: Conversion, out: str, places: Sequence[str]) -> None:
-    """Write everything beside its place, then move it in; restore what was there if a move fails."""
+    """Write everything to a temporary directory, then move it; restore replaced folders if a move fails."""
     made = not os.path.isdir(out)
     _make_directory(out)
     temporary = tempfile.mkdtemp(prefix=".tenterhook-", dir=out)
@@ -191,25 +191,22 @@ def _write_one(each: Carried, folder: str) -> None:
         path = os.path.join(folder, each.script.path)
         os.mkdir(os.path.dirname(path), 0o755)
         _write_file(path, each.script.text, 0o755)
+    title = " ".join((each.name or "").split())
     definition = os.path.join(folder, "HOOK.md")
     if os.path.lexists(definition):
         os.unlink(definition)  # it may be a link to a file elsewhere
-    _write_file(definition, f"---\n{_front_matter(each)}---\n\n{body or f'# {_title(each)}'}\n", 0o644)
+    _write_file(definition, f"---\n{_front_matter(each)}---\n\n{body or f'# {title}'}\n", 0o644)
 
 
 def _write_file(path: str, text: str, mode: int) -> None:
-    """With this mode at most, whatever the umask: a hook that others can write to is refused."""
+    """Create a file with this mode, or a stricter umask's: a hook that others can write to is refused."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     with open(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
 
 
-def _title(each: Carried) -> str:
-    return " ".join((each.name or "").split())
-
-
 def _says_the_same(each: Carried, folder: str) -> bool:
-    """Whether the HOOK.md that was copied defines just this hook."""
+    """Return whether the copied HOOK.md defines exactly this hook."""
     read = folder_format.read(folder, "user").hook
     return read is not None and all(getattr(read, key) == value for key, value in _wanted(each).items())
 
@@ -231,7 +228,7 @@ def _wanted(each: Carried) -> dict[str, Any]:
 
 
 def _front_matter(each: Carried) -> str:
-    """Timeout, async and priority are always there: a `hooks.toml` may set other defaults."""
+    """Return the front matter, always with timeout, async and priority: a `hooks.toml` may set other defaults."""
     front: dict[str, Any] = {"name": each.name}
     if each.description:
         front["description"] = each.description

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from ...model import Hook
 
-# Problems of entries that a reader skips: they are there, and cannot be carried.
-_PASSED_OVER = ("foreign-event", "foreign-handler", "switched-off")
+# Problems of entries that a reader skips: they cannot be carried.
+_SKIPPED = ("foreign-event", "foreign-handler", "switched-off")
 # Errors that do not keep a hook from being read.
 _STILL_READABLE = ("no-script", "wrong-case")
 
@@ -44,10 +44,10 @@ def read(paths: Iterable[str]) -> Sources:
     notes: list[Note] = []
     for path in dict.fromkeys(map(os.path.abspath, paths)):
         _read(path, hooks, problems, notes)
-    passed = [problem for problem in problems if problem.code in _PASSED_OVER]
+    passed = [problem for problem in problems if problem.code in _SKIPPED]
     return Sources(
         tuple(hooks),
-        tuple(problem for problem in problems if problem.code not in _PASSED_OVER),
+        tuple(problem for problem in problems if problem.code not in _SKIPPED),
         tuple(_loss(problem) for problem in passed),
         tuple(notes),
     )
@@ -75,7 +75,7 @@ def _read(path: str, hooks: list[Hook], problems: list[Problem], notes: list[Not
 
 
 def _read_directory(path: str, hooks: list[Hook], problems: list[Problem], notes: list[Note]) -> None:
-    """The folders of a directory as its `hooks.toml` has them."""
+    """Read the folders of a directory, with the settings of its `hooks.toml`."""
     rules, trouble = layer_settings.read(path, ("user",))
     problems += trouble
     folders = [os.path.join(path, name) for name in sorted(os.listdir(path), key=os.fsencode)]

@@ -1,4 +1,4 @@
-"""The formats that hooks can be converted to: one row for each, with what it can hold."""
+"""The formats that hooks can be converted to: one row for each, with what it supports."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def target_for(name: str, out: str | None) -> Target:
 def event_name(hook: Hook, target: Target) -> str | None:
     """Return the target's name of a hook's event; None if it has no such event."""
     spec = hook.spec
-    if hook.format == target.name or (_sends_event_type(hook.format) and not target.has_one_matcher):
+    if hook.format == target.name or (hook.format in ("folder", "table") and not target.has_one_matcher):
         return hook.declared
     if target.is_agent:
         events = dialect(target.name).events
@@ -113,12 +113,8 @@ def event_name(hook: Hook, target: Target) -> str | None:
     return (spec.table_name or spec.name) if target.name == "table" else spec.name
 
 
-def _sends_event_type(form: str) -> bool:
-    return form in ("folder", "table")
-
-
 def refuses_event(target: Target, event: str) -> bool:
-    """Whether the agent that reads an array file itself would refuse all of it for the name of an event."""
+    """Return whether the agent that reads an array file itself would refuse the file because of an event's name."""
     agent = KNOWN_AGENTS["kimi-cli" if target.dialect == expressions.PYTHON else "kimi-code"]
     return target.name == "array" and event not in agent.events
 

@@ -1,1 +1,1 @@
-"""A real agent, run headless against a scripted model on loopback: is what we installed in force?"""
+"""Running a real agent headless, against a scripted model on loopback."""

@@ -1,4 +1,4 @@
-"""A model on loopback that answers from a script, in whichever protocol it is asked."""
+"""An HTTP server on loopback that answers as a model from a script, in each of the protocols."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _MODELS = {
     "data": [{"id": MODEL, "object": "model", "type": "model", "display_name": MODEL, "created": 0, "owned_by": "x"}],
     "models": [],
 }
-_LONGEST_HOLD = 20.0  # seconds: others may never ask for their turns
-# Asked beside the conversation; the number only has to be small enough.
+_LONGEST_WAIT = 20.0  # seconds for the other turns to be taken
+# Requests to count tokens; the number only has to be small.
 _COUNTS = {"/messages/count_tokens": {"input_tokens": 100}, ":countTokens": {"totalTokens": 100}}
 
 
 class ModelRequest(NamedTuple):
-    """What an agent asked, and when; times are `time.monotonic()`."""
+    """A request of an agent; times are `time.monotonic()`."""
 
     at: float  # when all of it had arrived
     answered: float  # when the last of the answer had been sent
@@ -45,7 +45,7 @@ class ModelRequest(NamedTuple):
 
 
 class ScriptedModel:
-    """Answers requests with tools from the script in turn; a closing text when that is used up. Ends with `close`."""
+    """Answers requests that have tools from the script in turn, then with a closing text. Runs until `close`."""
 
     def __init__(self, script: ModelScript | Iterable[Turn] = ()) -> None:
         self._script = script if isinstance(script, ModelScript) else ModelScript(script)
@@ -70,17 +70,17 @@ class ScriptedModel:
 
     @property
     def requests(self) -> list[ModelRequest]:
-        """Those that have been answered, in the order of their arrival."""
+        """The answered requests, in the order of their arrival."""
         with self._changed:
             return sorted(self._done, key=lambda request: request.at)
 
     def settle(self, seconds: float = 5) -> None:
-        """Wait for the requests under way: an agent may be gone before its last one is noted down here."""
+        """Wait for requests under way: an agent may end before its last one is recorded here."""
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0, seconds)
 
     def tool_results(self) -> list[str]:
-        """The text of every tool result, subagents' included, in the order in which they were first sent."""
+        """Return the text of every tool result, also of subagents, in the order in which they were first sent."""
         found: dict[str, str] = {}
         for request in self.requests:
             for call, result in _results(request):
@@ -88,7 +88,7 @@ class ScriptedModel:
         return list(found.values())
 
     def was_sent(self, text: str) -> bool:
-        """Whether a text was anywhere in what the model was sent."""
+        """Return whether a text occurs in any request."""
         return any(mentions(request.body, text) for request in self.requests)
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class ScriptedModel:
         self._server.end_connections()
 
     def answer(self, handler: _Handler, path: str, body: Any) -> None:
-        """Answer one request that has arrived, and note it down."""
+        """Answer one request and record it."""
         at = time.monotonic()
         protocol = protocols.of_path(path)
         with self._changed:
@@ -130,7 +130,7 @@ class ScriptedModel:
             turn.before()
         if turn is not None and turn.last:
             with self._changed:
-                self._changed.wait_for(lambda: self._script.is_used_up or self._closing.is_set(), _LONGEST_HOLD)
+                self._changed.wait_for(lambda: self._script.is_used_up or self._closing.is_set(), _LONGEST_WAIT)
         try:
             self._script.check_expected(given, json.dumps(body, ensure_ascii=False))
         except ScriptError as error:
@@ -181,10 +181,10 @@ class _Server(ThreadingHTTPServer):
             try:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass  # it has ended by itself
+                pass  # it has ended
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """An agent that hangs up, or is killed, is no error of ours."""
+        """Ignore connections that the agent closed."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -240,7 +240,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def send_events(self, events: Iterable[tuple[str | None, Any]]) -> None:
-        """Server-sent events; the end of the connection is the end of the stream."""
+        """Send server-sent events; the connection is closed at their end."""
         self.close_connection = True
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")

@@ -1,4 +1,4 @@
-"""The ways agents speak to a model, as one table. Each is a module with the functions of `Protocol`."""
+"""The model APIs that agents use, as one table. Each is a module with the functions of `Protocol`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class Protocol(Structure):
-    """One way to speak to a model."""
+    """A model API."""
 
     def has_tools(self, body: dict[str, Any]) -> bool:
-        """Whether the model could call tools; titles and summaries are asked for without."""
+        """Return whether the request has tools; those for titles and summaries have none."""
 
     def whole(self, body: dict[str, Any], turn: Turn) -> dict[str, Any]:
-        """The answer as one object."""
+        """Return the answer as one object."""
 
     def streamed(self, whole: dict[str, Any]) -> Iterator[tuple[str | None, Any]]:
-        """The same answer as events: name, if they have one, and data. Text is sent as it is."""
+        """Yield the same answer as events: name, if they have one, and data. Text is sent as it is."""
 
     def tool_results(self, body: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-        """The id of each tool call so far and what the agent says came of it, as it says it."""
+        """Yield the id of each tool call so far and its result, as the agent sent it."""
 
 
 PROTOCOLS: dict[str, Protocol] = {
@@ -47,7 +47,7 @@ _ENDINGS = {
 
 
 def of_path(path: str) -> str | None:
-    """The protocol that a path belongs to."""
+    """Return the protocol of a path, or None."""
     return next((name for ending, name in _ENDINGS.items() if path.endswith(ending)), None)
 
 
@@ -56,7 +56,7 @@ def is_streamed(path: str, body: dict[str, Any]) -> bool:
 
 
 def as_text(result: Any) -> str:
-    """A tool's result as text, from whichever shape an agent gave it."""
+    """Return a tool's result, of any shape, as text."""
     if isinstance(result, str):
         return result
     if isinstance(result, list):

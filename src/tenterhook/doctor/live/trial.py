@@ -1,4 +1,4 @@
-"""One headless run of an agent in a home of its own, and what came of it."""
+"""One headless run of an agent in a home directory of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from ...agents.protocol import Agent
 
 _MARK = "TRIAL_OF_TENTERHOOK"  # not TENTERHOOK_…, which hooks do not inherit
-_PATIENCE = 3.0  # seconds between asking a process to end and ending it
-_LOOKS = 5  # looks at the machine, a little apart, that must find nothing left
-_BEFORE = "Please say that you are ready."
+_GRACE = 3.0  # seconds between SIGTERM and SIGKILL
+_CHECKS = 5  # consecutive checks that must find no process
+_FIRST_PROMPT = "Please say that you are ready."
 
 
 class Trial(NamedTuple):
-    """What came of a run. Of a resumed session, the second process, unless the first one failed."""
+    """The result of a run. For a resumed session, of the second process, unless the first one failed."""
 
     exit_code: int
     stdout: str
@@ -62,10 +62,10 @@ def run(
     extra_env: Mapping[str, str] | None = None,
     grace: float = 0,
 ) -> Trial:
-    """Run an agent once, or twice to resume, and return when every process it started is gone.
+    """Run an agent once, or twice to resume, and return when every process it started has ended.
 
-    Its home is made ready first. `script` is answered by a model of its own unless a `model` is given. What the agent
-    leaves running has `grace` seconds to end by itself. The caller's environment does not reach it.
+    Its home is prepared first. `script` is for a model of its own unless a `model` is given. Processes that the agent
+    leaves running have `grace` seconds to end. The agent does not inherit the caller's environment.
     """
     with ExitStack() as stack:
         model = model or stack.enter_context(ScriptedModel(script))
@@ -85,7 +85,7 @@ def run(
         }
         commands = [agent.command(executable, prompt, project, mode, resume=mode == RESUMED)]
         if mode == RESUMED:
-            commands.insert(0, agent.command(executable, _BEFORE, project, mode))
+            commands.insert(0, agent.command(executable, _FIRST_PROMPT, project, mode))
         begun = time.monotonic()
         for command in commands:
             ended = _run(command, environment, project, scratch, begun + timeout - time.monotonic(), grace)
@@ -107,7 +107,7 @@ def run(
 def _run(
     command: list[str], environment: dict[str, str], project: Path, scratch: Path, timeout: float, grace: float
 ) -> _Ended:
-    """One process to its end. Output goes to files: whatever a child of it keeps open, nobody waits for it."""
+    """Run one process to its end. Output goes to files: a child that keeps a pipe open would block the caller."""
     files = scratch / "stdout", scratch / "stderr"
     timed_out = False
     with files[0].open("wb") as stdout, files[1].open("wb") as stderr:
@@ -132,24 +132,25 @@ def _run(
 
 
 def _end(process: subprocess.Popen[bytes], leader: processes.Process, mark: str, grace: float) -> None:
-    """End the process group and the marked processes that left it; return when all of them are gone."""
+    """End the process group and the marked processes that left it; return when all have ended."""
     if not _wait_for_none(process, mark, grace):
-        for number, patience in ((signal.SIGTERM, _PATIENCE), (signal.SIGKILL, 0)):
+        for number, patience in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, 0)):
             for pid in _marked(mark):
-                _signal(pid, number)
+                with suppress(ProcessLookupError, PermissionError):  # it has ended
+                    os.kill(pid, number)
             processes.end_group(leader, patience, process.poll)
-            if _wait_for_none(process, mark, _PATIENCE):
+            if _wait_for_none(process, mark, _GRACE):
                 break
     processes.end_group(leader, 0, process.poll)  # a child may have cleared its environment
     process.wait()
 
 
 def _wait_for_none(process: subprocess.Popen[bytes], mark: str, seconds: float) -> bool:
-    """Whether all are gone in time; asked several times, as a process has no environment while it becomes a program."""
+    """Return whether all end in time. Checked several times: during exec a process has no environment."""
     deadline = time.monotonic() + seconds
-    looks = 0
-    while looks < _LOOKS:
-        looks = 0 if process.poll() is None or _marked(mark) else looks + 1
+    checks = 0
+    while checks < _CHECKS:
+        checks = 0 if process.poll() is None or _marked(mark) else checks + 1
         if time.monotonic() >= deadline:
             return False
         time.sleep(0.02)
@@ -157,7 +158,7 @@ def _wait_for_none(process: subprocess.Popen[bytes], mark: str, seconds: float) 
 
 
 def _marked(mark: str) -> list[int]:
-    """The processes with our mark in their environment: those too that made a session of their own."""
+    """Return the processes with our mark in their environment, also those in other sessions."""
     wanted = f"{_MARK}={mark}".encode()
     found = []
     for entry in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
@@ -165,14 +166,7 @@ def _marked(mark: str) -> list[int]:
             try:
                 environment = Path("/proc", entry, "environ").read_bytes()
             except OSError:
-                continue  # gone, or not ours
+                continue  # ended, or not ours
             if wanted in environment.split(b"\0"):
                 found.append(int(entry))
     return found
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass  # it went by itself
