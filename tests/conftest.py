@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support import end_of_the_agent, forget_marks
 from tenterhook.basics import places
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start here; each would compile all of us
+
+settings.register_profile(
+    "tenterhook",
+    deadline=None,
+    database=None,
+    derandomize=True,  # the same examples each time: a failure is the change's, not the day's
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("tenterhook")
 
 
 # Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from strategies import any_text, json_values
 from support import array_hook, decide, folder_hook, shell_call, table_hook, user_hooks, write_config
-from tenterhook import Engine, Event, Outcome, Run, Verdict
+from tenterhook import Action, Engine, Event, Hook, Outcome, Run, Verdict
+from tenterhook.engine.decisions import read_decision
+from tenterhook.engine.verdicts import merge
+from tenterhook.events import EVENTS
 from tenterhook.model import Failure
 
 if TYPE_CHECKING:
@@ -430,3 +437,65 @@ def test_at_a_permission_request_decision_allow_is_approve(
 )
 def test_an_approval_has_a_scope(project: Path, answer: object, scope: str | None) -> None:
     assert printed(project, answer, event="permission-request").scope == scope
+
+
+answers = st.fixed_dictionaries(
+    {},
+    optional={
+        "decision": st.sampled_from(["allow", "deny", "block", "ask", "approve"]) | json_values,
+        "reason": json_values,
+        "modified_input": json_values,
+        "additional_context": json_values,
+        "message": json_values,
+        "scope": st.sampled_from(["once", "session"]) | json_values,
+        "log": json_values,
+        "hookSpecificOutput": json_values
+        | st.fixed_dictionaries(
+            {}, optional={"permissionDecision": st.sampled_from(["allow", "deny"]) | json_values, "reason": json_values}
+        ),
+    },
+)
+
+
+printed_texts = (
+    st.binary(max_size=200).map(lambda data: data.decode("utf-8", "replace"))
+    | any_text
+    | json_values.map(json.dumps)
+    | answers.map(json.dumps)
+    | st.tuples(any_text, answers.map(json.dumps)).map("\n".join)
+    | st.integers(1, 100_000).map(lambda depth: "[" * depth)
+    | st.integers(1, 100_000).map(lambda depth: '{"a":' * depth + "1" + "}" * depth)
+)
+
+
+@given(
+    stdout=printed_texts,
+    stderr=any_text,
+    code=st.sampled_from([0, 2]),
+    event=st.sampled_from(EVENTS),
+    family=st.sampled_from(["folder", "table", "array"]),
+)
+@settings(max_examples=120)
+def test_no_output_of_a_hook_raises(stdout: str, stderr: str, code: int, event: Any, family: str) -> None:
+    run = Run(Hook("h", event.name, event.name, family), exit_code=code, stdout=stdout, stderr=stderr)
+    decision = read_decision(run)
+    assert (decision.action is Action.DENY) or code == 0
+    if decision.action is Action.DENY:
+        assert decision.reason
+    json.dumps(merge(Event(event.name), [run._replace(decision=decision)]).as_json())
+
+
+@given(stdout=printed_texts, why=st.sampled_from(list(Failure)), closed=st.booleans())
+@settings(max_examples=60)
+def test_a_failure_decides_nothing_unless_the_hook_fails_closed(stdout: str, why: Failure, closed: bool) -> None:
+    hook = Hook("h", "pre-tool-call", "PreToolUse", "array", fail_closed=closed)
+    decision = read_decision(Run(hook, failure=why, why=str(why), exit_code=0, stdout=stdout))
+    assert decision.action is (Action.DENY if closed else Action.NONE)
+
+
+@given(answer=answers)
+@settings(max_examples=60)
+def test_only_permission_decisions_skip_the_question_of_a_call(answer: dict[str, Any]) -> None:
+    run = Run(Hook("h", "pre-tool-call", "PreToolUse", "array"), exit_code=0, stdout=json.dumps(answer))
+    if read_decision(run).action is Action.APPROVE:
+        assert answer["hookSpecificOutput"]["permissionDecision"] in ("allow", "approve")

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import array_hook, folder_hook, table_hook, until, user_hooks, write_config
+from support import (
+    array_hook,
+    folder_hook,
+    table_hook,
+    until,
+    user_hooks,
+    write_config,
+)
 from tenterhook import Engine, Event, Verdict
 from tenterhook.basics.protected_places import MOVED
+from tenterhook.engine.sessions import Session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -392,3 +400,29 @@ def test_variables_a_resumed_session_sets_again_replace_the_old_ones(project: Pa
     first = engine.session_variables(SESSION)
     start(engine, source="resume")
     assert engine.session_variables(SESSION) != first
+
+
+@pytest.mark.promise("a careless model")
+def test_a_disk_that_cannot_be_written_loses_no_block(project: Path, home: Path) -> None:
+    """A full or read-only disk loses no block."""
+    state = home / ".local" / "state"
+    state.parent.mkdir(parents=True)
+    state.write_text("a file where a directory should be")
+    config = write_config(project / "c.toml", table_hook("echo A=1 >> .kimi/env; exit 2", event="session_start"))
+    (project / ".kimi").mkdir()
+    engine = Engine.load(configs=[config])
+    for _ in range(2):
+        assert engine.decide(Event("pre-session", session_id="s")).denied
+    assert os.stat(os.devnull).st_mode & 0o777 == 0o666
+
+
+def test_an_env_file_that_became_a_link_is_not_followed(home: Path, tmp_path: Path) -> None:
+    session = Session("s")
+    assert session.open() is None
+    victim = tmp_path / "victim"
+    victim.write_text("x")
+    victim.chmod(0o644)
+    os.unlink(session.env_file)
+    os.symlink(victim, session.env_file)
+    assert session.open() is not None
+    assert victim.stat().st_mode & 0o777 == 0o644

@@ -1,4 +1,4 @@
-"""What leaves the house keeps to its schema."""
+"""The values: events are frozen and hold plain JSON; a verdict as JSON keeps to its schema."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from strategies import json_values
 from support import array_hook, folder_hook, project_hooks, table_hook, trigger, write_config
+from tenterhook import Event
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+@given(fields=st.dictionaries(st.text("abcdefghij_", min_size=1), json_values, max_size=4))
+@settings(max_examples=80)
+def test_an_event_replaced_by_itself_is_the_same(fields: dict[str, Any]) -> None:
+    event = Event("pre-tool-call", session_id="s", **{f"f_{key}": value for key, value in fields.items()})
+    again = event.replace()
+    assert (again.fields, again.timestamp, again.work_dir) == (event.fields, event.timestamp, event.work_dir)
 
 
 @pytest.fixture
