@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -21,22 +20,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def guard(home: Path) -> Path:
     return folder_hook(user_hooks(home), "guard", "echo no >&2; exit 2", priority=1)
-
-
-@pytest.mark.parametrize("opening", ["a: " + "[" * 30000, "- " * 30000, "? " * 30000, "a: " + "{a: " * 30000])
-def test_front_matter_that_nests_without_end_is_a_problem_not_a_crash(project: Path, opening: str) -> None:
-    made = folder_hook(project_hooks(project), "deep")
-    (made / "HOOK.md").write_text(f"---\n{opening}\n---\n")
-    ended = tenterhook("list", "--json")
-    assert ended.returncode == 0
-    assert [problem["code"] for problem in json.loads(ended.stdout)["problems"]] == ["bad-yaml"]
-
-
-def test_a_key_that_is_there_twice_refuses_the_hook(home: Path, project: Path) -> None:
-    made = folder_hook(user_hooks(home), "twice")
-    (made / "HOOK.md").write_text("---\nname: twice\ntrigger: before_tool\ntrigger: after_tool\n---\n")
-    (problem,) = Engine.load().problems
-    assert (problem.code, problem.line, problem.key) == ("bad-yaml", 4, "trigger")
 
 
 @pytest.mark.promise("a hostile repository")
