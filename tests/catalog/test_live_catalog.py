@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from catalog.changes import CHANGES, age, indexed, many_hooks, trusted
-from dispatch.test_daemon_server import ask
-from dispatch.test_dispatch import SERVE, install, payload
+from dispatch.bridges import SERVE, ask, install, payload
 from support import folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks
 from tenterhook import Engine
 from tenterhook.catalog import index, loading
