@@ -29,7 +29,12 @@ settings.load_profile("tenterhook")
 
 # Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
 SLOW = (
-    *("agents/test_codex", "bundled_agent/test_killed", "bundled_agent/test_network", "bundled_agent/test_replay"),
+    *(
+        "agents/test_codex_trust",
+        "bundled_agent/test_killed",
+        "bundled_agent/test_network",
+        "bundled_agent/test_replay",
+    ),
     *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_new", "authoring/test_trying"),
     *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
     *("hooks/test_protect_hooks", "hub", "install/test_settings_files", "install/test_reinstalling"),

@@ -14,7 +14,8 @@ from tenterhook.basics import light_json
 from tenterhook.formats import payloads
 
 if TYPE_CHECKING:
-    from tenterhook.agents.wire import Received
+    from tenterhook import Verdict
+    from tenterhook.agents.wire import HookOutput, Received
 
 
 DATA = Path(__file__).parent / "data"
@@ -116,3 +117,9 @@ def told(received: Received, format_: str = "folder") -> dict[str, Any]:
     sent_to_it = payloads.payload(as_hook(format_, received.event, declared), received.event)
     decoded: dict[str, Any] = json.loads(light_json.encode(sent_to_it))
     return decoded
+
+
+def answer(file: str, verdict: Verdict) -> HookOutput:
+    """What an agent is told at a recorded event, `agent/Event`, if hooks decide so."""
+    received = read(DATA / f"{file}.json")
+    return AGENTS[file.partition("/")[0]].write_verdict(received, verdict._replace(event=received.event.canonical))

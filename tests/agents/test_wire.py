@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hosts.observed import DOES, Does, parsed
 from hosts.recorded import DATA, RECORDED, each_agent, native_name
 from tenterhook import Action, Verdict
-from tenterhook.agents import AGENTS
+from tenterhook.agents import AGENTS, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from tenterhook.agents.wire import HookOutput, Received
 
 REASON, CONTEXT, MESSAGE = "because of §1", "the model should know", "the person should know"
-
-
-# ---- what an agent does with an answer, each as it was observed
 
 
 # ---- what must come out
@@ -290,3 +287,20 @@ def test_no_words_of_a_hook_break_an_answer(
 
 
 EVENTS_OF = {agent: [received for _, received in received_events(agent)] for agent in AGENTS}
+
+
+@pytest.mark.parametrize(("host", "tool"), [("kimi-cli", "WriteFile"), ("kimi-code", "Write"), ("copilot", "create")])
+def test_a_decoy_beside_the_key_that_the_tool_reads_hides_nothing(host: str, tool: str) -> None:
+    native, named, given = BEFORE[host]
+    tool_input = {"path": "/etc/secret", "file_path": "/tmp/harmless", "filename": "/tmp/other", "content": "x"}
+    received = AGENTS[host].read_event({named: tool, given: tool_input, "cwd": "/"}, native)
+    assert received.event.tool_input["file_path"] == "/etc/secret"
+    changed = {**received.event.tool_input, "file_path": "/elsewhere"}
+    assert wire.native_input(received, changed)["path"] == "/elsewhere"
+
+
+BEFORE = {
+    "kimi-cli": ("PreToolUse", "tool_name", "tool_input"),
+    "kimi-code": ("PreToolUse", "tool_name", "tool_input"),
+    "copilot": ("preToolUse", "toolName", "toolArgs"),
+}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosts.recorded import DATA, FORMATS, MEANS, RECORDED, each_agent, native_name, read, recorded, sent, told
-from support import folder_hook, tenterhook, user_hooks
-from tenterhook.agents import AGENTS, wire
+from tenterhook.agents import AGENTS
+from tenterhook.agents.protocol import MODES, PROMPT, SUBAGENT
 from tenterhook.events import tool_names
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tenterhook.agents.wire import Received
 
 
@@ -26,12 +24,6 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
     max_leaves=6,
 )
-
-
-def examples(number: int) -> settings:
-    """The same examples each time; each test's empty home may be shared by them."""
-    shared = [HealthCheck.function_scoped_fixture]
-    return settings(max_examples=number, deadline=None, database=None, derandomize=True, suppress_health_check=shared)
 
 
 def given_input(payload: dict[str, Any]) -> Any:
@@ -121,7 +113,7 @@ def test_nothing_of_a_payload_is_lost_to_a_folder_hook(agent: str) -> None:
                 assert value in fields, key
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(
     file=st.sampled_from(RECORDED),
     extra=st.dictionaries(
@@ -143,7 +135,7 @@ def test_a_field_that_nobody_knows_reaches_a_folder_hook(file: Path, extra: dict
 
 
 @each_agent
-@examples(25)
+@settings(max_examples=25)
 @given(
     native=any_text.filter(lambda name: name not in {each for names in MEANS.values() for each in names}),
     payload=st.dictionaries(any_text, json_values, max_size=5),
@@ -195,7 +187,7 @@ RESULTS = [file for file in RESULTS if file.stem in ("PostToolUse", "AfterTool")
 
 
 @pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.parent.name)
-@examples(40)
+@settings(max_examples=40)
 @given(response=json_values.filter(lambda value: value is not None))
 def test_a_tools_result_of_any_shape_comes_back_as_it_was(file: Path, response: Any) -> None:
     """Tools of other servers answer with lists, strings and numbers as well."""
@@ -209,7 +201,7 @@ PROMPTS = [file for file in PROMPTS if file.parent.name not in ("kimi-cli", "dro
 
 
 @pytest.mark.parametrize("file", PROMPTS, ids=lambda file: file.parent.name)
-@examples(20)
+@settings(max_examples=20)
 @given(prompt=any_text | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": any_text}), max_size=3))
 def test_a_prompt_of_any_shape_comes_back_as_it_was(file: Path, prompt: Any) -> None:
     received = read(file, prompt=prompt)
@@ -219,7 +211,7 @@ def test_a_prompt_of_any_shape_comes_back_as_it_was(file: Path, prompt: Any) -> 
 
 
 @each_agent
-@examples(60)
+@settings(max_examples=60)
 @given(
     native=st.sampled_from(["PreToolUse", "BeforeTool", "preToolUse", "Stop", "agentStop", "SessionStart"]),
     payload=st.dictionaries(
@@ -242,59 +234,17 @@ def test_a_payload_of_wrong_types_is_still_an_event(agent: str, native: str, pay
     told(received)
 
 
-def test_a_patch_names_the_file_that_it_changes() -> None:
-    patch = (
-        "*** Begin Patch\n*** Update File: src/a b.py\n*** Move to: c\n@@\n-x\n+y\n*** Delete File: d\n*** End Patch"
-    )
-    payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
-    received = AGENTS["codex"].read_event(payload, "PreToolUse")
-    paths = ["src/a b.py", "c", "d"]
-    assert received.event.tool_input == {"command": patch, "file_path": "src/a b.py", "file_paths": paths}
-    changed = {**received.event.tool_input, "command": patch.replace("+y", "+z")}
-    assert wire.native_input(received, changed) == {"command": patch.replace("+y", "+z")}
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_mode_has_a_command_that_says_the_prompt_or_a_reason_why_not(name: str, tmp_path: Path) -> None:
+    agent = AGENTS[name]
+    assert {*agent.modes, *agent.missing_modes} == set(MODES)
+    for mode in agent.modes:
+        assert PROMPT in agent.command(Path("/bin/agent"), PROMPT, tmp_path, mode)
 
 
-@pytest.mark.promise("a model that tries")
-def test_space_around_a_head_of_a_patch_hides_no_file() -> None:
-    """Hooks are told every file of a Codex patch, also where spaces or form feeds are around a name."""
-    patch = (
-        "*** Begin Patch\n*** Add File: x\n+a\n  *** Update File: b\n@@\n\t*** Delete File: d \r\n*** Add File:  \f/e\n"
-    )
-    payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
-    received = AGENTS["codex"].read_event(payload, "PreToolUse")
-    assert received.event.tool_input["file_paths"] == ["x", "b", "d", " \f/e"]  # as Codex reads them
-
-
-@pytest.mark.parametrize(("host", "tool"), [("kimi-cli", "WriteFile"), ("kimi-code", "Write"), ("copilot", "create")])
-def test_a_decoy_beside_the_key_that_the_tool_reads_hides_nothing(host: str, tool: str) -> None:
-    native, named, given = BEFORE[host]
-    tool_input = {"path": "/etc/secret", "file_path": "/tmp/harmless", "filename": "/tmp/other", "content": "x"}
-    received = AGENTS[host].read_event({named: tool, given: tool_input, "cwd": "/"}, native)
-    assert received.event.tool_input["file_path"] == "/etc/secret"
-    changed = {**received.event.tool_input, "file_path": "/elsewhere"}
-    assert wire.native_input(received, changed)["path"] == "/elsewhere"
-
-
-BEFORE = {
-    "kimi-cli": ("PreToolUse", "tool_name", "tool_input"),
-    "kimi-code": ("PreToolUse", "tool_name", "tool_input"),
-    "copilot": ("preToolUse", "toolName", "toolArgs"),
-}
-
-
-def test_arguments_that_come_as_text_are_read() -> None:
-    payload = {"sessionId": "s", "cwd": "/", "toolName": "bash", "toolArgs": '{"command": "ls"}'}
-    assert AGENTS["copilot"].read_event(payload, "preToolUse").event.tool_input == {"command": "ls"}
-
-
-def test_a_hook_on_agent_event_is_run_by_an_event_that_only_the_agent_knows(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "all", 'cat > "$TENTERHOOK_WORK_DIR/got.json"', trigger="agent-event")
-    assert tenterhook("install", "claude-code").returncode == 0
-    payload = {**sent(DATA / "claude-code" / "PostToolBatch.json"), "cwd": str(project)}
-    record = home / ".local" / "state" / "tenterhook" / "installed" / "claude-code.json"
-    arguments = ["--host", "claude-code", "--event", "PostToolBatch", "--record", str(record)]
-    ended = tenterhook("dispatch", *arguments, input=json.dumps(payload))
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    got = json.loads((project / "got.json").read_text())
-    assert got["agent_event"] == "PostToolBatch"
-    assert got["context"]["agent"]["payload"] == payload
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_subagents_calls_are_kept_for_requests_without_the_main_prompt(name: str) -> None:
+    agent = AGENTS[name]
+    call = agent.shell_call("true")
+    holding = [turn for turn in agent.script(SUBAGENT, call, prompt="mine") if call in turn.calls]
+    assert [turn.unless for turn in holding] == ["mine"]
