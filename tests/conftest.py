@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support import end_of_the_agent, forget_marks
 from tenterhook.basics import places
@@ -16,10 +17,24 @@ if TYPE_CHECKING:
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start here; each would compile all of us
 
+settings.register_profile(
+    "tenterhook",
+    deadline=None,
+    database=None,
+    derandomize=True,  # the same examples each time: a failure is the change's, not the day's
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("tenterhook")
+
 
 # Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
 SLOW = (
-    *("agents/test_codex", "bundled_agent/test_killed", "bundled_agent/test_network", "bundled_agent/test_replay"),
+    *(
+        "agents/test_codex_trust",
+        "bundled_agent/test_killed",
+        "bundled_agent/test_network",
+        "bundled_agent/test_replay",
+    ),
     *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_new", "authoring/test_trying"),
     *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
     *("hooks/test_protect_hooks", "install/test_settings_files", "install/test_reinstalling"),

@@ -81,6 +81,11 @@ def decide(config: Path, event: Event | None = None, **load: Any) -> Verdict:
     return Engine.load(configs=[config], **load).decide(event or shell_call())
 
 
+def fire(project: Path, hooks: str, event: Event | None = None) -> Verdict:
+    """Put one event to hooks that are written to a file of the project."""
+    return decide(write_config(project / "hooks.toml", hooks), event)
+
+
 def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the real command line."""
     options.setdefault("timeout", 60)

@@ -12,7 +12,7 @@ import pytest
 from support import (
     alive,
     array_hook,
-    decide,
+    fire,
     folder_hook,
     project_hooks,
     shell_call,
@@ -21,16 +21,12 @@ from support import (
     user_hooks,
     write_config,
 )
-from tenterhook import Engine, Event, Outcome, Verdict
+from tenterhook import Engine, Event, Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SOON = 3000  # milliseconds; the contract says 1250, and busy machines are given time
-
-
-def fire(project: Path, hooks: str, event: Event | None = None) -> Verdict:
-    return decide(write_config(project / "hooks.toml", hooks), event)
 
 
 def pid_in(path: Path) -> int:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance import checking, leftovers, places
 from conformance.places import SESSION, Place
-from dispatch.test_dispatch import BRIDGE, HANG, install
-from hosts.test_answers import DOES
+from dispatch.bridges import BRIDGE, HANG, install
+from hosts.observed import DOES
 from support import array_hook, end_of_the_agent
 from tenterhook import Event
 from tenterhook.agents import AGENTS

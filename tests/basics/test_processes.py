@@ -1,4 +1,4 @@
-"""Processes of ours: started on their own, and ended with all that they have started, and nothing else."""
+"""Processes of ours: detached, ended with all that they have started, and one at a time where there is a lock."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from support import alive, until
 from tenterhook.basics import processes
+from tenterhook.basics.processes import Lock, acquire
 
 TELLER = """
 import json, os
@@ -112,3 +114,54 @@ def test_no_detached_process_stays_a_zombie(tmp_path: Path) -> None:
 def test_a_detached_process_that_cannot_be_started_is_an_error() -> None:
     with pytest.raises(FileNotFoundError):
         processes.start_detached("tenterhook.basics.places:file_name", "x", python="/nowhere/python")
+
+
+HOLD = (
+    "import sys, time; from tenterhook.basics.processes import Lock; Lock(sys.argv[1]).__enter__(); print(flush=True); "
+)
+
+
+def test_a_lock_is_held_by_one_and_let_go_on_exit(tmp_path: Path) -> None:
+    file = str(tmp_path / "lock")
+    with Lock(file) as first, Lock(file, wait=0) as second:
+        assert (first, second) == (True, False)
+    with Lock(file, wait=0) as third:
+        assert third
+
+
+def test_entry_waits_as_long_as_it_was_told(tmp_path: Path) -> None:
+    file = str(tmp_path / "lock")
+    with Lock(file):
+        begun = time.monotonic()
+        with Lock(file, wait=0.2) as is_held:
+            assert not is_held
+        assert time.monotonic() - begun >= 0.2
+
+
+def test_a_lock_ends_with_the_process_that_holds_it(tmp_path: Path) -> None:
+    file = str(tmp_path / "lock")
+    with subprocess.Popen([sys.executable, "-c", f"{HOLD}time.sleep(60)", file], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with Lock(file, wait=0) as is_held:
+            assert not is_held
+        holder.kill()
+        with Lock(file) as is_held:
+            assert is_held
+
+
+def test_a_link_is_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic links"), Lock(str(tmp_path / "lock")):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_file_that_cannot_be_locked_counts_as_locked() -> None:
+    """As on a file system without locks: work goes on there."""
+    read, write = os.pipe()
+    try:
+        assert acquire(write, 0, posix=True)
+    finally:
+        os.close(read)
+        os.close(write)

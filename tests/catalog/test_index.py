@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import marshal
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalog.changes import CHANGES, guard, indexed, trusted
 from support import array_hook, folder_hook, project_hooks, tenterhook, until, user_hooks, write_config
 from tenterhook import Event, Hook
 from tenterhook.agents import AGENTS, FORMATS
@@ -217,42 +217,6 @@ def test_words_are_settled_and_expressions_are_not() -> None:
 # ---- what it is made from
 
 
-@pytest.fixture
-def config(home: Path) -> Path:
-    hooks = array_hook("true", matcher="Bash") + array_hook("true", event="Nothing")
-    return write_config(home / "more.toml", hooks)
-
-
-@pytest.fixture
-def root(home: Path, project: Path, config: Path) -> str:
-    """A project with hooks of every kind, and an index of them that is known to be true."""
-    (project / ".git").mkdir()
-    folder_hook(user_hooks(home), "guard", "exit 2", metadata={"on_failure": "block", "list": [1, {"a": None}]})
-    folder_hook(user_hooks(home), "second", "true", matcher={"tool": "Shell", "pattern": "rm"})
-    folder_hook(project_hooks(project), "theirs", "true")
-    (user_hooks(home) / "notes.txt").write_text("no hook")
-    (user_hooks(home) / "empty").mkdir()
-    elsewhere = home / "linked"
-    folder_hook(elsewhere, "far", "true")
-    (user_hooks(home) / "far").symlink_to(elsewhere / "far")
-    (user_hooks(home) / "dangling").mkdir()
-    (user_hooks(home) / "dangling" / "HOOK.md").symlink_to(home / "not-yet.md")
-    (home / ".local/state/tenterhook").mkdir(parents=True)
-    indexed(str(project), [str(config)])
-    return str(project)
-
-
-def indexed(root: str, configs: list[str]) -> index.Index:
-    """Load until what was found is kept: not while its files are as young as the clock's tick."""
-
-    def loaded() -> index.Index | None:
-        index.load(root, configs)
-        return index.read(root, configs)
-
-    found: index.Index = until(loaded)
-    return found
-
-
 def test_a_catalog_of_the_index_is_the_one_that_was_loaded(root: str, config: Path) -> None:
     (Path(root) / ".agents" / "hooks" / "theirs" / "HOOK.md").write_text("no front matter")  # a problem is kept as well
     kept = index.catalog(indexed(root, [str(config)]))
@@ -275,88 +239,6 @@ def test_every_layer_is_in_it(home: Path, project: Path, tmp_path: Path) -> None
     assert [(hook.layer, hook.name) for hook in index.catalog(kept).hooks] == [
         (hook.layer, hook.name) for hook in loaded.hooks
     ]
-
-
-def keeping_time_and_size(file: Path, old: str, new: str) -> None:
-    assert len(old) == len(new)
-    before = file.stat()
-    file.write_text(file.read_text().replace(old, new))
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert (file.stat().st_mtime_ns, file.stat().st_size) == (before.st_mtime_ns, before.st_size)
-
-
-def replaced(file: Path, text: str) -> None:
-    """A new file under the old name, as editors write."""
-    new = file.with_name(file.name + ".new")
-    new.write_text(text)
-    new.chmod(file.stat().st_mode)
-    new.replace(file)
-
-
-def retargeted(link: Path, target: Path) -> None:
-    link.unlink()
-    link.symlink_to(target)
-
-
-def moved_behind_a_link(directory: Path) -> None:
-    real = directory.with_name("real")
-    directory.rename(real)
-    directory.symlink_to(real)
-
-
-def trusted() -> None:
-    assert tenterhook("trust", "--all", "--yes").returncode == 0
-
-
-def guard(home: Path) -> Path:
-    return user_hooks(home) / "guard"
-
-
-CHANGES: dict[str, Change] = {
-    "edited": lambda home, _: (guard(home) / "HOOK.md").write_text("---\nname: guard\n---\n"),
-    "edited, time and size restored": lambda home, _: keeping_time_and_size(
-        guard(home) / "HOOK.md", "pre-tool-call", "pre-sub-agent"
-    ),
-    "replaced": lambda home, _: replaced(guard(home) / "HOOK.md", (guard(home) / "HOOK.md").read_text()),
-    "script replaced": lambda home, _: replaced(guard(home) / "scripts" / "run.sh", "#!/bin/sh\nexit 0\n"),
-    "script edited, time and size restored": lambda home, _: keeping_time_and_size(
-        guard(home) / "scripts" / "run.sh", "exit 2", "exit 0"
-    ),
-    "script no longer executable": lambda home, _: (guard(home) / "scripts" / "run.sh").chmod(0o644),
-    "script gone": lambda home, _: (guard(home) / "scripts" / "run.sh").unlink(),
-    "another script before it": lambda home, _: (guard(home) / "scripts" / "run").write_text("#!/bin/sh\n"),
-    "definition writable by others": lambda home, _: (guard(home) / "HOOK.md").chmod(0o666),
-    "folder writable by others": lambda home, _: guard(home).chmod(0o777),
-    "new folder": lambda home, _: folder_hook(user_hooks(home), "third", "exit 2"),
-    "folder removed": lambda home, _: shutil.rmtree(guard(home)),
-    "folder renamed": lambda home, _: guard(home).rename(user_hooks(home) / "z-guard"),
-    "an empty folder becomes a hook": lambda home, _: (user_hooks(home) / "empty" / "HOOK.md").write_text("---\n---\n"),
-    "a dangling definition comes to lead somewhere": lambda home, _: (home / "not-yet.md").write_text("---\n---\n"),
-    "hooks.toml": lambda home, _: (user_hooks(home) / "hooks.toml").write_text('[[hooks.disable]]\nname = "guard"\n'),
-    "the project's hooks.toml": lambda _, project: (project_hooks(project) / "hooks.toml").write_text(
-        "[hooks]\ndebug = true\n"
-    ),
-    "the project's hooks gone": lambda _, project: shutil.rmtree(project / ".agents"),
-    "trust given": lambda *_: trusted(),
-    "the person's directory writable by others": lambda home, _: user_hooks(home).chmod(0o777),
-    "a parent writable by others": lambda home, _: (home / ".config").chmod(0o777),
-    "the home writable by others": lambda home, _: home.chmod(0o777),
-    "the state directory writable by others": lambda home, _: (home / ".local/state/tenterhook").chmod(0o777),
-    "a repository around the state directory": lambda home, _: (home / ".local" / ".git").mkdir(),
-    "a repository around the person's directory": lambda home, _: (home / ".config" / ".git").mkdir(),
-    "the project is no repository any more": lambda _, project: shutil.rmtree(project / ".git"),
-    "a linked folder leads elsewhere": lambda home, _: retargeted(user_hooks(home) / "far", guard(home)),
-    "what a link leads to is edited": lambda home, _: (home / "linked/far/HOOK.md").write_text("---\nname: far\n---\n"),
-    "a parent of what a link leads to writable by others": lambda home, _: (home / "linked").chmod(0o777),
-    "a directory moved behind a link": lambda home, _: moved_behind_a_link(user_hooks(home)),
-    "the other directory of a person": lambda home, _: folder_hook(home / ".config" / "kimi" / "hooks", "k", "exit 2"),
-    "config file edited": lambda home, _: (home / "more.toml").write_text(array_hook("exit 2")),
-    "config file edited, time and size restored": lambda home, _: keeping_time_and_size(
-        home / "more.toml", "Bash", "Edit"
-    ),
-    "config file gone": lambda home, _: (home / "more.toml").unlink(),
-    "config file writable by others": lambda home, _: (home / "more.toml").chmod(0o666),
-}
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from catalog.checked import checked, only
 from support import (
     array_hook,
     folder_hook,
     project_hooks,
-    shell_call,
     table_hook,
     tenterhook,
     trigger,
     user_hooks,
     write_config,
 )
-from tenterhook import Engine
-from tenterhook.catalog import tool_expressions
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def checked(*paths: Any) -> tuple[int, list[dict[str, Any]]]:
-    ended = tenterhook("check", *paths, "--json")
-    found: list[dict[str, Any]] = json.loads(ended.stdout)["problems"]
-    return ended.returncode, found
-
-
-def only(*paths: Any) -> tuple[int, str, str, str]:
-    status, found = checked(*paths)
-    assert len(found) == 1, found
-    return status, found[0]["code"], found[0]["message"], found[0]["remedy"]
 
 
 # ---- scripts that cannot run
@@ -209,23 +193,6 @@ def test_a_hook_of_ones_own_may_be_a_link(home: Path, project: Path, tmp_path: P
 # ---- files that are not where, or not called what, they should be
 
 
-@pytest.mark.parametrize("name", ["hook.md", "Hook.md", "HOOK.MD"])
-def test_a_hook_md_in_other_letters_is_an_error_everywhere(home: Path, project: Path, name: str) -> None:
-    made = folder_hook(user_hooks(home), "guard")
-    (made / "HOOK.md").rename(made / name)
-    for paths in ((), (user_hooks(home),), (made,), (made / name,)):
-        status, code, message, remedy = only(*paths)
-        assert (status, code) == (1, "wrong-case")
-        assert name in message
-    for command in (["list"], ["trigger", "pre-tool-call", "--tool", "Shell"]):
-        ended = tenterhook(*command)
-        assert "[wrong-case]" in ended.stdout + ended.stderr
-    assert [problem.code for problem in Engine.load().problems] == ["wrong-case"]
-    assert tenterhook("doctor").returncode == 1
-    subprocess.run(remedy, shell=True, check=True)
-    assert checked() == (0, [])
-
-
 @pytest.mark.parametrize("path", ["scripts/Run.py", "Scripts/run.py", "scripts/RUN.SH", "scripts/Run"])
 def test_a_script_in_other_letters_is_an_error(project: Path, path: str) -> None:
     made = folder_hook(project, "guard")
@@ -236,110 +203,6 @@ def test_a_script_in_other_letters_is_an_error(project: Path, path: str) -> None
     assert (status, code) == (1, "wrong-case")
     assert path in message
     assert remedy == f"rename it to {path.lower()}"
-
-
-@pytest.mark.parametrize("below", ["repo", "repo/hooks", "repo/.agents/hooks"])
-def test_a_folder_that_lies_too_deep_is_an_error_everywhere(home: Path, project: Path, below: str) -> None:
-    folder_hook(user_hooks(home) / below, "deep")
-    folder_hook(user_hooks(home), "fine")
-    for paths in ((), (user_hooks(home),)):
-        status, code, message, remedy = only(*paths)
-        assert (status, code) == (1, "misplaced")
-        assert "deep" in message
-    ended = tenterhook("list")
-    assert "[misplaced]" in ended.stdout + ended.stderr
-    subprocess.run(remedy, shell=True, check=True)
-    assert checked() == (0, [])
-    assert len(Engine.load().hooks) == 2
-
-
-def test_a_hook_right_in_the_hooks_directory_is_an_error(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home).parent, "hooks")
-    assert only()[:2] == (1, "misplaced")
-
-
-def test_what_is_said_of_a_stray_folder_does_not_outlive_it(home: Path, project: Path) -> None:
-    made = folder_hook(user_hooks(home), "guard")
-    (made / "HOOK.md").rename(made / "hook.md")
-    engine = Engine.load()
-    engine.decide(shell_call())
-    assert [problem.code for problem in engine.problems] == ["wrong-case"]
-    (made / "hook.md").rename(made / "notes.md")
-    for _ in range(200):
-        engine.decide(shell_call())
-        if not engine.problems:
-            break
-    assert engine.problems == ()
-
-
-def test_other_things_in_a_hooks_directory_are_nobodys_business(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard")
-    folder_hook(user_hooks(home) / ".git", "hooks")
-    (user_hooks(home) / "README.md").write_text("These are hooks.")
-    (user_hooks(home) / "shared" / "lib").mkdir(parents=True)
-    assert checked() == (0, [])
-
-
-# ---- expressions that find no tool
-
-
-@pytest.mark.parametrize(
-    ("tool", "remedy"),
-    [
-        ("Bash(deploy:*)", "write tool: Bash and pattern: '^deploy'"),
-        ("Bash(git push:*)", "write tool: Bash and pattern: '^git push'"),
-        ("Bash(npm run test *)", "write tool: Bash and pattern: '^npm run test'"),
-        ("Edit|Bash(rm:*)", "write tool: Bash and pattern: '^rm'"),
-        ("Read(./.env)", r"write tool: Read and pattern: '^\./\.env'"),
-        ("WebFetch(domain:example.com)", "write tool: WebFetch"),
-    ],
-)
-def test_a_permission_rule_of_another_program_is_an_error(project: Path, tool: str, remedy: str) -> None:
-    made = folder_hook(project, "guard", matcher={"tool": tool})
-    status, code, _, said = only(made)
-    assert (status, code) == (1, "permission-syntax")
-    assert remedy in said
-    table = write_config(project / "t.toml", table_hook(":", matcher={"tool": tool}))
-    array = write_config(project / "a.toml", array_hook(":", matcher=tool))
-    assert [only(file)[:2] for file in (table, array)] == [(1, "permission-syntax")] * 2
-
-
-def test_a_permission_rule_that_is_no_expression_is_named_as_what_it_is(project: Path) -> None:
-    status, code, _, remedy = only(folder_hook(project, "guard", matcher={"tool": "Bash(*)"}))
-    assert (status, code) == (1, "bad-expression")
-    assert "permission rule" in remedy
-
-
-@pytest.mark.parametrize(
-    ("tool", "meant"),
-    [
-        ("Terminal", "Shell"),
-        ("Bahs", "Bash"),
-        ("^shell_$", "Shell"),
-        ("file_write", "WriteFile"),
-        ("Bash(npm)", "Bash"),
-    ],
-)
-def test_an_expression_that_finds_no_known_tool_is_a_warning(project: Path, tool: str, meant: str) -> None:
-    status, code, _, remedy = only(folder_hook(project, "guard", matcher={"tool": tool}))
-    assert (status, code) == (0, "unknown-tool")
-    assert f"did you mean {meant}?" in remedy
-
-
-FINE = [
-    *("Shell", "Bash", "Write|Edit", "^Bash$", ".*", "Web(Fetch|Search)", "Write(?:File)?", "Task(Create)"),
-    *("Terminal|Bash", "mcp__x__*", "mcp__github__.*", "^mcp__(a|b)__c$", "apply_patch", "TodoWrite", "Read(File)"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("tool", FINE)
-def test_an_expression_that_finds_a_tool_or_may_is_fine(project: Path, tool: str) -> None:
-    assert checked(folder_hook(project, "guard", matcher={"tool": tool})) == (0, [])
-
-
-def test_every_name_of_a_tool_is_known() -> None:
-    assert len(set(tool_expressions.KNOWN)) == len(tool_expressions.KNOWN)
-    assert all(tool_expressions.finds_a_known_tool("python", f"^{name}$") for name in tool_expressions.KNOWN)
 
 
 # ---- what is said of a run

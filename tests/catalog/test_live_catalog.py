@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import sys
 import textwrap
@@ -15,19 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from catalog.test_index import CHANGES, config, indexed, root, trusted
-from dispatch.test_daemon_server import ask
-from dispatch.test_dispatch import SERVE, install, payload
-from support import array_hook, folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks, write_config
-from tenterhook import Engine, Event
+from catalog.changes import CHANGES, age, indexed, many_hooks, trusted
+from dispatch.bridges import SERVE, ask, install, payload
+from support import folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks
+from tenterhook import Engine
 from tenterhook.catalog import index, loading
 from tenterhook.catalog.live_catalog import Followed
 from tenterhook.catalog.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = ["config", "root"]  # fixtures
 
 
 def as_loaded_anew(root: str, configs: Sequence[str] = ()) -> tuple[Any, ...]:
@@ -215,75 +211,6 @@ def test_many_threads_see_a_change_at_once(home: Path, project: Path) -> None:
 
 # ---- what it costs
 
-READS = """
-import json, sys
-opened, on = [], []
-def heard(name, given):
-    if on and name == "open" and isinstance(given[0], str) and given[0].endswith(("HOOK.md", ".toml", "index")):
-        opened.append(given[0])
-sys.addaudithook(heard)
-from tenterhook import Engine, Event
-from pathlib import Path
-engine = Engine.load(journal=False)
-event = Event("pre-tool-call", tool_name="Shell", tool_input={"command": "ls"})
-hooks = Path.home() / ".config/agents/hooks"
-on.append(True)
-def opens():
-    engine.decide(event)
-    read = [Path(file).parent.name + "/" + Path(file).name for file in opened]
-    opened.clear()
-    return read
-engine.decide(event); engine.decide(event)
-told = {"nothing": opens()}
-file = hooks / "hook-500" / "HOOK.md"
-file.write_text(file.read_text().replace("Nothing", "Shell"))
-told["edited"] = opens()
-(hooks / "hook-1").rename(hooks / "new-1")
-told["renamed"] = opens()
-(hooks / "hook-2" / "HOOK.md").unlink()
-told["removed"] = opens()
-(hooks / "hook-3" / "scripts" / "run.sh").chmod(0o644)
-told["script changed"] = opens()
-print(json.dumps(told))
-"""
-
-
-def many_hooks(home: Path, count: int = 1000) -> None:
-    for number in range(count):
-        folder_hook(user_hooks(home), f"hook-{number}", "exit 2", matcher={"tool": "Nothing"})
-    newest = user_hooks(home) / f"hook-{count - 1}" / "scripts" / "run.sh"
-    until(lambda: _age(newest) > 0.1)  # within a tick of the clock a second change would look like the first
-
-
-def _age(file: Path) -> float:
-    return time.time() - file.stat().st_ctime
-
-
-def test_of_a_thousand_hooks_the_one_is_read_that_has_changed(home: Path, project: Path) -> None:
-    many_hooks(home)
-    for kept in ("loaded for the first time", "loaded again", "as another process left it"):
-        if kept == "as another process left it":
-            Engine.load(journal=False)
-        ended = subprocess.run([sys.executable, "-c", READS], capture_output=True, text=True, check=True)
-        told = json.loads(ended.stdout)
-        assert told["nothing"] == [], kept
-        assert set(told["edited"]) == {"hook-500/HOOK.md"}, kept
-        assert set(told["renamed"]) <= {"new-1/HOOK.md", "hook-500/HOOK.md"}, kept
-        assert "new-1/HOOK.md" in told["renamed"], kept
-        assert set(told["removed"]) <= {"new-1/HOOK.md", "hook-500/HOOK.md"}, kept
-        assert set(told["script changed"]) <= {"new-1/HOOK.md", "hook-500/HOOK.md", "hook-3/HOOK.md"}, kept
-        _as_before(home)
-
-
-def _as_before(home: Path) -> None:
-    hooks = user_hooks(home)
-    (hooks / "new-1").rename(hooks / "hook-1")
-    text = (hooks / "hook-4" / "HOOK.md").read_text()
-    (hooks / "hook-2" / "HOOK.md").write_text(text.replace("hook-4", "hook-2"))
-    (hooks / "hook-500" / "HOOK.md").write_text(text.replace("hook-4", "hook-500"))
-    (hooks / "hook-3" / "scripts" / "run.sh").chmod(0o755)
-    until(lambda: _age(hooks / "hook-3" / "scripts" / "run.sh") > 0.1)
-
 
 SERVE_AND_TELL = """
 import os, sys
@@ -315,7 +242,7 @@ def test_a_hub_reads_the_one_of_a_thousand_that_has_changed(home: Path, project:
                 assert seen[-1] <= {str(file)}
                 file.write_text(file.read_text().replace("Bash", "Nothing"))
                 assert ask("claude-code", payload("claude-code", project)).stdout == b""
-                until(lambda: _age(file) > 0.1)  # noqa: B023  # it is asked at once
+                until(lambda: age(file) > 0.1)  # noqa: B023  # it is asked at once
                 ask("claude-code", payload("claude-code", project))
                 read.write_text("")
                 if sum(map(len, seen)) == 2:
@@ -357,12 +284,3 @@ def test_a_change_is_in_force_in_a_forked_process_and_in_its_parent(home: Path, 
     (guard / "HOOK.md").rename(guard / "NOT.md")
     ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("0 True\n", "")
-
-
-def test_a_named_file_is_read_again_only_when_it_has_changed(home: Path, project: Path) -> None:
-    named = write_config(home / "more.toml", array_hook("exit 0"))
-    engine = Engine.load(configs=[named], journal=False)
-    folder_hook(user_hooks(home), "guard", "true")
-    assert [hook.format for hook in engine.hooks] == ["folder", "array"]
-    named.write_text(array_hook("echo now >&2; exit 2"))
-    assert engine.decide(Event("PreToolUse", tool_name="Bash", tool_input={})).reason == "now"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatch.test_dispatch import GUARD
+from dispatch.bridges import GUARD
 from support import alive, folder_hook, on_a_terminal, tenterhook, until, user_hooks
 from tenterhook.basics import places
 from tenterhook.dispatch.daemon import SERVICE

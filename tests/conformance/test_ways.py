@@ -19,7 +19,7 @@ import pytest
 
 from conformance import reading
 from conformance.places import Place
-from dispatch.test_dispatch import answered, serving
+from dispatch.bridges import answered, serving
 from vector_ways import differences, forget, installed, line, native_of, put, spoken, swept
 
 if TYPE_CHECKING:

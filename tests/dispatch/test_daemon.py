@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatch.test_dispatch import GUARD, HANG, call, install, line, payload
+from dispatch.bridges import GUARD, HANG, call, install, line, payload
 from support import alive, folder_hook, tenterhook, until, user_hooks
 from tenterhook.basics import places
 from tenterhook.dispatch import daemon
@@ -101,43 +101,11 @@ def daemons() -> list[int]:
     return found
 
 
-def test_what_another_account_could_have_written_starts_nothing(home: Path) -> None:
-    SERVICE.enable({})
-    assert SERVICE.config() is not None
-    os.chmod(SERVICE.file, 0o666)
-    assert SERVICE.config() is None
-    os.chmod(SERVICE.file, 0o600)
-    Path(SERVICE.file).write_text('{"schema": 2, "python": ')
-    assert SERVICE.config() is None
-    with pytest.raises(FileNotFoundError):
-        SERVICE.start()
-
-
 def test_one_that_cannot_be_reached_any_more_is_stopped_all_the_same(home: Path) -> None:
     pid = begun()
     (home / ".local/state/tenterhook/daemon.sock").unlink()
     assert tenterhook("daemon", "stop").stdout == "the daemon has ended\n"
     assert not alive(pid)
-
-
-def test_it_does_not_start_if_it_is_disabled_meanwhile(home: Path) -> None:
-    SERVICE.enable({})
-    started = SERVICE.start()
-    SERVICE.disable()
-    until(lambda: not alive(started))
-    assert SERVICE.process_id() is None
-
-
-def test_a_process_that_has_the_number_of_one_in_another_container_is_not_stopped(home: Path) -> None:
-    """What holds the lock has written the number that it has there; here it is another process's."""
-    with subprocess.Popen(["sleep", "60"]) as other:
-        with SERVICE.claimed("1 2 3"):
-            Path(places.state(), "daemon.lock").write_text(f"{other.pid} 1 2 3")
-            stopped = tenterhook("daemon", "stop")
-        assert stopped.returncode == 1
-        assert "cannot be stopped from here: it runs in another container" in stopped.stderr
-        assert other.poll() is None
-        other.kill()
 
 
 def test_hooks_that_run_end_with_it(home: Path, project: Path) -> None:

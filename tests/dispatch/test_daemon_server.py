@@ -13,22 +13,27 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatch.test_dispatch import (
+from dispatch import bridges
+from dispatch.bridges import (
     BEFORE_TOOL,
-    BRIDGE,
     GUARD,
     HANG,
+    PERL,
+    PYTHON,
     SERVE,
     STOP,
     answered,
+    ask,
     each_host,
     install,
+    needs_perl,
     payload,
     serving,
+    socket_of,
 )
 from support import folder_hook, until, user_hooks
 from tenterhook.agents import AGENTS
@@ -36,36 +41,13 @@ from tenterhook.agents import AGENTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-needs_perl = pytest.mark.skipif(not os.access("/usr/bin/perl", os.X_OK), reason="there is no Perl")
-PYTHON = (sys.executable, "-I", "-S", BRIDGE)
-PERL = ("/usr/bin/perl", "-C0", "-f", BRIDGE.removesuffix(".py") + ".pl", *PYTHON)
-_bridge: list[tuple[str, ...]] = [PYTHON]
-
 
 @pytest.fixture(autouse=True, params=["python", pytest.param("perl", marks=needs_perl)])
 def bridge(request: pytest.FixtureRequest) -> Iterator[str]:
     """Whichever of the two asks the daemon, all of this holds."""
-    _bridge[:] = [PERL if request.param == "perl" else PYTHON]
+    bridges.program[:] = [PERL if request.param == "perl" else PYTHON]
     yield request.param
-    _bridge[:] = [PYTHON]
-
-
-def socket_of(home: Path) -> Path:
-    return home / ".local" / "state" / "tenterhook" / "daemon.sock"
-
-
-def ask(
-    host: str, said: dict[str, Any], event: str | None = None, **variables: str
-) -> subprocess.CompletedProcess[bytes]:
-    record = Path(os.environ["HOME"]) / ".local" / "state" / "tenterhook" / "installed" / f"{host}.json"
-    arguments = ["--host", host, "--event", event or BEFORE_TOOL[host], "--record", str(record)]
-    return subprocess.run(
-        [*_bridge[0], *arguments],
-        input=json.dumps(said).encode(),
-        capture_output=True,
-        timeout=HANG,
-        env={**os.environ, **variables},
-    )
+    bridges.program[:] = [PYTHON]
 
 
 def told(ended: subprocess.CompletedProcess[bytes]) -> tuple[int, bytes, bytes]:
@@ -108,7 +90,7 @@ def _raw(host: str, sent: bytes, *, serving: bool) -> tuple[int, bytes, bytes]:
     try:
         record = home / ".local" / "state" / "tenterhook" / "installed" / f"{host}.json"
         arguments = ["--host", host, "--event", BEFORE_TOOL[host], "--record", str(record)]
-        run = [*_bridge[0], *arguments]
+        run = [*bridges.program[0], *arguments]
         return told(subprocess.run(run, input=sent, capture_output=True, timeout=HANG))
     finally:
         if not serving:
@@ -136,7 +118,7 @@ def _without(text: str, names: set[str]) -> list[str]:
 
 def test_a_hook_that_calls_us_finds_its_circle_by_way_of_the_daemon(home: Path, project: Path) -> None:
     record = home / ".local" / "state" / "tenterhook" / "installed" / "claude-code.json"
-    again = f"{' '.join(_bridge[0])} --host claude-code --event PreToolUse --record {record}"
+    again = f"{' '.join(bridges.program[0])} --host claude-code --event PreToolUse --record {record}"
     folder_hook(user_hooks(home), "circle", f'echo x >> "$TENTERHOOK_WORK_DIR/times"; {again}')
     install("claude-code")
     with serving():
@@ -166,7 +148,9 @@ def test_a_daemon_that_gets_stuck_or_is_killed_while_it_answers_is_left(home: Pa
         (project / "began").unlink(missing_ok=True)
         with (
             serving() as server,
-            subprocess.Popen([*_bridge[0], *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as asking,
+            subprocess.Popen(
+                [*bridges.program[0], *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            ) as asking,
         ):
             assert asking.stdin is not None
             asking.stdin.write(json.dumps(payload("claude-code", project)).encode())

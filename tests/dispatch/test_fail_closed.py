@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dispatch.test_dispatch import serving
+from dispatch.bridges import serving
 from install.test_event_wiring import DATA, NAMES, fire, install, is_blocked, wired
 from support import array_hook, end_of_the_agent, folder_hook, tenterhook, user_hooks, write_config
 

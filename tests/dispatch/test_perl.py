@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatch import test_daemon_server
-from dispatch.test_daemon_server import PERL, ask, needs_perl, socket_of
-from dispatch.test_dispatch import GUARD, answered, call, install, line, payload, serving
+from dispatch import bridges
+from dispatch.bridges import GUARD, PERL, answered, ask, call, install, line, needs_perl, payload, serving, socket_of
 from support import change_launcher, folder_hook, lose_tenterhook, until, user_hooks
 from tenterhook import cli
 
@@ -27,7 +26,7 @@ pytestmark = needs_perl
 
 @pytest.fixture(autouse=True)
 def guarded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(test_daemon_server, "_bridge", [PERL])
+    monkeypatch.setattr(bridges, "program", [PERL])
     folder_hook(user_hooks(home), "guard", GUARD)
     folder_hook(user_hooks(home), "who", """printf '{"additional_context": "by %s"}' "$PPID" """)
     install("claude-code")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dispatch.test_dispatch import BRIDGE, HANG, install, line, payload, record, serving
+from dispatch.bridges import BRIDGE, HANG, install, line, payload, record, serving
 from support import (
     array_hook,
     change_launcher,
@@ -276,14 +276,6 @@ def test_ordinary_lines_pass_whatever_differs(home: Path, project: Path) -> None
             "cd ~ && ls $XDG_CONFIG_HOME",
         ):
             assert ask(payload(AGENT, project, line), **given) is None, line
-
-
-def test_what_differs_is_told_and_bounded() -> None:
-    made = {b"HOME": b"/home/me", b"SAME": b"1", b"OURS": b"x"}
-    given = {b"HOME": b"/etc", b"SAME": b"1", b"R_DIR": b"\xff", b"BASH_FUNC_x%%": b"() { :; }"}
-    assert env_policy.changed(given, made) == {"HOME": "/etc", "R_DIR": "\udcff", "OURS": None}
-    assert env_policy.changed({**given, b"LONG": b"x" * 20_000}, made)["LONG"] is True
-    assert env_policy.changed({b"V%d" % number: b"" for number in range(10_000)}, made) == {"*": True}
 
 
 # ------------------------------------------------------------------ which program runs
@@ -697,25 +689,3 @@ def test_the_launcher_unsets_what_acts_before_we_do(
     seen = (project / "seen").read_text()
     assert "/evil" not in seen
     assert "LD_LIBRARY_PATH=/persons/own lib\n" in seen
-
-
-def test_the_table_has_no_name_that_a_document_reads() -> None:
-    assert not env_policy.is_from_record(b"ENV")
-    assert all(env_policy.is_from_record(name) for name in env_policy.AT_START)
-    for name in (
-        "NODE_ENV",
-        "GITHUB_TOKEN",
-        "HOMEBREW_PREFIX",
-        "CLAUDE_PROJECT_DIR",
-        "BASH_MAX_TIMEOUT_MS",
-        "LANG",
-        "GIT_TOKEN",
-    ):
-        assert not env_policy.is_from_record(name.encode()), name
-
-
-def test_the_contract_names_every_variable_of_the_table() -> None:
-    contract = (Path(__file__).parents[2] / "docs/protocol.md").read_text()
-    kinds = [f"`{kind.decode()}*`" for kind in env_policy._KINDS]
-    names = [f"`{name.decode()}`" for name in env_policy._NAMES if not name.startswith(env_policy._KINDS)]
-    assert [each for each in (*kinds, *names) if each not in contract] == []

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from strategies import any_text, json_values
 from support import array_hook, decide, folder_hook, shell_call, table_hook, user_hooks, write_config
-from tenterhook import Engine, Event, Outcome, Run, Verdict
+from tenterhook import Action, Engine, Event, Hook, Outcome, Run, Verdict
+from tenterhook.engine.decisions import read_decision
+from tenterhook.engine.verdicts import merge
+from tenterhook.events import EVENTS
 from tenterhook.model import Failure
 
 if TYPE_CHECKING:
@@ -270,15 +277,6 @@ def test_a_scope_nobody_knows_is_reported_and_is_once(project: Path, scope: obje
     assert "scope" in notes_of(verdict.runs[0])
 
 
-@pytest.mark.parametrize("around", ["\n\n{}\n", "  {}"], ids=["lines", "spaces"])
-def test_white_space_around_an_object_is_no_matter(project: Path, around: str) -> None:
-    assert printed(project, around.replace("{}", '{"decision": "deny"}')).decision == "deny"
-
-
-def test_an_object_printed_over_several_lines_is_read(project: Path) -> None:
-    assert printed(project, json.dumps({"decision": "deny", "reason": "r"}, indent=2)).reason == "r"
-
-
 # ---- exit 0 and text
 
 
@@ -308,55 +306,25 @@ def test_no_output_is_nothing_said_which_is_not_allow(project: Path) -> None:
 # ---- text, then an object
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'loading…\n{"decision": "deny", "reason": "r"}\n',
-        'one\ntwo\n\n  {"decision": "deny", "reason": "r"}  \n\n',
-        'debug {"decision": "allow"}\n{"decision": "deny", "reason": "r"}',
-    ],
-)
 @pytest.mark.parametrize("format_", FORMATS)
-def test_an_object_as_the_last_line_is_used_and_the_stray_text_reported(project: Path, text: str, format_: str) -> None:
+def test_an_object_as_the_last_line_is_used_and_the_stray_text_reported(project: Path, format_: str) -> None:
+    text = 'loading…\n{"decision": "deny", "reason": "r"}\n'
     verdict = printed(project, text, format_=format_)
     assert (verdict.decision, verdict.reason) == ("deny", "r")
     assert "text before the JSON object" in notes_of(verdict.runs[0])
 
 
-@pytest.mark.parametrize("text", ['{"decision": "deny"} trailing', 'see {"decision": "deny"}', 'x\n["deny"]'])
-def test_an_object_elsewhere_in_text_is_not_used(project: Path, text: str) -> None:
-    assert printed(project, text).decision == "none"
-
-
 # ---- exit 0 and something broken
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("{", 1),
-        ('{"decision": "deny"', 1),
-        ("{'decision': 'deny'}", 1),
-        ('{"decision": "deny",}', 1),
-        ("{}{}", 1),
-        ('{\n "decision": "deny"\n "reason": "no"\n}', 3),
-    ],
-)
 @pytest.mark.parametrize("format_", FORMATS)
-def test_what_begins_like_an_object_but_does_not_parse_is_a_failure(
-    project: Path, text: str, line: int, format_: str
-) -> None:
-    verdict = printed(project, text, format_=format_)
+def test_what_begins_like_an_object_but_does_not_parse_is_a_failure(project: Path, format_: str) -> None:
+    verdict = printed(project, "{'decision': 'deny'}", format_=format_)
     assert verdict.decision == "none"
     run = verdict.runs[0]
     assert (run.outcome, run.failure) == (Outcome.FAILED, Failure.UNREADABLE)
     assert run.why is not None
-    assert run.why.startswith(f"unreadable answer: stdout is not valid JSON (line {line}, column ")
-
-
-def test_an_object_that_nests_too_deeply_is_a_failure(project: Path) -> None:
-    run = printed(project, '{"a":' * 100_000 + "1" + "}" * 100_000).runs[0]
-    assert run.why == "unreadable answer: stdout is not valid JSON (too large or nested too deeply)"
+    assert run.why.startswith("unreadable answer: stdout is not valid JSON")
 
 
 @pytest.mark.parametrize("text", ["[", "[1, 2", "[guard] all is well", "[INFO] {}"])
@@ -430,3 +398,65 @@ def test_at_a_permission_request_decision_allow_is_approve(
 )
 def test_an_approval_has_a_scope(project: Path, answer: object, scope: str | None) -> None:
     assert printed(project, answer, event="permission-request").scope == scope
+
+
+answers = st.fixed_dictionaries(
+    {},
+    optional={
+        "decision": st.sampled_from(["allow", "deny", "block", "ask", "approve"]) | json_values,
+        "reason": json_values,
+        "modified_input": json_values,
+        "additional_context": json_values,
+        "message": json_values,
+        "scope": st.sampled_from(["once", "session"]) | json_values,
+        "log": json_values,
+        "hookSpecificOutput": json_values
+        | st.fixed_dictionaries(
+            {}, optional={"permissionDecision": st.sampled_from(["allow", "deny"]) | json_values, "reason": json_values}
+        ),
+    },
+)
+
+
+printed_texts = (
+    st.binary(max_size=200).map(lambda data: data.decode("utf-8", "replace"))
+    | any_text
+    | json_values.map(json.dumps)
+    | answers.map(json.dumps)
+    | st.tuples(any_text, answers.map(json.dumps)).map("\n".join)
+    | st.integers(1, 100_000).map(lambda depth: "[" * depth)
+    | st.integers(1, 100_000).map(lambda depth: '{"a":' * depth + "1" + "}" * depth)
+)
+
+
+@given(
+    stdout=printed_texts,
+    stderr=any_text,
+    code=st.sampled_from([0, 2]),
+    event=st.sampled_from(EVENTS),
+    family=st.sampled_from(["folder", "table", "array"]),
+)
+@settings(max_examples=120)
+def test_no_output_of_a_hook_raises(stdout: str, stderr: str, code: int, event: Any, family: str) -> None:
+    run = Run(Hook("h", event.name, event.name, family), exit_code=code, stdout=stdout, stderr=stderr)
+    decision = read_decision(run)
+    assert (decision.action is Action.DENY) or code == 0
+    if decision.action is Action.DENY:
+        assert decision.reason
+    json.dumps(merge(Event(event.name), [run._replace(decision=decision)]).as_json())
+
+
+@given(stdout=printed_texts, why=st.sampled_from(list(Failure)), closed=st.booleans())
+@settings(max_examples=60)
+def test_a_failure_decides_nothing_unless_the_hook_fails_closed(stdout: str, why: Failure, closed: bool) -> None:
+    hook = Hook("h", "pre-tool-call", "PreToolUse", "array", fail_closed=closed)
+    decision = read_decision(Run(hook, failure=why, why=str(why), exit_code=0, stdout=stdout))
+    assert decision.action is (Action.DENY if closed else Action.NONE)
+
+
+@given(answer=answers)
+@settings(max_examples=60)
+def test_only_permission_decisions_skip_the_question_of_a_call(answer: dict[str, Any]) -> None:
+    run = Run(Hook("h", "pre-tool-call", "PreToolUse", "array"), exit_code=0, stdout=json.dumps(answer))
+    if read_decision(run).action is Action.APPROVE:
+        assert answer["hookSpecificOutput"]["permissionDecision"] in ("allow", "approve")

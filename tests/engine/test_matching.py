@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import array_hook, decide, folder_hook, shell_call, table_hook, user_hooks, write_config
-from tenterhook import Engine, Event, Outcome, Verdict
+from engine.one_hook import call, engine_of
+from support import array_hook, decide, write_config
+from tenterhook import Engine, Event, Verdict
 from tenterhook.events import TOOL_NAMES
 
 if TYPE_CHECKING:
@@ -21,32 +17,12 @@ if TYPE_CHECKING:
 FORMATS = ("folder", "table", "array")
 
 
-def engine_of(
-    project: Path, format_: str, *, event: str = "pre-tool-call", line: str = "exit 2", **keys: Any
-) -> Engine:
-    """An engine with one hook that blocks whatever it is reached by."""
-    matcher = {key: value for key, value in keys.items() if value is not None}
-    if format_ == "folder":
-        front: dict[str, Any] = {"matcher": matcher} if matcher else {}
-        folder_hook(user_hooks(project.parent / "home"), "guard", line, trigger=event, **front)
-        return Engine.load()
-    if format_ == "table":
-        hooks = table_hook(line, event=event, **({"matcher": matcher} if matcher else {}))
-    else:
-        hooks = array_hook(line, event=event, **({"matcher": matcher["tool"]} if matcher else {}))
-    return Engine.load(configs=[write_config(project / "hooks.toml", hooks)])
-
-
 def reached(verdict: Verdict) -> bool:
     return bool(verdict.runs)
 
 
 def matches(project: Path, event: Event, format_: str = "table", **matcher: Any) -> bool:
     return reached(engine_of(project, format_, **matcher).decide(event))
-
-
-def call(tool: str | None = "Shell", tool_input: Any = None) -> Event:
-    return Event("pre-tool-call", tool_name=tool, tool_input=tool_input)
 
 
 # ---- tool names
@@ -290,113 +266,3 @@ def test_every_way_to_write_a_repetition_or_a_brace_can_be_matched(
 @pytest.mark.parametrize("expression", ["x{,3}y", "x{2}y", "x{2,}y", "x{0,30}y", "x{2,}?y"])
 def test_every_way_to_write_a_javascript_repetition_can_be_matched(project: Path, expression: str) -> None:
     assert matches(project, call("xxy x{,3}y"), "array", tool=expression)
-
-
-# ---- expressions that run away
-
-
-RUNAWAY = "(a+)+$"
-VICTIM = "a" * 30 + "!"
-ENOUGH = 10.0  # seconds; without a limit these take minutes
-
-
-@pytest.mark.parametrize("format_", ["table", "folder"])
-def test_a_runaway_pattern_is_cut_off_and_the_guard_runs(project: Path, format_: str) -> None:
-    begun = time.monotonic()
-    verdict = engine_of(project, format_, pattern=RUNAWAY).decide(call("Shell", {"command": VICTIM}))
-    assert time.monotonic() - begun < ENOUGH
-    assert verdict.denied
-
-
-def test_a_runaway_array_matcher_is_cut_off_and_the_guard_runs(project: Path) -> None:
-    begun = time.monotonic()
-    engine = engine_of(project, "array", event="UserPromptSubmit", tool=RUNAWAY)
-    verdict = engine.decide(Event("UserPromptSubmit", prompt=VICTIM))
-    assert time.monotonic() - begun < ENOUGH
-    assert verdict.denied
-
-
-def test_a_runaway_expression_on_a_tool_name_is_cut_off_too(project: Path) -> None:
-    assert engine_of(project, "array", tool=RUNAWAY).decide(call(VICTIM)).denied
-
-
-def test_a_runaway_expression_is_cut_off_in_a_thread_too(project: Path) -> None:
-    engine = engine_of(project, "table", pattern=RUNAWAY)
-    verdicts: list[Verdict] = []
-    thread = threading.Thread(target=lambda: verdicts.append(engine.decide(call("Shell", {"command": VICTIM}))))
-    thread.start()
-    thread.join(ENOUGH)
-    assert [verdict.decision for verdict in verdicts] == ["deny"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "decision"),
-    [
-        ('{"decision": "allow"}', "none"),
-        ('{"hookSpecificOutput": {"permissionDecision": "allow"}}', "none"),
-        ('{"decision": "ask"}', "ask"),
-        ('{"decision": "deny"}', "deny"),
-    ],
-)
-def test_a_hook_whose_matcher_was_cut_off_may_deny_and_ask_but_not_allow(
-    project: Path, answer: str, decision: str
-) -> None:
-    engine = engine_of(project, "table", line=f"echo '{answer}'", pattern=RUNAWAY)
-    verdict = engine.decide(call("Shell", {"command": VICTIM}))
-    assert verdict.decision == decision
-    assert any("took too long" in note for note in verdict.runs[0].decision.notes)
-
-
-def test_the_time_is_limited_for_all_expressions_of_an_event_together(project: Path) -> None:
-    hooks = "".join(table_hook("true", matcher={"pattern": f"(a+)+{n}$"}) for n in range(100))
-    begun = time.monotonic()
-    verdict = decide(write_config(project / "hooks.toml", hooks), shell_call(VICTIM))
-    assert time.monotonic() - begun < ENOUGH  # 100 ms each would be no shorter than this
-    assert len(verdict.runs) == 100
-
-
-def test_a_plain_expression_beside_a_runaway_one_still_decides_what_it_rules_out(project: Path) -> None:
-    hooks = table_hook("exit 2", matcher={"tool": "^WriteFile$", "pattern": RUNAWAY})
-    hooks += table_hook("true", matcher={"pattern": RUNAWAY})
-    verdict = decide(write_config(project / "hooks.toml", hooks), shell_call(VICTIM))
-    assert [run.outcome for run in verdict.runs] == [Outcome.OK]
-
-
-FROZEN = """
-    import sys
-    from tenterhook import Engine, Event
-    engine = Engine()
-    engine.on("pre-tool-call", pattern=sys.argv[1])(lambda event: {"decision": "deny"})
-    print(engine.decide(Event("pre-tool-call", tool_name="Shell", tool_input={"command": sys.argv[2]})).decision)
-"""
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        RUNAWAY,
-        "(a*)*$",
-        "(a|aa)+$",
-        "(a|a)*b",
-        "(.*a){20}",
-        "(a+){20}$",
-        "(a+){,}$",
-        r"(\w{1,20}\s?){1,20}$",
-        "(a|a){20}(a|a){20}b",
-        "(a?){20}(a?){20}(a?){20}b",
-        "((a{1,20}){1,20}){1,20}b",
-        "(?:a|a)" * 30 + "b",
-        "(a+)(?#[)+$",
-        r"(?x)(a+ #[" + "\n" + r")+$",
-        r"(a+)+\1$",
-        "a*a*a*a*a*a*a*a*a*b",
-    ],
-)
-def test_matching_never_freezes_an_agent(expression: str) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FROZEN), expression, "a" * 40 + "!"],
-        capture_output=True,
-        text=True,
-        timeout=5,  # without a limit these take minutes
-    )
-    assert ended.stdout.strip() in ("deny", "none"), ended.stderr

@@ -10,14 +10,15 @@ import sys
 import textwrap
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.one_hook import HANG, run_of
 from support import (
     alive,
     array_hook,
-    decide,
+    fire,
     folder_hook,
     shell_call,
     table_hook,
@@ -25,7 +26,7 @@ from support import (
     user_hooks,
     write_config,
 )
-from tenterhook import Engine, Event, Outcome, Run, Verdict
+from tenterhook import Engine, Outcome
 from tenterhook.engine.runner import KEPT_STDERR, KEPT_STDOUT, Cancel, Command, run_stage
 from tenterhook.errors import Cancelled
 
@@ -34,30 +35,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MIB = 1024 * 1024
-HANG = 10.0  # seconds; far more than anything here needs, far less than the sleeps in the hooks
-
-
-@pytest.fixture
-def at_once() -> Iterator[None]:
-    """The test is over long before a hook's `sleep 60` is."""
-    begun = time.monotonic()
-    yield
-    assert time.monotonic() - begun < HANG
-
-
-def fire(project: Path, hooks: str, event: Event | None = None) -> Verdict:
-    return decide(write_config(project / "hooks.toml", hooks), event)
-
-
-def run_of(project: Path, hooks: str, event: Event | None = None) -> Run:
-    (run,) = fire(project, hooks, event).runs
-    return run
-
-
-def folder_run(home: Path, name: str, script: str) -> Run:
-    folder_hook(user_hooks(home), name, script)
-    (run,) = Engine.load().decide(shell_call()).runs
-    return run
 
 
 def pid_in(path: Path) -> int:
@@ -413,149 +390,6 @@ def test_without_fail_mode_a_guard_fails_open(project: Path) -> None:
     assert fire(project, array_hook("exit 1") + array_hook("exit 3", fail_mode="open")).decision == "none"
 
 
-# ---- folder scripts
-
-
-def test_a_folder_script_is_executed_directly_so_that_no_name_is_code(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "a b $(touch oops) ; 'c'", 'echo "$0" >&2; exit 2')
-    (run,) = Engine.load().decide(shell_call()).runs
-    assert run.outcome == Outcome.BLOCKED
-    assert run.stderr.strip().endswith("/a b $(touch oops) ; 'c'/scripts/run.sh")
-    assert not (project / "oops").exists()
-
-
-@pytest.mark.parametrize(
-    ("file", "script"),
-    [
-        ("run", "#!/bin/sh\nexit 2\n"),
-        ("run.sh", "#!/bin/sh\nexit 2\n"),
-        ("run.sh", "exit 2\n"),
-        ("run.py", "#!/usr/bin/env python3\nimport sys\nsys.exit(2)\n"),
-        ("run.py", "#!/usr/bin/env -S python3 -I\nimport sys\nsys.exit(2 if sys.flags.isolated else 1)\n"),
-        ("run.py", "import sys\nsys.exit(2)\n"),
-    ],
-)
-@pytest.mark.parametrize("mode", [0o755, 0o644], ids=["exec bit", "no exec bit"])
-def test_a_folder_script_runs_by_its_first_line_or_its_suffix(
-    home: Path, project: Path, file: str, script: str, mode: int
-) -> None:
-    entry = folder_hook(user_hooks(home), "guard", file=file) / "scripts" / file
-    entry.write_text(script)
-    entry.chmod(mode)
-    (run,) = Engine.load().decide(shell_call()).runs
-    assert (run.outcome, run.why) == (Outcome.BLOCKED, None)
-
-
-def test_the_first_entry_point_found_is_run(home: Path, project: Path) -> None:
-    folder = folder_hook(user_hooks(home), "guard", "exit 1", file="run.sh")
-    for name, code in (("run", 2), ("run.py", 1)):
-        (folder / "scripts" / name).write_text(f"#!/bin/sh\nexit {code}\n")
-        (folder / "scripts" / name).chmod(0o755)
-    (run,) = Engine.load().decide(shell_call()).runs
-    assert run.outcome == Outcome.BLOCKED
-
-
-def test_a_folder_without_a_script_runs_as_failed(home: Path, project: Path) -> None:
-    folder = folder_hook(user_hooks(home), "empty")
-    (folder / "scripts" / "run.sh").unlink()
-    (run,) = Engine.load().decide(shell_call()).runs
-    assert (run.outcome, run.why) == (Outcome.FAILED, "cannot start: no script")
-
-
-def test_a_missing_interpreter_is_failed(home: Path, project: Path) -> None:
-    run = folder_run(home, "guard", "#!/no/such/interpreter\n")
-    assert run.outcome == Outcome.FAILED
-    assert run.why is not None and run.why.startswith("cannot start")
-
-
-def test_a_script_is_looked_for_when_it_runs_not_when_it_is_loaded(home: Path, project: Path) -> None:
-    folder = folder_hook(user_hooks(home), "guard", "exit 0")
-    engine = Engine.load()
-    (folder / "scripts" / "run.sh").write_text("#!/bin/sh\nexit 2\n")
-    assert engine.decide(shell_call()).denied
-
-
-# ---- where and with what
-
-
-@pytest.mark.parametrize("format_", ["folder", "table", "array"])
-def test_the_working_directory_is_the_sessions(home: Path, project: Path, format_: str) -> None:
-    elsewhere = project / "else where"
-    elsewhere.mkdir()
-    if format_ == "folder":
-        folder_hook(user_hooks(home), "where", "pwd > here")
-        engine = Engine.load()
-    else:
-        make = table_hook if format_ == "table" else array_hook
-        engine = Engine.load(configs=[write_config(project / "hooks.toml", make("pwd > here"))])
-    engine.decide(shell_call(work_dir=elsewhere))
-    assert (elsewhere / "here").read_text().strip() == str(elsewhere)
-
-
-def test_a_hook_has_a_process_group_of_its_own(project: Path) -> None:
-    run_of(project, array_hook("cat /proc/$$/stat > stat; true"))
-    fields = (project / "stat").read_text().split()
-    assert fields[4] == fields[0] != str(os.getpgrp())
-
-
-def environment(project: Path, event: Event | None = None) -> dict[str, str]:
-    """What a hook finds in its environment."""
-    run_of(project, table_hook("env -0 > environment"), event)
-    pairs = (project / "environment").read_text().rstrip("\0").split("\0")
-    return dict(pair.partition("=")[::2] for pair in pairs)
-
-
-def test_a_hook_has_the_callers_environment_and_ours(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OF_THE_CALLER", "a b\nc")
-    env = environment(project, shell_call(session_id="s 1"))
-    assert env["OF_THE_CALLER"] == "a b\nc"
-    assert env["PATH"] == os.environ["PATH"]
-    for family in ("KIMI", "TENTERHOOK"):
-        assert env[f"{family}_SESSION_ID"] == "s 1"
-        assert env[f"{family}_WORK_DIR"] == str(project)
-        assert env[f"{family}_PROJECT_DIR"] == str(project)
-        assert env[f"{family}_ENV_FILE"] == env["KIMI_ENV_FILE"]
-    assert os.path.isfile(env["KIMI_ENV_FILE"])
-
-
-def test_a_hook_has_a_private_directory_of_its_own_that_lasts(home: Path, project: Path) -> None:
-    hooks = table_hook('echo x >> "$TENTERHOOK_STATE_DIR/count"; echo "$TENTERHOOK_STATE_DIR"', name="one")
-    hooks += table_hook('echo "$TENTERHOOK_STATE_DIR"', name="two")
-    engine = Engine.load(configs=[write_config(project / "hooks.toml", hooks)])
-    engine.decide(shell_call(session_id="first"))
-    one, two = (run.stdout.strip() for run in engine.decide(shell_call(session_id="second")).runs)
-    assert one != two
-    assert one.startswith(str(home / ".local" / "state" / "tenterhook"))
-    assert os.stat(one).st_mode & 0o777 == 0o700
-    with open(f"{one}/count") as file:
-        assert file.read() == "x\nx\n"
-
-
-def test_byte_code_stays_out_of_hook_folders(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
-    folder = folder_hook(user_hooks(home), "guard", "#!/usr/bin/env python3\nimport words\n", file="run.py")
-    (folder / "scripts" / "words.py").write_text("")
-    (run,) = Engine.load().decide(shell_call()).runs
-    assert run.outcome == Outcome.OK, run.stderr
-    assert sorted(path.name for path in (folder / "scripts").iterdir()) == ["run.py", "words.py"]
-
-
-def test_the_callers_place_for_byte_code_stays_as_it_is(
-    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
-    assert environment(project)["PYTHONPYCACHEPREFIX"].startswith(str(home))
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "/of/the/caller")
-    assert environment(project)["PYTHONPYCACHEPREFIX"] == "/of/the/caller"
-
-
-def test_hooks_run_though_there_is_no_place_for_state(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/dev/null/nowhere")
-    verdict = fire(project, array_hook('cat "$KIMI_ENV_FILE"; echo ran >&2; exit 2'))
-    assert verdict.reason == "ran"
-
-
 # ---- giving up
 
 
@@ -607,38 +441,6 @@ def test_ctrl_c_ends_the_hooks(project: Path, at_once: None) -> None:
     until(lambda: not alive(leader) and not alive(child), HANG)
 
 
-@pytest.mark.parametrize("call", ["os.posix_spawn", "subprocess.Popen", "os.pidfd_open"])
-def test_ctrl_c_in_the_moment_of_a_start_ends_the_hook(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, at_once: None
-) -> None:
-    owner, _, name = call.partition(".")
-    module = {"os": os, "subprocess": subprocess}[owner]
-    real = getattr(module, name)
-    started = []
-
-    def interrupted(what: Any, *arguments: Any, **options: Any) -> Any:
-        """It happens, but nobody hears of the result."""
-        result = real(what, *arguments, **options)
-        if name == "pidfd_open" or "/bin/sh" in what:
-            started.append(result)
-            os.kill(os.getpid(), signal.SIGINT)
-        return result
-
-    monkeypatch.setattr(module, name, interrupted)
-    cwd = os.getcwd() if module is os else str(tmp_path)
-    script = f"echo $$ > {tmp_path}/leader; sleep 60"
-    with pytest.raises(KeyboardInterrupt):
-        run_stage([Command(("/bin/sh", "-c", script), b"{}", cwd, dict(os.environb), 60.0)])
-    if name == "pidfd_open":
-        os.close(started[0])
-    elif name == "Popen":
-        started[0].returncode = 0  # it does not warn of a process that has been reaped for it
-    leader = tmp_path / "leader"
-    time.sleep(0.2)  # whoever was not ended would have begun by now
-    assert len(started) == 1
-    assert not leader.exists() or not (pid := leader.read_text()) or not alive(int(pid))
-
-
 @pytest.mark.parametrize("script", ["echo said; exit 2", "sleep 60 & exit 2"])
 def test_a_hook_that_ended_in_time_did_not_time_out_however_late_we_look(script: str, at_once: None) -> None:
     def slowly() -> Iterator[Command]:
@@ -648,35 +450,6 @@ def test_a_hook_that_ended_in_time_did_not_time_out_however_late_we_look(script:
 
     first, _ = run_stage(slowly())
     assert (first.failure, first.exit_code) == (None, 2)
-
-
-@pytest.mark.parametrize("before", [0, 1, 2, 3], ids="{} events before".format)
-@pytest.mark.parametrize("age", [0, 3600], ids=["new hooks", "old hooks"])
-def test_without_a_descriptor_left_a_hook_cannot_start_and_nothing_is_raised(
-    project: Path, before: int, age: int
-) -> None:
-    """What is imported late, or looked at again, would need one too."""
-    write_config(project / "hooks.toml", array_hook("exit 0"))
-    os.utime(project / "hooks.toml", (time.time() - age,) * 2)
-    code = f"""
-        import os, resource, time
-        from tenterhook import Engine, Event
-        engine = Engine.load(configs=["hooks.toml"])
-        call = Event("pre-tool-call", tool_name="Shell", tool_input={{}})
-        for _ in range({before}):
-            engine.decide(call)
-        time.sleep(1.1)  # what was known of descriptors is too old by now
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-        held = []
-        try:
-            while True:
-                held.append(os.open("/dev/null", os.O_RDONLY))
-        except OSError:
-            pass
-        print(engine.decide(call).runs[0].why)
-    """
-    said = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=HANG)
-    assert said.stdout.startswith("cannot start: Too many open files"), said.stderr
 
 
 def test_a_second_ctrl_c_while_hooks_are_ended_closes_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -690,3 +463,14 @@ def test_a_second_ctrl_c_while_hooks_are_ended_closes_nothing_twice(monkeypatch:
     with pytest.raises(KeyboardInterrupt):
         monkeypatch.setattr(time, "sleep", impatient)
         run_stage(commands, tell=lambda *_: True)
+
+
+def test_a_hook_whose_exit_code_was_taken_is_failed_not_allowed(project: Path) -> None:
+    config = write_config(project / "c.toml", array_hook("exit 2", fail_mode="closed"))
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        verdict = Engine.load(configs=[config]).decide(shell_call())
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert verdict.denied
+    assert verdict.runs[0].failed

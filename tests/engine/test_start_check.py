@@ -12,7 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support import array_hook, decide, folder_hook, shell_call, table_hook, user_hooks, write_config
+from support import (
+    array_hook,
+    decide,
+    folder_hook,
+    shell_call,
+    table_hook,
+    user_hooks,
+    write_config,
+)
 from tenterhook import Engine, Outcome
 
 # What shells and interpreters say of what they cannot run, and an echo of it.
@@ -167,3 +175,14 @@ def test_a_script_that_is_missing_is_not_even_looked_for_by_its_interpreter(proj
     run = decide(write_config(project / "c.toml", array_hook("python3 gone.py --strict"))).runs[0]
     assert run.why == f"cannot start: no such script: {project}/gone.py"
     assert run.exit_code is None
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["echo 'cannot open policy.txt: No such file' >&2; exit 2", "echo 'Syntax error in your file' >&2; exit 2\nif"],
+)
+def test_a_guard_that_speaks_of_files_and_syntax_still_blocks(home: Path, project: Path, script: str) -> None:
+    made = folder_hook(user_hooks(home), "guard", script)
+    config = write_config(project / "c.toml", array_hook(str(made / "scripts" / "run.sh")))
+    for engine in (Engine.load(), Engine.load(configs=[config])):
+        assert engine.decide(shell_call()).denied

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from support import array_hook, decide, folder_hook, shell_call, table_hook, until, user_hooks, write_config
 from tenterhook import Action, Decision, Engine, Event, Hook, Outcome, Run, Verdict
 from tenterhook.engine.verdicts import merge
 from tenterhook.events import EVENTS, EventSpec
+from tenterhook.model import PRECEDENCE, Failure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -279,3 +283,52 @@ def test_a_denied_call_has_no_modified_input() -> None:
     runs = [run_saying(Decision(Action.DENY, "no"))]
     assert merge(shell_call(), runs, {"a": 1}).modified_input is None
     assert merge(shell_call(), [], {"a": 1}).modified_input == {"a": 1}
+
+
+decisions = st.builds(
+    Decision,
+    action=st.sampled_from(list(Action)),
+    reason=st.none() | st.text(max_size=5),
+    scope=st.sampled_from([None, "once", "session"]),
+    ignored=st.sampled_from([None, None, None, "observer"]),
+    unreadable=st.booleans(),
+)
+
+
+outcomes = st.sampled_from([None, None, None, Failure.EXIT, Failure.TIMED_OUT])
+
+
+@st.composite
+def runs(draw: st.DrawFn, event: str = "pre-tool-call") -> Run:
+    hook = Hook("h", event, event, "array")
+    failure = draw(outcomes)
+    return Run(hook, failure=failure, decision=Decision() if failure else draw(decisions))
+
+
+@pytest.mark.parametrize("name", ["pre-tool-call", "permission-request"])
+@given(data=st.data())
+@settings(max_examples=60)
+def test_the_decision_does_not_depend_on_the_order_of_hooks(name: str, data: st.DataObject) -> None:
+    said = data.draw(st.lists(runs(name), max_size=6))
+    other = data.draw(st.permutations(said))
+    event = Event(name, tool_name="Shell", tool_input={})
+    one, two = merge(event, said), merge(event, other)
+    assert (one.decision, one.scope) == (two.decision, two.scope)
+
+
+@given(said=st.lists(runs(), max_size=6))
+@settings(max_examples=60)
+def test_the_verdict_is_the_strongest_decision_that_counts(said: list[Run]) -> None:
+    counted = [run.decision.action for run in said if run.decision.ignored is None]
+    strongest = next((action for action in PRECEDENCE if action in counted), Action.NONE)
+    assert merge(Event("pre-tool-call"), said).decision is strongest
+
+
+@given(said=st.lists(runs("permission-request"), max_size=6))
+@settings(max_examples=60)
+def test_nothing_is_approved_unless_a_hook_approved_and_none_failed(said: list[Run]) -> None:
+    verdict = merge(Event("permission-request"), said)
+    if verdict.decision is Action.APPROVE:
+        assert any(run.decision.action is Action.APPROVE and run.decision.ignored is None for run in said)
+        assert not any(run.failed or run.decision.unreadable for run in said)
+        assert not any(run.decision.action is Action.DENY and run.decision.ignored is None for run in said)

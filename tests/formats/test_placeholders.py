@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from support import array_hook, decide, folder_hook, shell_call, table_hook, user_hooks, write_config
+from strategies import sendable_text
+from support import (
+    array_hook,
+    decide,
+    folder_hook,
+    shell_call,
+    table_hook,
+    user_hooks,
+    write_config,
+)
 from tenterhook import Engine, Event, Outcome
+from tenterhook.formats import placeholders
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 # Everything a shell could take for more than text. Each command in it would leave a file behind.
 HOSTILE = (
@@ -300,3 +317,129 @@ def test_a_placeholder_after_a_backslash_arrives_or_is_refused(project: Path, li
         return
     assert engine.decide(shell_call(tool_name="a b")).runs[0].outcome == Outcome.OK
     assert (project / "got").read_text().lstrip("\\") == "a b"
+
+
+# Each puts the variable-length value between two marks of its own, whatever the quoting around it.
+CONTEXTS = [
+    "printf '%s\\0' {{x}}",
+    "printf '%s\\0' '{{x}}'",
+    'printf "%s\\0" "{{x}}"',
+    "printf '%s\\0' a{{x}}b | sed -z 's/^a//; s/b$//'",
+    "v={{x}}; printf '%s\\0' \"$v\"",
+    "v='{{x}}' ; printf '%s\\0' \"$v\"",
+    "printf '%s\\0' \"$(printf '%sx' {{x}})\" | sed -z 's/x$//'",
+    "printf '%s\\0' \"$(printf '%sx' '{{x}}')\" | sed -z 's/x$//'",
+    "printf '%s\\0' \"$(cat <<END\n{{x}}x\nEND\n)\" | sed -z 's/x$//'",
+    "for v in {{x}}; do printf '%s\\0' \"$v\"; done",
+    "f() { printf '%s\\0' \"$1\"; }; f {{x}}",
+    "case {{x}} in *) printf '%s\\0' {{x}};; esac",
+    "printf '%s\\0' \"${NOT_SET:-{{x}}}\"",
+    'sh -c \'printf "%s\\0" "$1"\' _ {{x}}',
+]
+
+
+# Pieces that mean something to a shell; each command in them would leave a file behind.
+PIECES = [
+    *(
+        "$(touch oops)",
+        "`touch oops`",
+        ";touch oops;",
+        "\ntouch oops\n",
+        "&touch oops&",
+        "|touch oops|",
+        "'",
+        '"',
+        "\\",
+    ),
+    *("\\\\", "$HOME", "${IFS}", "*", "?", "[a-z]", "~", "#", "!", " ", "\t", "\n", "END", "\nEND\n", "EOF", "))", "}"),
+    *(
+        ";;",
+        "esac",
+        "done",
+        ">oops",
+        "<oops",
+        "$((1+1))",
+        "{{x}}",
+        "{{tool_name}}",
+        "%s",
+        "\\0",
+        "\\n",
+        "-n",
+        "--",
+        "é",
+    ),
+]
+
+
+hostile = st.lists(st.sampled_from(PIECES) | sendable_text, max_size=8).map("".join)
+
+
+@pytest.fixture(scope="module")
+def empty_directory() -> Iterator[Path]:
+    directory = Path(tempfile.mkdtemp())
+    yield directory
+    shutil.rmtree(directory)
+
+
+@given(values=st.lists(hostile, min_size=1, max_size=6))
+@settings(max_examples=25)
+def test_placeholders_never_start_a_command_and_arrive_byte_for_byte(empty_directory: Path, values: list[str]) -> None:
+    names = [f"v{number}" for number in range(len(values))]
+    lines = [context.replace("{{x}}", f"{{{{{name}}}}}") for name in names for context in CONTEXTS]
+    filled = placeholders.fill("\n".join(lines), dict(zip(names, values, strict=True)))
+    assert not placeholders.template("\n".join(lines)).misplaced
+    ended = subprocess.run(
+        ["/bin/sh", "-c", filled.line],
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C", **filled.variables},
+        cwd=empty_directory,
+        capture_output=True,
+        timeout=30,
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    got = ended.stdout.split(b"\0")[:-1]
+    assert got == [value.encode() for value in values for _ in CONTEXTS]
+    assert os.listdir(empty_directory) == []
+
+
+@given(value=hostile)
+@settings(max_examples=20)
+def test_a_value_goes_through_a_real_hook_unharmed(project: Path, value: str) -> None:
+    line = (
+        "printf %s {{tool_input.v}} > one; printf %s '{{tool_input.v}}' > two; printf %s \"{{tool_input.v}}\" > three"
+    )
+    engine = Engine.load(configs=[write_config(project / "hooks.toml", table_hook(line))])
+    engine.decide(Event("pre-tool-call", tool_name="Shell", tool_input={"v": value}))
+    for name in ("one", "two", "three"):
+        assert (project / name).read_bytes() == value.encode()
+    assert sorted(os.listdir(project)) == ["hooks.toml", "one", "three", "two"]
+
+
+@given(line=st.lists(st.sampled_from([*PIECES, "{{x}}", "echo "]) | sendable_text, max_size=8).map("".join))
+@settings(max_examples=60)
+def test_any_line_can_be_read_for_placeholders(line: str) -> None:
+    template = placeholders.template(line)
+    assert len(template.misplaced) <= len(template.fields)
+    if not template.fields:
+        assert template.line == line
+    placeholders.fill(line, {"x": "y"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "find . -maxdepth 0 -exec sh -c 'echo {{tool_name}}' \\;",
+        "docker exec c sh -c 'echo {{tool_name}}'",
+        "uv run python -c 'print({{tool_name}})'",
+        "$SHELL -c 'echo {{tool_name}}'",
+        "s\\h -c 'echo {{tool_name}}'",
+        "\\eval {{tool_name}}",
+        "git -c 'alias.z=!{{tool_name}}' z",
+        "npx -c {{tool_name}}",
+        "sqlite3 db '.shell {{tool_name}}'",
+        "cat <<E | sh\n{{tool_name}}\nE",
+    ],
+)
+def test_a_placeholder_behind_a_program_that_starts_programs_is_refused(project: Path, line: str) -> None:
+    engine = Engine.load(configs=[write_config(project / "c.toml", table_hook(line))])
+    assert [problem.code for problem in engine.problems] == ["placeholder-in-code"]
+    assert engine.hooks == ()

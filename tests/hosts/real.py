@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
 
 from hosts import agents
 from support import folder_hook, tenterhook, user_hooks
+from tenterhook import __version__
 from tenterhook.agents import AGENTS
 from tenterhook.agents.protocol import AUTO_APPROVE, Agent
+from tenterhook.basics import places
 from tenterhook.basics.model_script import ScriptedCall, Turn, mentions
 from tenterhook.doctor.live import trial
 
@@ -135,3 +141,34 @@ def shown(came: Trial) -> str:
     """A run in words, for a test that fails."""
     results = "\n".join(f"  {result!r}" for result in came.tool_results)
     return f"exit {came.exit_code}, results:\n{results}\nstdout: {came.stdout}\nstderr: {came.stderr}"
+
+
+CHOSEN = pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+REFUSED = "this is refused"
+
+
+def check_nobody_answers(guarded: Guarded, closed: bool, *, status: str, doctor: str) -> None:
+    """Every tool call is refused, or none is; and it is written down, with the exit status of the bridge."""
+    came = guarded.calls(guarded.touch("forbidden"), guarded.touch("harmless"))
+    assert [guarded.left(name) for name in ("forbidden", "harmless")] == [not closed] * 2, shown(came)
+    if closed:
+        assert len(results_with(came, REFUSED)) == 2, shown(came)
+    assert [line for line in guarded.unanswered() if line.endswith(f" {status}")], guarded.unanswered()
+    assert doctor in guarded.doctor()[1]
+
+
+def flags(closed: bool) -> list[str]:
+    return ["--closed"] if closed else []
+
+
+def copied_environment(folder: Path, *, version: str | None = None) -> Path:
+    """An environment with a copy of the package in it; returns its interpreter. Our dependencies are found here."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / "bin" / "python"
+    [packages] = folder.glob("lib/python*/site-packages")
+    shutil.copytree(places.PACKAGE, packages / "tenterhook", ignore=shutil.ignore_patterns("__pycache__"))
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    if version is not None:
+        init = packages / "tenterhook" / "__init__.py"
+        init.write_text(init.read_text().replace(__version__, version))
+    return python

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hosts.real import results_with, shown
-from hosts.test_faults import copied_environment
+from hosts.real import copied_environment, results_with, shown
 from install.test_launcher import install_as_before
 from support import user_hooks
 from tenterhook.agents.protocol import DONE

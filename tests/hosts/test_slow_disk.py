@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hosts.real import results_with, shown
-from hosts.test_faults import CHOSEN, check_nobody_answers, copied_environment, flags
+from hosts.real import CHOSEN, check_nobody_answers, copied_environment, flags, results_with, shown
 
 if TYPE_CHECKING:
     from pathlib import Path

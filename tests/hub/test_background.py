@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dispatch.test_dispatch import GUARD, call, install, line, payload
+from dispatch.bridges import GUARD, call, install, line, payload
 from support import alive, folder_hook, tenterhook, until, user_hooks
 from tenterhook.dispatch import daemon
 from tenterhook.hub.background import SERVICE

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from hosts.test_answers import DOES
+from hosts.observed import DOES
 from journal import journals
 from support import folder_hook, shell_call, tenterhook, user_hooks
 from tenterhook import Decision, Engine, bridge, cli

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz import inputs
-from hosts.test_answers import RECORDED
+from hosts.recorded import RECORDED
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.basics import places

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz import inputs
-from hosts.test_answers import DOES, RECORDED, native_name
+from hosts.observed import DOES
+from hosts.recorded import RECORDED, native_name
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.basics import callers, install_record, places

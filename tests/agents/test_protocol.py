@@ -2,128 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support import folder_hook, tenterhook, user_hooks
-from tenterhook import Event, Hook
-from tenterhook.agents import AGENTS, wire
-from tenterhook.basics import light_json
+from hosts.recorded import DATA, FORMATS, MEANS, RECORDED, each_agent, native_name, read, recorded, sent, told
+from tenterhook.agents import AGENTS
+from tenterhook.agents.protocol import MODES, PROMPT, SUBAGENT
 from tenterhook.events import tool_names
-from tenterhook.formats import payloads
 
 if TYPE_CHECKING:
     from tenterhook.agents.wire import Received
 
-DATA = Path(__file__).parent / "data"
-RECORDED = sorted(DATA.glob("*/*.json"))
 
-# What each agent's events are, independent of the tables in the package.
-LIKE_CLAUDE = {
-    "SessionStart": "pre-session",
-    "SessionEnd": "post-session",
-    "UserPromptSubmit": "pre-agent-turn",
-    "Stop": "pre-agent-turn-stop",
-    "StopFailure": "post-agent-turn-failure",
-    "PreToolUse": "pre-tool-call",
-    "PostToolUse": "post-tool-call",
-    "PostToolUseFailure": "post-tool-call-failure",
-    "PermissionRequest": "permission-request",
-    "SubagentStart": "pre-subagent",
-    "SubagentStop": "post-subagent",
-    "PreCompact": "pre-context-compact",
-    "PostCompact": "post-context-compact",
-    "Notification": "notification",
-}
-MEANS: dict[str, dict[str, str]] = {
-    "claude-code": LIKE_CLAUDE,
-    "codex": LIKE_CLAUDE,
-    "qwen": LIKE_CLAUDE,
-    "droid": LIKE_CLAUDE,
-    "kimi-cli": LIKE_CLAUDE,
-    "kimi-code": {
-        **LIKE_CLAUDE,
-        "PermissionResult": "permission-result",
-        "TaskStarted": "task-started",
-        "TurnStarted": "turn-started",
-    },
-    "gemini": {
-        "SessionStart": "pre-session",
-        "SessionEnd": "post-session",
-        "BeforeAgent": "pre-agent-turn",
-        "AfterAgent": "pre-agent-turn-stop",
-        "BeforeTool": "pre-tool-call",
-        "AfterTool": "post-tool-call",
-        "PreCompress": "pre-context-compact",
-        "Notification": "notification",
-    },
-    "copilot": {
-        "sessionStart": "pre-session",
-        "sessionEnd": "post-session",
-        "userPromptSubmitted": "pre-agent-turn",
-        "agentStop": "pre-agent-turn-stop",
-        "errorOccurred": "post-agent-turn-failure",
-        "preToolUse": "pre-tool-call",
-        "postToolUse": "post-tool-call",
-        "postToolUseFailure": "post-tool-call-failure",
-        "permissionRequest": "permission-request",
-        "subagentStart": "pre-subagent",
-        "subagentStop": "post-subagent",
-        "preCompact": "pre-context-compact",
-        "notification": "notification",
-    },
-}
-# What an agent's settings are called as a format of ours; the others' hooks are array hooks, or none of ours.
-FORMATS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini", "qwen": "qwen"}
-FORMATS |= {"kimi-cli": "array", "kimi-code": "array"}
-
-each_agent = pytest.mark.parametrize("agent", AGENTS)
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | any_text,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
     max_leaves=6,
 )
-
-
-def examples(number: int) -> settings:
-    """The same examples each time; each test's empty home may be shared by them."""
-    shared = [HealthCheck.function_scoped_fixture]
-    return settings(max_examples=number, deadline=None, database=None, derandomize=True, suppress_health_check=shared)
-
-
-def recorded(agent: str) -> list[Path]:
-    return [file for file in RECORDED if file.parent.name == agent]
-
-
-def native_name(file: Path) -> str:
-    return file.stem.partition("-")[0]
-
-
-def sent(file: Path) -> dict[str, Any]:
-    payload: dict[str, Any] = json.loads(file.read_text())
-    return payload
-
-
-def read(file: Path, **more: Any) -> Received:
-    return AGENTS[file.parent.name].read_event({**sent(file), **more}, native_name(file))
-
-
-def as_hook(format_: str, event: Event, declared: str) -> Hook:
-    return Hook("hook", event.canonical, declared, format_)
-
-
-def told(received: Received, format_: str = "folder") -> dict[str, Any]:
-    """What a hook of a format is sent, through the very bytes."""
-    declared = received.event.canonical if format_ == "folder" else received.native
-    sent_to_it = payloads.payload(as_hook(format_, received.event, declared), received.event)
-    decoded: dict[str, Any] = json.loads(light_json.encode(sent_to_it))
-    return decoded
 
 
 def given_input(payload: dict[str, Any]) -> Any:
@@ -213,7 +113,7 @@ def test_nothing_of_a_payload_is_lost_to_a_folder_hook(agent: str) -> None:
                 assert value in fields, key
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(
     file=st.sampled_from(RECORDED),
     extra=st.dictionaries(
@@ -235,7 +135,7 @@ def test_a_field_that_nobody_knows_reaches_a_folder_hook(file: Path, extra: dict
 
 
 @each_agent
-@examples(25)
+@settings(max_examples=25)
 @given(
     native=any_text.filter(lambda name: name not in {each for names in MEANS.values() for each in names}),
     payload=st.dictionaries(any_text, json_values, max_size=5),
@@ -287,7 +187,7 @@ RESULTS = [file for file in RESULTS if file.stem in ("PostToolUse", "AfterTool")
 
 
 @pytest.mark.parametrize("file", RESULTS, ids=lambda file: file.parent.name)
-@examples(40)
+@settings(max_examples=40)
 @given(response=json_values.filter(lambda value: value is not None))
 def test_a_tools_result_of_any_shape_comes_back_as_it_was(file: Path, response: Any) -> None:
     """Tools of other servers answer with lists, strings and numbers as well."""
@@ -301,7 +201,7 @@ PROMPTS = [file for file in PROMPTS if file.parent.name not in ("kimi-cli", "dro
 
 
 @pytest.mark.parametrize("file", PROMPTS, ids=lambda file: file.parent.name)
-@examples(20)
+@settings(max_examples=20)
 @given(prompt=any_text | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": any_text}), max_size=3))
 def test_a_prompt_of_any_shape_comes_back_as_it_was(file: Path, prompt: Any) -> None:
     received = read(file, prompt=prompt)
@@ -311,7 +211,7 @@ def test_a_prompt_of_any_shape_comes_back_as_it_was(file: Path, prompt: Any) -> 
 
 
 @each_agent
-@examples(60)
+@settings(max_examples=60)
 @given(
     native=st.sampled_from(["PreToolUse", "BeforeTool", "preToolUse", "Stop", "agentStop", "SessionStart"]),
     payload=st.dictionaries(
@@ -334,59 +234,17 @@ def test_a_payload_of_wrong_types_is_still_an_event(agent: str, native: str, pay
     told(received)
 
 
-def test_a_patch_names_the_file_that_it_changes() -> None:
-    patch = (
-        "*** Begin Patch\n*** Update File: src/a b.py\n*** Move to: c\n@@\n-x\n+y\n*** Delete File: d\n*** End Patch"
-    )
-    payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
-    received = AGENTS["codex"].read_event(payload, "PreToolUse")
-    paths = ["src/a b.py", "c", "d"]
-    assert received.event.tool_input == {"command": patch, "file_path": "src/a b.py", "file_paths": paths}
-    changed = {**received.event.tool_input, "command": patch.replace("+y", "+z")}
-    assert wire.native_input(received, changed) == {"command": patch.replace("+y", "+z")}
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_mode_has_a_command_that_says_the_prompt_or_a_reason_why_not(name: str, tmp_path: Path) -> None:
+    agent = AGENTS[name]
+    assert {*agent.modes, *agent.missing_modes} == set(MODES)
+    for mode in agent.modes:
+        assert PROMPT in agent.command(Path("/bin/agent"), PROMPT, tmp_path, mode)
 
 
-@pytest.mark.promise("a model that tries")
-def test_space_around_a_head_of_a_patch_hides_no_file() -> None:
-    """Hooks are told every file of a Codex patch, also where spaces or form feeds are around a name."""
-    patch = (
-        "*** Begin Patch\n*** Add File: x\n+a\n  *** Update File: b\n@@\n\t*** Delete File: d \r\n*** Add File:  \f/e\n"
-    )
-    payload = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "session_id": "s", "cwd": "/"}
-    received = AGENTS["codex"].read_event(payload, "PreToolUse")
-    assert received.event.tool_input["file_paths"] == ["x", "b", "d", " \f/e"]  # as Codex reads them
-
-
-@pytest.mark.parametrize(("host", "tool"), [("kimi-cli", "WriteFile"), ("kimi-code", "Write"), ("copilot", "create")])
-def test_a_decoy_beside_the_key_that_the_tool_reads_hides_nothing(host: str, tool: str) -> None:
-    native, named, given = BEFORE[host]
-    tool_input = {"path": "/etc/secret", "file_path": "/tmp/harmless", "filename": "/tmp/other", "content": "x"}
-    received = AGENTS[host].read_event({named: tool, given: tool_input, "cwd": "/"}, native)
-    assert received.event.tool_input["file_path"] == "/etc/secret"
-    changed = {**received.event.tool_input, "file_path": "/elsewhere"}
-    assert wire.native_input(received, changed)["path"] == "/elsewhere"
-
-
-BEFORE = {
-    "kimi-cli": ("PreToolUse", "tool_name", "tool_input"),
-    "kimi-code": ("PreToolUse", "tool_name", "tool_input"),
-    "copilot": ("preToolUse", "toolName", "toolArgs"),
-}
-
-
-def test_arguments_that_come_as_text_are_read() -> None:
-    payload = {"sessionId": "s", "cwd": "/", "toolName": "bash", "toolArgs": '{"command": "ls"}'}
-    assert AGENTS["copilot"].read_event(payload, "preToolUse").event.tool_input == {"command": "ls"}
-
-
-def test_a_hook_on_agent_event_is_run_by_an_event_that_only_the_agent_knows(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "all", 'cat > "$TENTERHOOK_WORK_DIR/got.json"', trigger="agent-event")
-    assert tenterhook("install", "claude-code").returncode == 0
-    payload = {**sent(DATA / "claude-code" / "PostToolBatch.json"), "cwd": str(project)}
-    record = home / ".local" / "state" / "tenterhook" / "installed" / "claude-code.json"
-    arguments = ["--host", "claude-code", "--event", "PostToolBatch", "--record", str(record)]
-    ended = tenterhook("dispatch", *arguments, input=json.dumps(payload))
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    got = json.loads((project / "got.json").read_text())
-    assert got["agent_event"] == "PostToolBatch"
-    assert got["context"]["agent"]["payload"] == payload
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_subagents_calls_are_kept_for_requests_without_the_main_prompt(name: str) -> None:
+    agent = AGENTS[name]
+    call = agent.shell_call("true")
+    holding = [turn for turn in agent.script(SUBAGENT, call, prompt="mine") if call in turn.calls]
+    assert [turn.unless for turn in holding] == ["mine"]

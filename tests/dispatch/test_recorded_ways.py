@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dispatch.test_dispatch import BRIDGE, HANG, answered, install, record, serving
-from hosts.test_payloads import native_name, recorded, sent
+from dispatch.bridges import BRIDGE, HANG, answered, install, record, serving
+from hosts.recorded import native_name, recorded, sent
 from support import folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.events import EVENTS

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import array_hook, decide, folder_hook, shell_call, table_hook, until, user_hooks, write_config
+from support import (
+    array_hook,
+    fire,
+    folder_hook,
+    shell_call,
+    table_hook,
+    until,
+    user_hooks,
+    write_config,
+)
 from tenterhook import Engine, Event, Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -47,10 +56,6 @@ def seen(project: Path, file: str = "seen") -> list[str]:
     path = project / file
     lines = path.read_text().splitlines() if path.exists() else []
     return [json.loads(line)["tool_input"]["command"] for line in lines]
-
-
-def fire(project: Path, hooks: str, event: Event | None = None) -> Verdict:
-    return decide(write_config(project / "hooks.toml", hooks), event)
 
 
 def outcomes(verdict: Verdict) -> list[tuple[str, str | None]]:
@@ -412,3 +417,21 @@ def test_no_verdict_is_reused_for_an_identical_call(project: Path) -> None:
     (project / "closed").unlink()
     assert not engine.decide(event).denied
     assert len(order(project)) == 3
+
+
+@pytest.mark.promise("a model that tries")
+def test_an_input_that_is_changed_and_changed_back_does_not_slip_past_a_guard(project: Path) -> None:
+    """What hooks change in a call is put to the guards again before it runs."""
+    change = """echo '{"modified_input": {"command": "%s"}}'"""
+    hooks = table_hook(change % "ls", matcher={"pattern": "rm"})
+    hooks += table_hook("exit 2", matcher={"pattern": "rm -rf"})
+    hooks += table_hook(change % "rm -rf /", matcher={"pattern": "ls"})
+    assert Engine.load(configs=[write_config(project / "c.toml", hooks)]).decide(shell_call("rm -rf /")).denied
+
+
+def test_a_debug_function_that_raises_costs_no_verdict(project: Path) -> None:
+    def fail(line: str) -> None:
+        raise RuntimeError(line)
+
+    config = write_config(project / "c.toml", array_hook("exit 2"))
+    assert Engine.load(configs=[config], debug=fail).decide(shell_call()).denied
