@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
-import sysconfig
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-import tenterhook
 from hosts import agents
+from hosts.faults import CHOSEN, REFUSED, check_nobody_answers, copied_environment, flags
 from hosts.real import results_with, shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hosts.real import Guarded
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
 EVERY = pytest.mark.parametrize("name", agents.PACKAGES)
-CHOSEN = pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
-REFUSED = "this is refused"
 
 
 @EVERY
@@ -55,16 +51,6 @@ def test_it_hangs(name: str, closed: bool, guarded: Guarded) -> None:
     guarded.install(*flags(closed))
     guarded.edit_record(timeouts=dict.fromkeys(json.loads(guarded.record_file.read_text())["timeouts"], 3))
     check_nobody_answers(guarded, closed, status="142", doctor="did not answer")
-
-
-def check_nobody_answers(guarded: Guarded, closed: bool, *, status: str, doctor: str) -> None:
-    """Every tool call is refused, or none is; and it is written down, with the exit status of the bridge."""
-    came = guarded.calls(guarded.touch("forbidden"), guarded.touch("harmless"))
-    assert [guarded.left(name) for name in ("forbidden", "harmless")] == [not closed] * 2, shown(came)
-    if closed:
-        assert len(results_with(came, REFUSED)) == 2, shown(came)
-    assert [line for line in guarded.unanswered() if line.endswith(f" {status}")], guarded.unanswered()
-    assert doctor in guarded.doctor()[1]
 
 
 @EVERY
@@ -134,21 +120,3 @@ def test_ten_calls_at_once_keep_their_own_verdicts(name: str, guarded: Guarded) 
     assert [name for name in names if guarded.left(name)] == names[::2], shown(came)
     assert [len(results_with(came, f"no {name}")) for name in names] == [0, 1] * 5, shown(came)
     assert guarded.unanswered() == []
-
-
-def flags(closed: bool) -> list[str]:
-    return ["--closed"] if closed else []
-
-
-def copied_environment(folder: Path, *, version: str | None = None) -> Path:
-    """An environment with a copy of the package in it; returns its interpreter. Our dependencies are found here."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    python = folder / "bin" / "python"
-    [packages] = folder.glob("lib/python*/site-packages")
-    ours = Path(tenterhook.__file__).parent
-    shutil.copytree(ours, packages / "tenterhook", ignore=shutil.ignore_patterns("__pycache__"))
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    if version is not None:
-        init = packages / "tenterhook" / "__init__.py"
-        init.write_text(init.read_text().replace(tenterhook.__version__, version))
-    return python

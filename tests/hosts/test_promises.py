@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hosts.faults import copied_environment
 from hosts.real import results_with, shown
-from hosts.test_faults import copied_environment
-from install.test_launcher import install_as_before
+from install.older_version import install_as_before
 from support import user_hooks
 from tenterhook.agents.protocol import DONE
 from tenterhook.basics import places

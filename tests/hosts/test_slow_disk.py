@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hosts.faults import CHOSEN, check_nobody_answers, copied_environment, flags
 from hosts.real import results_with, shown
-from hosts.test_faults import CHOSEN, check_nobody_answers, copied_environment, flags
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,11 +8,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 
+from install.older_version import install_as_before
 from install.test_event_wiring import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
 from tenterhook.agents import AGENTS
@@ -487,26 +487,6 @@ def test_a_project_that_is_guarded_alone_has_entries_of_its_own(home: Path, proj
 
 
 # ------------------------------------------------------------------ what version 0.1 wrote
-
-VERSION_0_1 = Path(__file__).parent / "version_0_1"  # what it wrote, with names for the places
-
-
-def install_as_before(home: Path) -> None:
-    """The settings and the records that version 0.1 left behind, in all seven agents."""
-    places = {"home": home, "python": sys.executable, "source": Path(launcher.BRIDGE).parent.parent}
-    places["packages"] = sysconfig.get_path("purelib")
-    for file in filter(Path.is_file, VERSION_0_1.rglob("*")):
-        text = file.read_text()
-        for name, place in places.items():
-            text = text.replace(f"@{name}@", str(place))
-        written = home / str(file.relative_to(VERSION_0_1)).replace("dot-", ".", 1)
-        written.parent.mkdir(parents=True, exist_ok=True)
-        written.write_text(text)
-        written.chmod(0o600)
-    # Codex's hashes are of the commands with the places in them
-    hooks, config = home / SETTINGS["codex"], home / ".codex/config.toml"
-    hashes = trust_tables.wanted(CODEX, str(hooks), hooks.read_bytes())
-    config.write_bytes(trust_tables.with_hashes(CODEX.trust_table, config.read_bytes(), hashes))
 
 
 @pytest.mark.parametrize("agent", IN_VERSION_0_1)
