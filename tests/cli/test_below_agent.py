@@ -140,6 +140,7 @@ def test_events_that_an_agent_fires_itself_change_no_state_of_its_guards(home: P
 
 @pytest.mark.timeout(300)
 @pytest.mark.promise("a model that tries")
+@pytest.mark.slow
 def test_no_option_overwrites_hooks_settings_state_or_our_program(home: Path, project: Path, line: str) -> None:
     """Below a guarded agent, no command of ours writes over hooks, settings, state or the program, however named."""
     (project / "link").symlink_to(home / ".config/agents")

@@ -230,6 +230,7 @@ def test_every_shell_reads_the_launcher(home: Path, shell: str) -> None:
 
 
 @each_shell
+@pytest.mark.slow
 def test_every_shell_does_the_same(home: Path, tmp_path: Path, shell: str) -> None:
     program = shell_or_skip(shell)
     install("claude-code")
@@ -251,6 +252,7 @@ def test_every_shell_does_the_same(home: Path, tmp_path: Path, shell: str) -> No
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "kimi-code", "copilot"])
+@pytest.mark.slow
 def test_a_home_with_line_breaks_and_quotes_in_its_path_is_guarded_and_left_without_a_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
@@ -417,6 +419,7 @@ def on_machine(home: Path, tmp_path: Path, there: tuple[str, bool], here: tuple[
 
 
 @pytest.mark.parametrize("case", MACHINES)
+@pytest.mark.slow
 def test_a_home_on_another_machine_says_so_at_the_start_of_a_session_and_is_open(
     home: Path, tmp_path: Path, case: str
 ) -> None:
@@ -526,6 +529,7 @@ def _wanted_trust(home: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("agent", IN_VERSION_0_1)
+@pytest.mark.slow
 def test_install_upgrades_an_older_installation(home: Path, agent: str) -> None:
     install_as_before(home)
     install(agent)
