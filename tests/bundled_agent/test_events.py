@@ -503,7 +503,6 @@ def test_notification_observes_what_became_of_a_background_task(play: Play) -> N
     assert first.who == "agent"
 
 
-@pytest.mark.slow
 def test_notification_tells_of_a_task_that_failed_and_of_one_that_was_lost(play: Play) -> None:
     """`notification`: the type: `task.failed`, and `task.lost` after a crash and resume"""
     heard = play.hook("folder notification")

@@ -27,7 +27,6 @@ from support import (
     user_hooks,
     write_config,
 )
-from tenterhook import cli
 from tenterhook.basics import agent_marks, processes
 from tenterhook.events import EVENTS
 
@@ -44,13 +43,6 @@ RUN_KEYS = {
 @pytest.fixture
 def blocker(home: Path) -> Path:
     return folder_hook(user_hooks(home), "blocker", "echo 'not here' >&2; exit 2", matcher={"pattern": "rm -rf /"})
-
-
-def in_process(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
-    """What a command prints as JSON; without a process of its own, for the same thing many times over."""
-    cli.run([str(each) for each in arguments])
-    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return printed
 
 
 class TestTrigger:
@@ -83,13 +75,11 @@ class TestTrigger:
         assert isinstance(run["duration_ms"], float)
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
-    def test_every_name_of_an_event_is_taken(
-        self, project: Path, spec: Any, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_every_name_of_an_event_is_taken(self, project: Path, spec: Any) -> None:
         config = write_config(project / "c.toml", "".join(array_hook(":", event=name) for name in spec.names))
         names = [spec.name] if spec.name not in ("pre-tool-call", "pre-agent-turn-stop") else spec.names
         for name in names:
-            verdict = in_process(capsys, "trigger", name, "--config", config, "--json")
+            verdict = trigger(name, "--config", config)
             assert verdict["event"] == spec.name
             assert len(verdict["runs"]) == 1  # an equal command runs once
 
@@ -105,15 +95,13 @@ class TestTrigger:
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
     @pytest.mark.parametrize("family", ["table", "array"])
-    def test_every_documented_field_is_sent(
-        self, project: Path, spec: Any, family: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_every_documented_field_is_sent(self, project: Path, spec: Any, family: str) -> None:
         hook = table_hook if family == "table" else array_hook
         ends = "cat > sent.new; mv sent.new sent"  # whole, or not at all
         config = write_config(project / "c.toml", hook(ends, event=spec.name))
-        in_process(capsys, "trigger", spec.name, "--config", config, "--json")
+        trigger(spec.name, "--config", config)
         sent = json.loads(until(lambda: (project / "sent").exists() and (project / "sent").read_text()))
-        shown = in_process(capsys, "show", spec.name, "--json")["event"]
+        shown = json.loads(tenterhook("show", spec.name, "--json").stdout)["event"]
         sample = shown["array_example" if family == "array" else "example"]
         own = {"event_type", "hook_event_name", "timestamp", "session_id", "work_dir", "cwd", "display"}
         assert set(sent) == set(sample)
@@ -403,8 +391,8 @@ class TestListAndShow:
         assert "exit 2" in shown["script_text"]
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
-    def test_show_prints_an_event(self, project: Path, spec: Any, capsys: pytest.CaptureFixture[str]) -> None:
-        shown = in_process(capsys, "show", spec.names[-1], "--json")["event"]
+    def test_show_prints_an_event(self, project: Path, spec: Any) -> None:
+        shown = json.loads(tenterhook("show", spec.names[-1], "--json").stdout)["event"]
         assert shown["names"] == list(spec.names)
         assert set(shown["fields"]) <= set(shown["example"])
         assert set(shown["array_fields"]) <= set(shown["array_example"])
