@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-HANG = 10.0
+HANG = 30.0
 
 
 def answering(answer: Any, event: str = "pre-tool-call", **options: Any) -> Engine:

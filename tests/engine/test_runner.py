@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MIB = 1024 * 1024
-HANG = 10.0  # seconds; far more than anything here needs, far less than the sleeps in the hooks
+HANG = 30.0  # seconds; far more than anything here needs, far less than the sleeps in the hooks
 
 
 @pytest.fixture
