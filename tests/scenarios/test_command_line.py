@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
 import signal
 import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-import pexpect
 import pytest
 
 from support import (
@@ -665,18 +663,6 @@ def test_a_command_that_is_misspelt_is_guessed() -> None:
     assert "Did you mean" not in tenterhook("xyzzy").stderr
 
 
-def test_an_agents_own_file_is_not_named_for_that_agent(home: Path) -> None:
-    settings = home / ".gemini" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text('{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
-    before = settings.read_bytes()
-    ended = tenterhook("install", "gemini", "--config", str(settings))
-    assert ended.returncode == 1
-    assert "Gemini CLI runs the hooks of" in ended.stderr
-    assert settings.read_bytes() == before
-    assert tenterhook("install", "claude-code", "--config", str(settings)).returncode == 0
-
-
 def test_hooks_that_no_agent_calls_yet_are_said_to_be_so(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", "exit 2")
     assert "1 in force in . ; no agent calls them yet".replace(" ;", ";") in tenterhook().stdout.replace(
@@ -693,36 +679,3 @@ def test_a_live_run_that_cannot_be_made_is_no_guard_that_fails(home: Path, proje
     assert ended.returncode == 1
     assert "not tried: whether guards hold was not shown" in ended.stdout
     assert "a guard would not hold" not in ended.stdout
-
-
-def on_terminal(*arguments: str, width: int) -> str:
-    """What a command prints on a terminal, without its colours."""
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "tenterhook", *arguments],
-        env=environment,
-        dimensions=(40, width),
-        encoding="utf-8",
-        timeout=60,
-    )
-    child.expect(pexpect.EOF)
-    child.close()
-    return re.sub(r"\x1b\[[0-9;]*m", "", child.before or "").replace("\r\n", "\n")
-
-
-def test_on_a_terminal_a_change_is_shown_without_the_middle_of_long_lines(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", "exit 2")
-    whole = tenterhook("install", "claude-code", "--dry-run").stdout
-    assert max(map(len, whole.splitlines())) > 200
-    told = json.loads(tenterhook("install", "claude-code", "--dry-run", "--json").stdout)
-    assert told["installed"][0]["changes"][0] in whole
-    assert "long line" not in whole
-    for more in (["--dry-run"], [], ["--dry-run"]):  # the last has nothing to change
-        shown = on_terminal("install", "claude-code", "--no-hub", *more, width=100)
-        diff = shown[: shown.find("Claude Code:")].splitlines()
-        assert all(len(line) <= 100 for line in diff)
-        assert ("(…: the middle of a long line; --dry-run | cat shows it)" in diff) == any(
-            line.startswith("+") for line in diff
-        )
-    assert tenterhook("install", "claude-code", "--dry-run").stdout == "Claude Code: nothing would change\n"

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from support import array_hook, folder_hook, table_hook, write_config
 from tenterhook.authoring.convert import carrying, commands, documents, placing, sources, targets
-from tenterhook.authoring.convert.findings import Loss, Note
 from tenterhook.events import TOOL_NAMES, tool_names
 from tenterhook.formats import expressions
 
 if TYPE_CHECKING:
     from tenterhook import Hook
+    from tenterhook.authoring.convert.findings import Loss, Note
 
 FORMATS = tuple(targets.TARGETS)
 # Where a file of each format is, so that it is taken for one.
