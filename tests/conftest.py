@@ -20,7 +20,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start h
 # Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
 SLOW = (
     *("agents/test_codex", "bundled_agent/test_killed", "bundled_agent/test_network", "bundled_agent/test_replay"),
-    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_new", "authoring/test_trying"),
+    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_sandbox", "authoring/test_suites"),
+    *("authoring/test_templates", "authoring/test_worker"),
     *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
     *("hooks/test_protect_hooks", "hub", "install/test_settings_change", "install/test_reinstalling"),
     *("install/test_entries", "install/test_event_wiring", "install/test_sync"),

@@ -197,3 +197,15 @@ def program(directory: Path) -> Path:
     file.write_text(f"#!{sys.executable}\n{_RUN}")
     file.chmod(0o755)
     return file
+
+
+def config(project: Path, text: str | None = None, name: str = "config.toml") -> Path:
+    return write_config(project / name, array_hook(GUARD, matcher="Bash", timeout=5) if text is None else text)
+
+
+def tree(directory: Path) -> dict[str, Any]:
+    """Everything below a directory, to see that nothing has changed."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None
+        for path in sorted(directory.rglob("*"))
+    }
