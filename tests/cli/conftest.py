@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from support import folder_hook, user_hooks
 from tenterhook import cli
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
 
 
 class Ended(NamedTuple):
@@ -34,3 +36,9 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Ended(status, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def blocker(home: Path) -> Path:
+    """A hook of the person's own that blocks one command."""
+    return folder_hook(user_hooks(home), "blocker", "echo 'not here' >&2; exit 2", matcher={"pattern": "rm -rf /"})
