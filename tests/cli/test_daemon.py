@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dispatch.test_dispatch import GUARD
 from support import alive, folder_hook, on_a_terminal, tenterhook, until, user_hooks
 from tenterhook.basics import places
 from tenterhook.dispatch.daemon import SERVICE
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-GUARD = 'if grep -q forbidden; then echo "not this" >&2; exit 2; fi'
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="services in the background need Linux")
 
 

@@ -25,15 +25,13 @@ def installed(home: Path, project: Path, run: Run, monkeypatch: pytest.MonkeyPat
 
 def test_a_guard_that_is_installed_holds(home: Path, run: Run) -> None:
     folder_hook(user_hooks(home), "guard", "exit 2", trigger="pre-session")
-    ended = run("doctor")
-    assert ended.status == 0
-    assert ended.out.rstrip().endswith("every guard would hold")
+    assert run("doctor").status == 0
     found = json.loads(run("doctor", "--json").out)
     assert (found["holds"], [agent["agent"] for agent in found["agents"]]) == (True, ["claude-code"])
 
 
 def test_without_hooks_nothing_is_said_to_hold(run: Run) -> None:
-    assert "no hook is in force: nothing is held" in run("doctor").out
+    assert "\nno hook is in force" in run("doctor").out
 
 
 def test_fix_renews_the_entries_as_they_were_chosen(home: Path, installed: Path, run: Run) -> None:
@@ -57,5 +55,4 @@ def test_a_live_run_that_cannot_be_made_is_no_guard_that_fails(home: Path, run: 
     assert run("install", "claude-code").status == 0
     ended = run("doctor", "claude-code", "--live")
     assert ended.status == 1
-    assert "not tried: whether guards hold was not shown" in ended.out
-    assert "a guard would not hold" not in ended.out
+    assert ended.out.splitlines()[-1].startswith("not tried: ")

@@ -42,7 +42,7 @@ def test_a_place_that_cannot_be_written_is_said_with_a_remedy(run: Run) -> None:
     [
         (["--endpoint", "http://127.0.0.1:4318"], "add --format otlp"),
         (["--format", "otlp", "--out", "x"], "--out is a file for --format jsonl"),
-        (["--format", "otlp", "--endpoint", "collector:4318"], "is no address to send spans to"),
+        (["--format", "otlp", "--endpoint", "collector:4318"], "http:// or https://"),
         (["--event", "no-such-event"], "no-such-event"),
         (["--decision", "maybe"], "maybe"),
     ],

@@ -32,7 +32,7 @@ def test_it_needs_a_terminal_or_yes(home: Path) -> None:
 def test_on_a_terminal_no_is_the_default(home: Path) -> None:
     install("gemini")
     before = kept(home)
-    question = b"take it out of Gemini CLI?"
+    question = b"Gemini CLI? [y/N]"
     for answer, expected in ((b"\n", 1), (b"n\n", 1)):
         assert on_a_terminal(["uninstall", "gemini"], {question: answer})[0] == expected
         assert kept(home) == before
