@@ -20,10 +20,12 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes start h
 # Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
 SLOW = (
     *("agents/test_codex", "bundled_agent/test_killed", "bundled_agent/test_network", "bundled_agent/test_replay"),
-    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_new", "authoring/test_trying"),
+    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_sandbox", "authoring/test_suites"),
+    *("authoring/test_templates", "authoring/test_worker"),
     *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
-    *("hooks/test_protect_hooks", "hub", "install/test_settings_files", "install/test_reinstalling"),
-    *("install/test_event_wiring", "journal/test_export", "journal/test_kills", "journal/test_verify"),
+    *("hooks/test_protect_hooks", "hub", "install/test_settings_change", "install/test_reinstalling"),
+    *("install/test_entries", "install/test_event_wiring", "install/test_sync"),
+    *("journal/test_export", "journal/test_kills", "journal/test_verify"),
     *("test_docs_hub", "test_fuzz", "test_site"),
 )
 
@@ -67,7 +69,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     home = tmp_path / "home"
     home.mkdir()
     for name in list(os.environ):
-        if name.startswith(("TENTERHOOK_", "KIMI_", "XDG_", "CLAUDE_", "CODEX_", "COPILOT_", "GEMINI_", "QWEN_")):
+        if name.startswith(
+            ("TENTERHOOK_", "KIMI_", "XDG_", "CLAUDE_", "CODEX_", "COPILOT_", "FACTORY_", "GEMINI_", "QWEN_")
+        ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     yield home

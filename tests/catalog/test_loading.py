@@ -11,11 +11,12 @@ import pytest
 from support import array_hook, folder_hook, project_hooks, shell_call, user_hooks, write_config
 from tenterhook import Engine
 from tenterhook.catalog import loading, project_root
-from tenterhook.catalog.catalog import Catalog
 from tenterhook.catalog.trust import Trust
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tenterhook.catalog.catalog import Catalog
 
 
 def load(root: Path, managed: Path | None = None, **options: object) -> Catalog:

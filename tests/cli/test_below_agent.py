@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from install.test_event_wiring import install, wired
+from install.installations import install, wired
 from support import below_agent, folder_hook, project_hooks, tenterhook, user_hooks, write_config
 from tenterhook.basics import places, protected_places
 from tenterhook.basics.protected_places import READING, REFUSED, REFUSED_WITH, REFUSED_WITHOUT, WRITING, command_in

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from install.installations import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from install.older_version import install_as_before
-from install.test_event_wiring import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.agents.codex import AGENT as CODEX

@@ -1,4 +1,4 @@
-"""`tenterhook new`: a folder that works at once, in every language and for every event."""
+"""The folder of a new hook works at once, in every language and for every event."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from authoring.trying import BOOT, tenterhook, tried
-from support import folder_hook, project_hooks, user_hooks
+from support import user_hooks
 from tenterhook.authoring import templates
-from tenterhook.basics import agent_marks, processes
 from tenterhook.catalog import lints
 from tenterhook.events import EVENTS, Effect
 
@@ -192,24 +191,6 @@ def test_a_reason_that_was_not_filled_in_fails_check_and_test(language: str, hom
     assert (tried("guard")["status"], tried("guard")["passed"]) == (0, 2)
 
 
-@pytest.mark.parametrize(
-    ("event", "reason", "said"),
-    [
-        ("post-session", "Why.", "is only observed"),
-        ("Stop", " ", "--reason is empty"),
-        ("Stop", "one\ntwo", "one line of plain text"),
-        ("Stop", "\x1b[31m", "one line of plain text"),
-    ],
-)
-def test_a_reason_that_nobody_could_be_told_is_wrong_usage(
-    event: str, reason: str, said: str, home: Path, project: Path
-) -> None:
-    ended = tenterhook("new", "guard", "--on", event, "--reason", reason)
-    assert ended.returncode == 64
-    assert said in ended.stderr
-    assert not user_hooks(home).exists()
-
-
 def test_an_event_that_looks_at_the_result_keeps_to_its_matcher(home: Path, project: Path) -> None:
     assert tenterhook("new", "look", "--on", "after_tool", "--tool", "Read", "--pattern", r"\.log$").returncode == 0
     report = tried("look")
@@ -226,35 +207,6 @@ def test_where_no_example_is_known_it_says_so(home: Path, project: Path, matcher
     assert f"to do: no example is known that '{matcher[1]}' finds: add a case with one to cases/" in made.stdout
     report = tried("guard")
     assert (report["status"], [each["actual"]["ran"] for each in report["cases"]]) == (0, [False])
-
-
-def test_any_name_of_an_event_will_do_and_is_kept(home: Path, project: Path) -> None:
-    for number, name in enumerate(("pre-tool-call", "before_tool", "PreToolUse")):
-        assert tenterhook("new", f"guard-{number}", "--on", name).returncode == 0
-        assert f"\ntrigger: {name}\n" in (user_hooks(home) / f"guard-{number}" / "HOOK.md").read_text()
-
-
-def test_an_unknown_event_suggests(home: Path, project: Path) -> None:
-    ended = tenterhook("new", "guard", "--on", "PreToolUsed")
-    assert ended.returncode == 64
-    assert "did you mean 'PreToolUse'" in ended.stderr
-    assert not user_hooks(home).exists()
-
-
-@pytest.mark.parametrize("name", ["", "a/b", "..", ".", ".hidden", "x" * 65, "a\nb", "hooks.toml"])
-def test_a_name_that_cannot_be_is_refused(name: str, home: Path, project: Path) -> None:
-    ended = tenterhook("new", name, "--on", "Stop")
-    assert ended.returncode == 64
-    assert "lower-case letters, digits and hyphens" in ended.stderr or "1 to 64 characters" in ended.stderr
-    assert not user_hooks(home).exists()
-
-
-@pytest.mark.parametrize("name", ["pre-tool-call", "PreToolUse", "before_tool"])
-def test_the_name_of_an_event_is_no_name_of_a_hook(name: str, home: Path, project: Path) -> None:
-    ended = tenterhook("new", name, "--on", "Stop")
-    assert ended.returncode == 64
-    assert f"'{name}' is the name of an event" in ended.stderr
-    assert not user_hooks(home).exists()
 
 
 @pytest.mark.parametrize(
@@ -275,111 +227,8 @@ def test_an_odd_name_is_used_as_the_loader_would(language: str, name: str, home:
     assert tried(name)["passed"] == 2
 
 
-@pytest.mark.parametrize("event", ["Stop", "pre-session", "Notification"])
-def test_a_matcher_where_there_is_no_tool_is_refused(event: str, home: Path, project: Path) -> None:
-    ended = tenterhook("new", "guard", "--on", event, "--tool", "Shell")
-    assert ended.returncode == 64
-    assert f"{event} has no tool" in ended.stderr
-
-
-def test_a_matcher_that_is_no_expression_is_refused(home: Path, project: Path) -> None:
-    ended = tenterhook("new", "guard", "--on", "PreToolUse", "--pattern", "(")
-    assert ended.returncode == 64
-    assert "--pattern: not a Python regular expression" in ended.stderr
-
-
-def test_a_hook_that_is_there_is_replaced_only_by_force_and_kept(home: Path, project: Path) -> None:
-    tenterhook("new", "guard", "--on", "Stop")
-    precious = user_hooks(home) / "guard" / "cases" / "precious.toml"
-    precious.write_text("# a night's work\n")
-    refused = tenterhook("new", "guard", "--on", "Stop", "--lang", "python")
-    assert refused.returncode == 1
-    assert "there is a hook already" in refused.stderr
-    assert precious.exists()
-    forced = tenterhook("new", "guard", "--on", "Stop", "--lang", "python", "--force")
-    assert forced.returncode == 0
-    assert "the one before is kept in ~/.local/state/tenterhook/replaced/guard-" in forced.stdout
-    (kept,) = (home / ".local/state/tenterhook/replaced").iterdir()
-    assert (kept / "cases" / "precious.toml").read_text() == "# a night's work\n"
-    assert [path.name for path in (user_hooks(home) / "guard" / "scripts").iterdir()] == ["run.py"]
-    assert tried("guard")["passed"] == 2
-
-
-def test_others_cannot_write_what_was_made_whatever_the_umask(home: Path, project: Path) -> None:
-    command = 'umask 000; exec "$@"'
-    arguments = ["sh", "-c", command, "sh", sys.executable, "-c", BOOT, "new", "guard", "--on", "Stop"]
-    ended = subprocess.run(arguments, capture_output=True, text=True)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    for path in (user_hooks(home) / "guard").rglob("*"):
-        assert path.stat().st_mode & 0o022 == 0, path
-    assert os.access(user_hooks(home) / "guard" / "scripts" / "run.sh", os.X_OK)
-
-
-def test_a_project_hook_needs_trust_and_it_says_so(home: Path, project: Path) -> None:
-    made = tenterhook("new", "guard", "--on", "Stop", "--project")
-    assert made.returncode == 0
-    assert (project_hooks(project) / "guard" / "HOOK.md").exists()
-    assert "  tenterhook test guard --trust-project " in made.stdout
-    assert "  tenterhook trust guard " in made.stdout
-    assert not user_hooks(home).exists()
-
-
 @NODE
 def test_a_node_hook_works_in_a_project_of_modules(home: Path, project: Path) -> None:
     (project / "package.json").write_text('{"type": "module"}')
     assert tenterhook("new", "guard", "--on", "Stop", "--project", "--lang", "node").returncode == 0
     assert tried("guard", "--trust-project")["passed"] == 2
-
-
-def test_a_new_hook_is_wired_in_an_agent_that_is_guarded(home: Path, project: Path) -> None:
-    (home / ".claude").mkdir()
-    assert tenterhook("install", "claude-code").returncode == 0
-    settings = home / ".claude" / "settings.json"
-    assert "Stop" not in json.loads(settings.read_text())["hooks"]
-    made = tenterhook("new", "finish", "--on", "pre-agent-turn-stop")
-    assert "wired in Claude Code: Stop; restart it if it is running" in made.stdout
-    assert "Stop" in json.loads(settings.read_text())["hooks"]
-    assert "not-wired" not in tenterhook("list").stdout
-    never = tenterhook("new", "beat", "--on", "session-heartbeat")
-    assert "Claude Code has no event for it (session-heartbeat): it never runs there" in never.stdout
-
-
-def test_a_wiring_that_fails_is_said(home: Path, project: Path) -> None:
-    (home / ".claude").mkdir()
-    assert tenterhook("install", "claude-code").returncode == 0
-    (home / ".claude" / "settings.json").write_text("{ broken")
-    made = tenterhook("new", "finish", "--on", "Stop")
-    assert made.returncode == 0
-    assert "not wired in Claude Code: Stop; tenterhook install claude-code says why" in made.stdout
-
-
-def test_an_agent_that_is_guarded_may_not_make_hooks_of_the_person(home: Path, project: Path) -> None:
-    agent_marks.mark(processes.this())
-    ended = tenterhook("new", "guard", "--on", "Stop")
-    assert ended.returncode == 1
-    assert "was called from an agent that Tenterhook guards" in ended.stderr
-    assert not user_hooks(home).exists()
-    assert tenterhook("new", "guard", "--on", "Stop", "--project").returncode == 0
-
-
-def test_a_hook_that_it_takes_the_place_of_is_named(home: Path, project: Path) -> None:
-    folder_hook(home / ".config" / "kimi" / "hooks", "guard", "exit 2", "Stop")
-    made = tenterhook("new", "guard", "--on", "Stop")
-    assert "no longer in force: ~/.config/kimi/hooks/guard: replaced by the hook of that name" in made.stdout
-
-
-def test_a_disabled_name_is_said(home: Path, project: Path) -> None:
-    user_hooks(home).mkdir(parents=True)
-    (user_hooks(home) / "hooks.toml").write_text('[[hooks.disable]]\nname = "guard"\n')
-    ended = tenterhook("new", "guard", "--on", "Stop")
-    assert ended.returncode == 1
-    assert "not in force: disabled by" in ended.stderr
-
-
-def test_where_no_folder_can_be_made_nothing_is_left(home: Path, project: Path) -> None:
-    (home / ".config").mkdir()
-    (home / ".config" / "agents").write_text("a file")
-    ended = tenterhook("new", "guard", "--on", "Stop")
-    assert ended.returncode == 1
-    assert "Traceback" not in ended.stderr
-    assert "Not a directory" in ended.stderr or "File exists" in ended.stderr
