@@ -27,6 +27,8 @@ from tenterhook.events import EVENTS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cli.conftest import Run
+
 DANGEROUS = ("--tool", "Shell", "--input", '{"command": "rm -rf /"}')
 RUN_KEYS = {
     "hook", "source", "event_name", "async", "outcome", "why", "decision", "reason", "exit_code", "duration_ms",
@@ -64,11 +66,11 @@ class TestTrigger:
         assert isinstance(run["duration_ms"], float)
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
-    def test_every_name_of_an_event_is_taken(self, project: Path, spec: Any) -> None:
+    def test_every_name_of_an_event_is_taken(self, project: Path, spec: Any, run: Run) -> None:
         config = write_config(project / "c.toml", "".join(array_hook(":", event=name) for name in spec.names))
         names = [spec.name] if spec.name not in ("pre-tool-call", "pre-agent-turn-stop") else spec.names
         for name in names:
-            verdict = trigger(name, "--config", config)
+            verdict = json.loads(run("trigger", name, "--config", config, "--json").out)
             assert verdict["event"] == spec.name
             assert len(verdict["runs"]) == 1  # an equal command runs once
 
@@ -84,13 +86,13 @@ class TestTrigger:
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
     @pytest.mark.parametrize("family", ["table", "array"])
-    def test_every_documented_field_is_sent(self, project: Path, spec: Any, family: str) -> None:
+    def test_every_documented_field_is_sent(self, project: Path, spec: Any, family: str, run: Run) -> None:
         hook = table_hook if family == "table" else array_hook
         ends = "cat > sent.new; mv sent.new sent"  # whole, or not at all
         config = write_config(project / "c.toml", hook(ends, event=spec.name))
-        trigger(spec.name, "--config", config)
+        run("trigger", spec.name, "--config", config)
         sent = json.loads(until(lambda: (project / "sent").exists() and (project / "sent").read_text()))
-        shown = json.loads(tenterhook("show", spec.name, "--json").stdout)["event"]
+        shown = json.loads(run("show", spec.name, "--json").out)["event"]
         sample = shown["array_example" if family == "array" else "example"]
         own = {"event_type", "hook_event_name", "timestamp", "session_id", "work_dir", "cwd", "display"}
         assert set(sent) == set(sample)
