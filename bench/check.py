@@ -27,8 +27,7 @@ _RECORD = Path(__file__).resolve().parent / "record.json"
 _MORE_INSTRUCTIONS = 1.05
 _LARGER_RATIO = 1.5
 _ANOTHER_INTERPRETER = 0.02  # by how much a bare start may differ and still be of the same one
-_TRIES = 3  # for ratios, of which one is too large
-_EFFORT = Effort(blocks=10, loads=2)
+_EFFORT = Effort(blocks=40, loads=2)
 
 
 class Figures(NamedTuple):
@@ -107,7 +106,7 @@ def main() -> int:
     here = machine(counter)
     recorded = read(_RECORD, here)
     try:
-        found = _figures(counter, recorded)
+        found = _figures(counter)
     except WorkerEnded as error:
         sys.exit(f"bench: a contender ended early: {error}")
     if counter is None:
@@ -131,27 +130,20 @@ def report(here: str, found: Figures, recorded: Figures | None) -> int:
     return int(any(each.is_regression for each in all_of))
 
 
-def _figures(counter: Counter | None, recorded: Figures | None) -> Figures:
+def _figures(counter: Counter | None) -> Figures:
     counts: dict[str, int] = {}
     if counter is not None:
         with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
             counts.update(hot_paths.counted(counter, Setting(Path(directory).resolve(), _EFFORT)))
     reference = counts.pop(hot_paths.REFERENCE, 0)
-    return Figures(reference, counts, _ratios(recorded.ratios if recorded is not None else {}))
+    return Figures(reference, counts, _ratios())
 
 
-def _ratios(recorded: Mapping[str, float]) -> dict[str, float]:
-    """Each ratio. If one is too large, all are measured again, and the least counts."""
-    least: dict[str, float] = {}
-    for _ in range(_TRIES):
-        with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
-            for row in hot_paths.ratios(Setting(Path(directory).resolve(), _EFFORT)):
-                if row.result is not None:
-                    ratio = round(row.result.ratio, 3)
-                    least[row.what] = min(ratio, least.get(row.what, ratio))
-        if all(ratio <= recorded.get(name, ratio) * _LARGER_RATIO for name, ratio in least.items()):
-            break
-    return least
+def _ratios() -> dict[str, float]:
+    """Each ratio of minima, of contenders that took turns."""
+    with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
+        rows = hot_paths.ratios(Setting(Path(directory).resolve(), _EFFORT))
+        return {row.what: round(row.result.of_minima, 3) for row in rows if row.result is not None}
 
 
 def _options() -> argparse.Namespace:

@@ -26,6 +26,7 @@ class Comparison(NamedTuple):
     p95: float  # the ratio of both 95th percentiles
     spread: tuple[float, float]  # the middle half of the blocks' ratios
     over: tuple[float, float]  # by how much ours is more, at the median and at the 95th percentile
+    of_minima: float  # the ratio of both minima: other load on the machine hardly changes it
 
 
 def take_turns(contenders: Mapping[Name, Block], blocks: int) -> dict[Name, Blocks]:
@@ -47,7 +48,8 @@ def compare(ours: Blocks, theirs: Blocks) -> Comparison:
     low, _, high = quantiles(ratios, n=4, method="inclusive")
     mine, other = list(chain.from_iterable(ours)), list(chain.from_iterable(theirs))
     over = median(mine) - median(other), p95(mine) - p95(other)
-    return Comparison(median(mine), median(other), median(ratios), p95(mine) / p95(other), (low, high), over)
+    of_minima = min(mine) / min(other)
+    return Comparison(median(mine), median(other), median(ratios), p95(mine) / p95(other), (low, high), over, of_minima)
 
 
 def scaled(blocks: Blocks, factor: float) -> Blocks:

@@ -166,7 +166,7 @@ def daemon_in(environment: Mapping[str, str], state: Path) -> Iterator[int]:
 def _memory(grown: Grown) -> Comparison:
     before, after = grown.memory
     ratio, over = after / before, after - before
-    return Comparison(after, before, ratio, ratio, (ratio, ratio), (over, over))
+    return Comparison(after, before, ratio, ratio, (ratio, ratio), (over, over), ratio)
 
 
 def _blocks(took: list[float]) -> Blocks:

@@ -82,7 +82,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     target = str(row.target) if row.target else ""
     if row.result is None:
         return (row.what, row.against, "", "", "", "", "", "", target, row.mark)
-    ours, theirs, ratio, p95, (low, high), over = row.result
+    ours, theirs, ratio, p95, (low, high), over, _ = row.result
     spread = f"{_number(low)}–{_number(high)}"
     shown = _size if row.unit == "bytes" else _time
     is_about_it = row.target is not None and row.target.measure in (Measure.OVER, Measure.MEMORY)

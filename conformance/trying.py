@@ -49,7 +49,7 @@ def attempt(vector: Vector, command: Sequence[str], run_mark: str, patience: flo
             if adapter.poll() is None:
                 _wait(adapter, _ENDING)  # it may live on for hooks in the background, and is ended when all was seen
             _check_exit(adapter, place)
-            return _judged(vector, answer, place, seconds)
+            return judged(vector, answer, place, seconds)
     except NoAnswer as reason:
         return Result(vector, FAILED, str(reason), seconds=time.monotonic() - begun)
     finally:
@@ -57,7 +57,8 @@ def attempt(vector: Vector, command: Sequence[str], run_mark: str, patience: flo
         place.remove()
 
 
-def _judged(vector: Vector, answer: dict[str, Any], place: Place, seconds: float) -> Result:
+def judged(vector: Vector, answer: dict[str, Any], place: Place, seconds: float) -> Result:
+    """What an answer and what hooks left in a place mean for a vector."""
     if "unsupported" in answer:
         return Result(vector, UNSUPPORTED, str(answer["unsupported"]), seconds=seconds)
     _check_shape(answer)

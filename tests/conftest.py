@@ -35,19 +35,15 @@ SLOW = (
         "bundled_agent/test_network",
         "bundled_agent/test_replay",
     ),
-    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_new", "authoring/test_trying"),
+    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_sandbox", "authoring/test_suites"),
+    *("authoring/test_templates", "authoring/test_worker"),
     *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
-    *("hooks/test_protect_hooks", "install/test_settings_files", "install/test_reinstalling"),
+    *("hooks/test_protect_hooks", "install/test_settings_change", "install/test_reinstalling"),
+    *("install/test_entries", "install/test_event_wiring", "install/test_sync"),
     *("hub/browser", "hub/test_fuzzing", "hub/test_growth", "hub/test_postgres", "hub/test_races"),
     *("hub_client/test_agent_and_hub", "hub_client/test_companion", "hub_client/test_hosts_and_hub"),
-    *("hub_client/test_join_command",),
-    *(
-        "install/test_event_wiring",
-        "journal/test_export",
-        "journal/test_kills",
-        "journal/test_retention",
-        "journal/test_segments",
-    ),
+    *("hub_client/test_join_command", "journal/test_export", "journal/test_kills", "journal/test_retention"),
+    "journal/test_segments",
     *("test_docs_hub", "test_fuzz", "test_site"),
 )
 
@@ -91,7 +87,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     home = tmp_path / "home"
     home.mkdir()
     for name in list(os.environ):
-        if name.startswith(("TENTERHOOK_", "KIMI_", "XDG_", "CLAUDE_", "CODEX_", "COPILOT_", "GEMINI_", "QWEN_")):
+        if name.startswith(
+            ("TENTERHOOK_", "KIMI_", "XDG_", "CLAUDE_", "CODEX_", "COPILOT_", "FACTORY_", "GEMINI_", "QWEN_")
+        ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     yield home

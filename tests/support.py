@@ -165,7 +165,7 @@ def lose_tenterhook(home: Path, python: str = "/gone/bin/python") -> None:
     launcher.write_text(re.sub(r"(?ms)^for other in .*?; do$", 'for other in "$python"; do', text))
 
 
-def until(condition: Callable[[], Any], seconds: float = 20) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
     """Wait for something that happens in another process; fail if it does not."""
     end = time.monotonic() + seconds
     while not (value := condition()):
@@ -205,7 +205,7 @@ def on_a_terminal(arguments: list[str], answers: dict[bytes, bytes]) -> tuple[in
     os.close(other)
     seen = b""
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         for question, answer in answers.items():
             while question not in seen:
                 assert time.monotonic() < deadline, seen
@@ -219,7 +219,7 @@ def on_a_terminal(arguments: list[str], answers: dict[bytes, bytes]) -> tuple[in
             if not piece:
                 break
             seen += piece
-        return running.wait(30), seen
+        return running.wait(60), seen
     finally:
         running.kill()
         running.wait()

@@ -15,6 +15,7 @@ from tools import walks
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenterhook"
+TESTS = ROOT / "tests"
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 
 # Each layer may import itself and those before it.
@@ -170,3 +171,22 @@ def test_every_problem_code_is_used_and_every_used_code_is_known() -> None:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and file.name != "errors.py":
                 used |= {node.value} & set(CODES)
     assert used == set(CODES)
+
+
+def imported_test_modules(file: Path) -> set[str]:
+    """The `test_*` modules that a file imports, or imports from."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    tests = {path.relative_to(TESTS).with_suffix("").as_posix().replace("/", ".") for path in TESTS.rglob("test_*.py")}
+    return found & tests
+
+
+@pytest.mark.xfail(strict=False, reason="helpers are still being moved out of test modules")
+def test_no_test_imports_from_a_test_module() -> None:
+    """What tests share is a fixture or in a module of helpers."""
+    found = {str(file.relative_to(TESTS)): imported_test_modules(file) for file in sorted(TESTS.rglob("*.py"))}
+    assert {file: sorted(names) for file, names in found.items() if names} == {}

@@ -143,7 +143,7 @@ def test_perf_where_the_machine_has_no_counters_is_not_believed() -> None:
 
 
 def test_memory_is_shown_in_megabytes_and_held_to_its_target() -> None:
-    grew = Comparison(75e6, 64e6, 1.17, 1.17, (1.17, 1.17), (11e6, 11e6))
+    grew = Comparison(75e6, 64e6, 1.17, 1.17, (1.17, 1.17), (11e6, 11e6), 1.17)
     row = Row("a hub", "before", grew, Target(10, measure=Measure.MEMORY))
     assert row.mark == "miss"
     assert "75.0 MB" in tables.table([row]) and "≤ 10 MB over" in tables.table([row])

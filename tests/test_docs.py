@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from documents import PAGES, ROOT, blocks, named
-from support import console_steps
+from documents import PAGES, ROOT, blocks, named, settled, steps
 from tenterhook.formats import fields
 
 
@@ -19,16 +18,6 @@ from tenterhook.formats import fields
 def test_python_examples_run(page: Path, project: Path) -> None:
     for code in blocks(page, "python"):
         subprocess.run([sys.executable, "-c", code], check=True, cwd=project)
-
-
-def steps(page: Path) -> list[tuple[str, str]]:
-    """Each command of a page's console examples with the output it shows; `> ` goes on with a command."""
-    return console_steps("".join(blocks(page, "console")))
-
-
-def settled(output: str) -> str:
-    """Output with what differs from run to run taken out."""
-    return re.sub(r" +\d+\.\d ms", " N ms", output)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if steps(page)], ids=named)

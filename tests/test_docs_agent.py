@@ -28,6 +28,8 @@ from tenterhook.cli.agent import STATUS, agent
 from tenterhook.errors import HookError
 from tenterhook.events import EVENTS, spec_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 AGENT = (ROOT / "docs" / "agent.md").read_text()
 EMBEDDING = (ROOT / "docs" / "embedding.md").read_text()

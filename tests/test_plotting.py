@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 
 from bench import comparing, curves, peers, plotting
-from bench.curves import Curve
 from bench.measuring import Effort, Setting
 from bench.plotting import Chart, Point, Series
 from bench.requests import text_of
@@ -20,6 +19,8 @@ from documents import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from bench.curves import Curve
 
 SVG = "{http://www.w3.org/2000/svg}"
 THREE = (

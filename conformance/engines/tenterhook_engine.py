@@ -9,8 +9,8 @@ from typing import Any
 from tenterhook import Engine, Event
 
 
-def main() -> None:
-    request = json.load(sys.stdin)
+def decided(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request."""
     configs = [request["config"]] if request["config"] else []
     engine = Engine.load(request["project"], configs, trust_project=True, journal=False)
     for event in (*request["earlier"], request):
@@ -19,7 +19,7 @@ def main() -> None:
                 event["event"], event["payload"], session_id=request["session_id"], work_dir=request["project"]
             )
         ).as_json()
-    print(json.dumps(answer(verdict)))
+    return answer(verdict)
 
 
 def answer(verdict: dict[str, Any]) -> dict[str, Any]:
@@ -28,4 +28,5 @@ def answer(verdict: dict[str, Any]) -> dict[str, Any]:
     return {**{key: verdict[key] for key in told}, "failures": failed}
 
 
-main()
+if __name__ == "__main__":
+    print(json.dumps(decided(json.load(sys.stdin))))

@@ -12,6 +12,8 @@ import pytest
 
 from tenterhook.events import EVENTS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 FRAMEWORKS = {
     "pydantic-ai": "tenterhook.adapters.pydantic_ai",

@@ -9,11 +9,12 @@ import pytest
 
 from authoring.trying import case, hook, tenterhook, tried
 from tenterhook.authoring import cases, sandbox
-from tenterhook.errors import Problem
 from tenterhook.model import Hook
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tenterhook.errors import Problem
 
 HOOK = Hook("one", "pre-tool-call", "pre-tool-call", "folder")
 

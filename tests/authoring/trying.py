@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ from tenterhook.cli import run
 sys.exit(run(sys.argv[1:]))
 """
 COMMAND = [sys.executable, "-c", BOOT]
+DENY = "echo 'not here' >&2; exit 2"
+CALL = '[event]\ntool_name = "Shell"\ntool_input = { command = "ls" }\n'
 SHELL = {"tool_name": "Shell", "tool_input": {"command": "ls"}}
 
 
@@ -75,3 +78,8 @@ def outcome() -> dict[str, Any]:
 def differing(result: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """What is not as expected, by field."""
     return {each["field"]: (each["expected"], each["actual"]) for each in result["differences"]}
+
+
+def left_behind() -> list[str]:
+    """Directories of cases that nobody has removed."""
+    return [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("tenterhook-test-")]

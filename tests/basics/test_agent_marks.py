@@ -12,7 +12,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from install.test_event_wiring import install, wired
+from install.installations import install, wired
 from support import below_agent, folder_hook, tenterhook, user_hooks
 from tenterhook.basics import agent_marks, places, processes
 

@@ -30,22 +30,6 @@ def test_a_first_line_comes_to_a_program_behind_env_too(first: bytes, words: lis
     assert shell_lines.named_program(first) == words
 
 
-@pytest.mark.parametrize(
-    ("name", "first", "shell"),
-    [
-        ("run.sh", "", "/bin/sh"),
-        ("run", "#!/usr/bin/env dash", "/bin/sh"),
-        ("run", "", None),
-        ("run", "#!/bin/zsh", None),
-    ],
-)
-def test_the_shell_of_a_script_is_one_that_can_check_it(
-    tmp_path: Path, name: str, first: str, shell: str | None
-) -> None:
-    (tmp_path / name).write_text(f"{first}\nexit 0\n")
-    assert shell_lines.shell_of(str(tmp_path / name)) == shell
-
-
 def test_a_script_names_its_programs_but_not_builtins_functions_and_what_is_computed() -> None:
     text = """
         set -e; cd x; check() { jq . | grep -q x; }

@@ -105,7 +105,7 @@ class Heard(NamedTuple):
 
     def times(self, number: int) -> list[dict[str, Any]]:
         """Wait until it has run so often; nobody else waits for hooks in the background."""
-        until(lambda: len(self.all) >= number, 10)
+        until(lambda: len(self.all) >= number)
         return self.all
 
     @property

@@ -19,6 +19,8 @@ from support import alive, until
 if TYPE_CHECKING:
     from bundled_agent.playing import Answer, Heard, Play
 
+pytestmark = pytest.mark.slow
+
 NOBODY = "Nobody is there to ask"
 FAMILIES = ["folder pre-tool-call", "array PreToolUse"]
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bundled_agent.life import Life
     from bundled_agent.playing import Answer, Play
 
+pytestmark = pytest.mark.slow
+
 ASYNC: dict[str, Any] = {"async": True}
 BLOCKED = "[Hook blocked stop: not yet]"
 LIMIT = "stop-hook limit reached ({} per turn); letting the agent stop"

@@ -121,6 +121,7 @@ def test_payloads_are_as_show_documents_them(life: Life, event: str, family: str
         assert differences(sent, sample) == {}
 
 
+@pytest.mark.slow
 def test_payloads_of_events_that_are_no_ordinary_ones_are_as_documented(play: Play) -> None:
     """A failing command, an interruption, a heartbeat, a turn that fails, a prompt that waits."""
     play.env["TENTERHOOK_HEARTBEAT"] = "0.2"

@@ -14,6 +14,8 @@ from support import folder_hook, tenterhook, user_hooks
 if TYPE_CHECKING:
     from bundled_agent.playing import Play
 
+pytestmark = pytest.mark.slow
+
 ASYNC: dict[str, Any] = {"async": True}
 HEADINGS = ("runs", "blocks", "failures", "p50", "p95")
 SLOW = shell("sleep 1")  # longer than the asynchronous hooks of these tests take

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from bundled_agent.playing import Play
 
+pytestmark = pytest.mark.slow
+
 LONG = "a prompt that does not fit on a line " * 5
 
 

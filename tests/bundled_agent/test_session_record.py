@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bundled_agent.playing import Play
     from tenterhook import Event
 
+pytestmark = pytest.mark.slow
+
 NEVER = 60.0  # seconds
 
 

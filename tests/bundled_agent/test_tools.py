@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from bundled_agent.playing import Play
 
+pytestmark = pytest.mark.slow
+
 MOST = 30_000  # characters that a tool returns
 LONG = 60  # seconds: longer than any test may take
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from install.test_event_wiring import install, wired
+from install.installations import install, wired
 from support import below_agent, folder_hook, project_hooks, tenterhook, user_hooks, write_config
 from tenterhook.basics import places, protected_places
 from tenterhook.basics.protected_places import READING, REFUSED, REFUSED_WITH, REFUSED_WITHOUT, WRITING, command_in
@@ -140,6 +140,7 @@ def test_events_that_an_agent_fires_itself_change_no_state_of_its_guards(home: P
 
 @pytest.mark.timeout(300)
 @pytest.mark.promise("a model that tries")
+@pytest.mark.slow
 def test_no_option_overwrites_hooks_settings_state_or_our_program(home: Path, project: Path, line: str) -> None:
     """Below a guarded agent, no command of ours writes over hooks, settings, state or the program, however named."""
     (project / "link").symlink_to(home / ".config/agents")

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from authoring.convert.ways import read, tenterhook
-from support import array_hook, folder_hook, table_hook, write_config
-from tenterhook.formats import toml_files
+from authoring.convert.ways import GUARD, config, read, tenterhook, tree
+from support import array_hook, folder_hook, table_hook
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-GUARD = "cat > /dev/null; echo no >&2; exit 2"
-
-
-def config(project: Path, text: str | None = None, name: str = "config.toml") -> Path:
-    return write_config(project / name, array_hook(GUARD, matcher="Bash", timeout=5) if text is None else text)
-
-
-def tree(directory: Path) -> dict[str, Any]:
-    """Everything below a directory, to see that nothing has changed."""
-    return {
-        str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None
-        for path in sorted(directory.rglob("*"))
-    }
 
 
 def test_a_file_goes_to_stdout_and_nothing_else_does(project: Path) -> None:
@@ -65,16 +49,6 @@ def test_folders_go_where_they_are_told_or_into_the_current_directory(project: P
     ]
 
 
-def test_what_was_written_is_in_force_whatever_the_umask(project: Path, home: Path) -> None:
-    source = config(project, table_hook(GUARD, name="guard", description="Guards"))
-    hooks = home / ".config" / "agents" / "hooks"
-    tenterhook("convert", source, "--to", "folder", "--out", hooks, umask=0o002)
-    for path in (home / ".config").rglob("*"):
-        assert not path.stat().st_mode & 0o022, path
-    ended = tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", '{"command": "ls"}')
-    assert ended.returncode == 2, ended.stdout + ended.stderr
-
-
 @pytest.mark.parametrize("to", ["table", "array", "claude", "codex", "gemini"])
 def test_with_out_the_file_is_written_and_named(project: Path, to: str) -> None:
     ended = tenterhook("convert", config(project), "--to", to, "--out", f".{to}/new.file")
@@ -82,18 +56,6 @@ def test_with_out_the_file_is_written_and_named(project: Path, to: str) -> None:
     assert ended.stdout == f"written: .{to}/new.file\n"
     assert (project / f".{to}/new.file").stat().st_mode & 0o777 == 0o644
     assert list((project / f".{to}").iterdir()) == [project / f".{to}/new.file"]
-
-
-def test_codex_can_be_toml(project: Path) -> None:
-    ended = tenterhook("convert", config(project), "--to", "codex", "--out", "codex.toml")
-    (hook,) = toml_files.read(str(project / "codex.toml")).hooks
-    assert (hook.format, hook.command, hook.timeout) == ("codex", GUARD, 5.0)
-    assert "Tenterhook reads" not in ended.stderr
-
-
-def test_a_file_that_would_be_taken_for_another_agents_is_noted(project: Path) -> None:
-    ended = tenterhook("convert", config(project), "--to", "codex", "--out", "codex.json")
-    assert "Tenterhook reads codex.json as Claude Code's settings unless it is in a folder .codex" in ended.stderr
 
 
 def test_json_says_everything_in_one_object(project: Path) -> None:
@@ -126,87 +88,6 @@ def test_a_file_without_a_hook_is_not_written(project: Path) -> None:
         assert not (project / "new").exists()
 
 
-# ---- never over something else
-
-
-def test_nothing_is_overwritten_unless_forced(project: Path) -> None:
-    source = config(project)
-    (project / "out.toml").write_text("[[hooks]]\n")
-    before = tree(project)
-    ended = tenterhook("convert", source, "--to", "table", "--out", "out.toml")
-    assert ended.returncode == 1
-    assert "out.toml exists" in ended.stderr
-    assert "--force" in ended.stderr
-    assert tree(project) == before
-    (project / "out.toml").chmod(0o600)
-    assert tenterhook("convert", source, "--to", "table", "--out", "out.toml", "--force").returncode == 3
-    assert len(read(project / "out.toml")) == 1
-    assert (project / "out.toml").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("settings.json", '{"model": "opus", "hooks": {}} // mine'), ("config.toml", 'model = "m"\n[[hooks]]\n')],
-)
-def test_other_settings_are_not_lost_even_if_forced(project: Path, name: str, text: str) -> None:
-    file = project / "agent" / name
-    file.parent.mkdir()
-    file.write_text(text)
-    ended = tenterhook("convert", config(project), "--to", "claude", "--out", file, "--force")
-    assert ended.returncode == 1
-    assert "other settings as well (model)" in ended.stderr
-    assert file.read_text() == text
-
-
-def test_what_is_converted_is_not_overwritten_by_what_it_becomes(project: Path) -> None:
-    source = config(project)
-    ended = tenterhook("convert", source, "--to", "array", "--out", source, "--force")
-    assert (ended.returncode, "is what is being converted" in ended.stderr) == (1, True)
-    folder_hook(project / "hooks", "guard", GUARD)
-    before = tree(project)
-    ended = tenterhook("convert", "hooks", "--to", "folder", "--out", "hooks", "--force")
-    assert (ended.returncode, "is what is being converted" in ended.stderr) == (1, True)
-    assert tree(project) == before
-
-
-def test_a_folder_is_replaced_as_a_whole_if_forced_and_if_it_is_a_hooks(project: Path) -> None:
-    source = config(project, table_hook(GUARD, name="guard") + table_hook("true", "before_stop", name="other"))
-    (project / "hooks" / "other").mkdir(parents=True)
-    (project / "hooks" / "other" / "precious").write_text("x")
-    before = tree(project)
-    for force in ([], ["--force"]):
-        ended = tenterhook("convert", source, "--to", "folder", "--out", "hooks", *force)
-        assert (ended.returncode, "hooks/other" in ended.stderr) == (1, True)
-        assert tree(project) == before
-    (project / "hooks" / "other" / "HOOK.md").write_text("old")
-    assert tenterhook("convert", source, "--to", "folder", "--out", "hooks", "--force").returncode == 0
-    assert {hook.name for hook in read(project / "hooks")} == {"guard", "other"}
-    assert not (project / "hooks" / "other" / "precious").exists()
-
-
-def test_nothing_is_half_written_when_a_folder_cannot_be_copied(project: Path) -> None:
-    folder_hook(project / "hooks", "a", GUARD)
-    os.mkfifo(folder_hook(project / "hooks", "b", GUARD) / "pipe")
-    ended = tenterhook("convert", "hooks", "--to", "folder", "--out", "new")
-    assert ended.returncode == 1
-    assert "cannot copy" in ended.stderr
-    assert "Traceback" not in ended.stderr
-    assert not (project / "new").exists()
-
-
-def test_a_place_that_cannot_be_written_is_said(project: Path) -> None:
-    source = config(project)
-    (project / "file").write_text("")
-    for to, out in (("table", "file/x.toml"), ("table", "."), ("folder", "file"), ("folder", "file/x")):
-        ended = tenterhook("convert", source, "--to", to, "--out", out)
-        assert ended.returncode == 1
-        assert len(ended.stderr.splitlines()) <= 4
-        assert "Traceback" not in ended.stderr
-
-
-# ---- bad input
-
-
 @pytest.mark.parametrize(
     ("text", "line", "key"),
     [
@@ -232,24 +113,6 @@ def test_a_mistake_in_the_source_is_said_with_its_place_and_remedy(
     assert tree(project) == before
     said = json.loads(tenterhook("convert", bad, "--to", "table", "--json").stdout)
     assert said["problems"][0]["line"] == line
-
-
-def test_a_broken_folder_among_good_ones_stops_the_conversion(project: Path) -> None:
-    folder_hook(project / "hooks", "good", GUARD)
-    folder_hook(project / "hooks", "bad", GUARD, priority=1001)
-    ended = tenterhook("convert", "hooks", "--to", "table", "--out", "new.toml")
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert "error hooks/bad/HOOK.md:5 [bad-value] 'priority' is 1001" in ended.stderr
-    assert not (project / "new.toml").exists()
-
-
-def test_nothing_to_convert_is_an_error(project: Path) -> None:
-    (project / "empty").mkdir()
-    (project / "none.json").write_text("{}")
-    for path in ("empty", "none.json", "missing.toml"):
-        ended = tenterhook("convert", path, "--to", "table")
-        assert (ended.returncode, ended.stdout) == (1, "")
-        assert path in ended.stderr
 
 
 @pytest.mark.parametrize("arguments", [["x.toml"], ["--to", "table"], ["x.toml", "--to", "yaml"]])

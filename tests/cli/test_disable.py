@@ -8,18 +8,14 @@ import subprocess
 import time
 import tomllib
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from support import folder_hook, on_a_terminal, project_hooks, table_hook, tenterhook, user_hooks, write_config
-from tenterhook import Engine, Hook
+from support import folder_hook, on_a_terminal, project_hooks, tenterhook, user_hooks
+from tenterhook import Engine
 from tenterhook.basics import agent_marks, processes
 from tenterhook.bundled_agent.overview import Tally, overview
-from tenterhook.catalog.catalog import Catalog
-from tenterhook.catalog.trust import Trust
-from tenterhook.cli import own_hooks
-from tenterhook.errors import HookError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,13 +159,6 @@ def test_a_time_that_is_none_is_wrong_usage(home: Path, given: str) -> None:
 
 
 @pytest.mark.usefixtures("guard")
-def test_a_name_that_no_hook_has_is_suggested(home: Path) -> None:
-    for command in ("disable", "enable", "remove"):
-        said = refused(command, "guarb")
-        assert said == "tenterhook: no hook is called 'guarb'\n  did you mean 'guard'?\n"
-
-
-@pytest.mark.usefixtures("guard")
 def test_without_a_terminal_it_needs_yes_and_on_one_it_asks(home: Path) -> None:
     assert "--yes" in refused("disable", "guard")
     status, seen = on_a_terminal(["disable", "guard"], {b"Disable it until it is enabled again? [Y/n]": b"n\n"})
@@ -199,45 +188,6 @@ def test_a_projects_hook_is_disabled_in_ones_own_settings(home: Path, project: P
     assert decision() == "deny"
 
 
-def test_enabling_an_untrusted_hook_says_that_it_does_not_run_yet(home: Path, project: Path) -> None:
-    folder_hook(project_hooks(project), "theirs", "exit 2")
-    succeeded("disable", "theirs", "--yes")
-    assert "theirs does not run yet" in succeeded("enable", "theirs")
-
-
-def test_what_a_project_has_disabled_is_changed_there(home: Path, project: Path) -> None:
-    folder_hook(project_hooks(project), "theirs", "exit 2")
-    (project_hooks(project) / "hooks.toml").write_text("[hooks]\n[[hooks.disable]]\nname = 'theirs'\n")
-    assert tenterhook("trust", "--all", "--yes").returncode == 0
-    said = refused("enable", "theirs")
-    assert said.startswith("tenterhook: 'theirs' is disabled by .agents/hooks/hooks.toml:3\n")
-    assert "tenterhook trust hooks.toml" in said
-
-
-@pytest.mark.usefixtures("guard")
-def test_where_everything_is_switched_off_enable_says_what_to_do(home: Path) -> None:
-    settings(home).write_text("[hooks]\nenabled = false\n")
-    said = refused("enable", "guard")
-    assert "~/.config/agents/hooks/hooks.toml:2 switches off every hook it governs: enabled = false" in said
-    assert "set it to true there" in said
-
-
-@pytest.mark.parametrize("command", ["disable", "enable", "remove"])
-def test_a_hook_of_a_file_is_changed_there(home: Path, project: Path, command: str) -> None:
-    config = write_config(home / "more.toml", table_hook("exit 2", name="of-a-file"))
-    assert tenterhook("install", "claude-code", "--config", config).returncode == 0
-    said = refused(command, "of-a-file")
-    assert said.startswith("tenterhook: 'of-a-file' is defined in ~/more.toml:1, a file of hooks")
-    assert "change or remove it there" in said
-
-
-def test_a_managed_hook_cannot_be_disabled(project: Path) -> None:
-    hook = Hook("rule", "pre-tool-call", "pre-tool-call", "folder", layer="managed", folder="/etc/agents/hooks/rule")
-    catalog = Catalog(str(project), (), (hook,), (), (), Trust(str(project)))
-    with pytest.raises(HookError, match="'rule' is managed: /etc/agents/hooks/rule; nothing disables"):
-        own_hooks.governed("rule", catalog)
-
-
 @pytest.mark.usefixtures("guard")
 def test_settings_that_cannot_be_edited_are_left_alone(home: Path) -> None:
     settings(home).write_text("hooks = { enabled = true }\n")
@@ -255,14 +205,3 @@ def test_settings_that_have_no_effect_are_said(home: Path) -> None:
     assert ended.returncode == 1
     assert "guard is still in force" in ended.stderr
     assert "writable-by-others" in ended.stderr
-
-
-def test_an_event_that_was_never_wired_is_when_its_hook_is_enabled(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "finish", "exit 2", "Stop")
-    for options, is_wired in (((), False), (("--for", "1h"), True)):
-        succeeded("disable", "finish", "--yes", *options)
-        assert tenterhook("install", "claude-code").returncode == 0
-        wired: dict[str, Any] = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
-        assert ("Stop" in wired) == is_wired  # what comes back by itself must find its event wired
-        assert ("wired in Claude Code: Stop" in succeeded("enable", "finish")) == (not is_wired)
-        assert tenterhook("uninstall", "--yes").returncode == 0

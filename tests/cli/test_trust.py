@@ -1,4 +1,4 @@
-"""`tenterhook trust` shows what it trusts, every byte of it."""
+"""`tenterhook trust` shows what it trusts, every byte of it, and what is trusted runs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import folder_hook, on_a_terminal, project_hooks, tenterhook
+from support import folder_hook, on_a_terminal, project_hooks, tenterhook, trigger, user_hooks
+from tenterhook.basics import agent_marks, processes
 from tenterhook.catalog.trust import Trust
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
+DANGEROUS = ("--tool", "Shell", "--input", '{"command": "rm -rf /"}')
 HIDDEN = {
     b"\f": "\\x0c",
     b"\v": "\\x0b",
@@ -167,13 +170,86 @@ def test_on_a_terminal_a_long_file_is_shown_in_pages(script: Path, project: Path
     assert Trust(str(project)).knows(str(script.parent.parent)) is goes_on
 
 
-def test_show_writes_out_what_cannot_be_seen(script: Path) -> None:
-    script.write_bytes(b"#!/bin/sh\n# one\rtwo\fthree\xe9\n" + b"# more\n" * 50_000 + b"exit 7\n")
-    shown = tenterhook("show", "guard").stdout
-    assert "# one\\rtwo\\x0cthree\\xe9\n" in shown
-    assert shown.endswith("exit 7\n\n")
-
-
 def test_what_is_shown_is_what_is_on_disk(project: Path, guard: Path) -> None:
     os.symlink("scripts", guard / "li\u202enk\n")
     assert "  --- li\\u202enk\\n\n  a link to scripts\n" in trusted()
+
+
+@pytest.fixture
+def theirs(project: Path) -> Path:
+    return folder_hook(project_hooks(project), "theirs", "echo theirs >&2; exit 2")
+
+
+def fire() -> subprocess.CompletedProcess[str]:
+    return tenterhook("trigger", "pre-tool-call", *DANGEROUS)
+
+
+def test_an_untrusted_hook_is_said_on_stderr_with_the_remedy(theirs: Path) -> None:
+    ended = fire()
+    assert ended.returncode == 0
+    assert "1 project hook was not run" in ended.stderr
+    assert "tenterhook trust" in ended.stderr
+
+
+def test_trust_shows_what_it_trusts_and_untrust_takes_it_back(theirs: Path) -> None:
+    shown = tenterhook("trust", "theirs", "--yes").stdout
+    assert "echo theirs" in shown
+    assert "outside its folder is not covered" in shown
+    assert fire().returncode == 2
+    assert tenterhook("untrust", "theirs", "--yes").returncode == 0
+    assert fire().returncode == 0
+
+
+def test_trust_again_shows_the_difference(theirs: Path) -> None:
+    tenterhook("trust", "--all", "--yes")
+    script = theirs / "scripts" / "run.sh"
+    script.write_text(script.read_text().replace("theirs", "changed"))
+    shown = tenterhook("trust", "--all", "--yes").stdout
+    assert "-echo theirs" in shown
+    assert "+echo changed" in shown
+    assert "HOOK.md" not in shown
+
+
+def test_trust_project_is_for_one_call_and_replaces_nothing(theirs: Path, home: Path) -> None:
+    folder_hook(user_hooks(home), "theirs", "exit 0")
+    verdict = trigger("pre-tool-call", *DANGEROUS, "--trust-project")
+    assert [run["outcome"] for run in verdict["runs"]] == ["ok", "blocked"]
+    assert fire().returncode == 0
+
+
+def test_replacing_ones_own_hook_needs_to_be_said(theirs: Path, home: Path) -> None:
+    folder_hook(user_hooks(home), "theirs", "exit 0")
+    tenterhook("trust", "theirs", "--yes")
+    assert len(trigger("pre-tool-call", *DANGEROUS)["runs"]) == 2
+    tenterhook("trust", "theirs", "--yes", "--replace")
+    assert [run["outcome"] for run in trigger("pre-tool-call", *DANGEROUS)["runs"]] == ["blocked"]
+
+
+def test_replace_is_recorded_for_a_hook_that_is_trusted_already(theirs: Path, home: Path) -> None:
+    folder_hook(user_hooks(home), "theirs", "exit 0")
+    tenterhook("trust", "--all", "--yes")
+    shown = tenterhook("trust", "--all", "--yes", "--replace").stdout
+    assert "It replaces your own hook 'theirs'." in shown
+    assert [run["outcome"] for run in trigger("pre-tool-call", *DANGEROUS)["runs"]] == ["blocked"]
+    assert "nothing to trust" in tenterhook("trust", "--all", "--yes", "--replace").stdout
+
+
+@pytest.mark.parametrize("command", ["trust", "untrust"])
+def test_an_agent_that_is_guarded_may_not_widen_what_runs(theirs: Path, command: str) -> None:
+    agent_marks.mark(processes.this())
+    ended = tenterhook(command, "theirs", "--yes")
+    assert ended.returncode == 1
+    assert "an agent that Tenterhook guards" in ended.stderr
+    assert fire().returncode == 0
+
+
+def test_on_a_terminal_it_asks(theirs: Path) -> None:
+    for answer, status in ((b"n\n", 0), (b"y\n", 2)):
+        on_a_terminal(["trust"], {b"Trust exactly this?": answer})
+        assert fire().returncode == status
+
+
+def test_an_unknown_name_is_an_error(theirs: Path) -> None:
+    ended = tenterhook("trust", "nobodys", "--yes")
+    assert ended.returncode == 1
+    assert "its hooks: theirs" in ended.stderr

@@ -65,6 +65,7 @@ HOOKS = {
 
 
 @each_host
+@pytest.mark.slow
 def test_the_same_is_said_with_a_daemon_and_without(host: str, home: Path, project: Path) -> None:
     for name, script in HOOKS.items():
         folder_hook(user_hooks(home), name, script)

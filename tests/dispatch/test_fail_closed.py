@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dispatch.bridges import serving
-from install.test_event_wiring import DATA, NAMES, fire, install, is_blocked, wired
+from install.installations import DATA, NAMES, fire, install, is_blocked, wired
 from support import array_hook, end_of_the_agent, folder_hook, tenterhook, user_hooks, write_config
 
 if TYPE_CHECKING:

@@ -143,7 +143,7 @@ def test_nobody_holds_the_agents_pipes_while_what_was_sent_is_not_read(
     change_launcher(home, (f"python={sys.executable}", f"python={reader}"))
     written = line("claude-code", "PreToolUse")
     try:
-        ended = call(written, payload("claude-code", project, "x" * 1_000_000), timeout=20)
+        ended = call(written, payload("claude-code", project, "x" * 1_000_000), timeout=45)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     finally:
         daemon.close()

@@ -252,16 +252,16 @@ HIDDEN = {
 
 
 @pytest.mark.promise("a hostile repository")
-@pytest.mark.parametrize("kind", HIDDEN)
-def test_a_line_is_read_with_the_variables_that_it_is_run_with(home: Path, project: Path, kind: str, way: str) -> None:
+def test_a_line_is_read_with_the_variables_that_it_is_run_with(home: Path, project: Path, way: str) -> None:
     """A repository cannot hide what a shell line does behind a variable whose value the guards would not see."""
-    line, given = HIDDEN[kind]
     assert tenterhook("add", "block-dangerous-commands", "protect-hooks").returncode == 0
     install(AGENT)
-    filler = {f"V{number}": "x" * 99_999 for number in range(5)} if kind == "too long" else {}
-    given = {name: value.replace("{home}", str(home)) for name, value in given.items()}
     with answering(way) as ask:
-        assert ask(payload(AGENT, project, line.replace("{home}", str(home))), **given, **filler) is not None
+        for kind, (line, variables) in HIDDEN.items():
+            filler = {f"V{number}": "x" * 99_999 for number in range(5)} if kind == "too long" else {}
+            given = {name: value.replace("{home}", str(home)) for name, value in variables.items()}
+            refused = ask(payload(AGENT, project, line.replace("{home}", str(home))), **given, **filler)
+            assert refused is not None, kind
 
 
 def test_ordinary_lines_pass_whatever_differs(home: Path, project: Path) -> None:
@@ -354,6 +354,7 @@ def test_code_of_a_trusted_project_runs_with_the_programs_of_the_project(home: P
 
 @pytest.mark.promise("a hostile repository")
 @pytest.mark.parametrize("first", ["#!python3", "#! python3", "#!./python3", "#!/usr/bin/env python3"])
+@pytest.mark.slow
 def test_an_interpreter_of_the_project_never_runs_a_guard(home: Path, project: Path, way: str, first: str) -> None:
     """A guard whose first line names its interpreter without a path is not run by a program of the project."""
     python_guard(home, first, metadata={"on_failure": "block"})
@@ -384,6 +385,7 @@ CODE = {
 @pytest.mark.promise("a hostile repository")
 @pytest.mark.parametrize("kind", ["line", "folder"])
 @pytest.mark.parametrize("code", CODE.values(), ids=CODE)
+@pytest.mark.slow
 def test_code_without_a_file_imports_nothing_of_the_project(home: Path, project: Path, code: str, kind: str) -> None:
     """Plain lines with `python -c`, `python -m` or Python on stdin import nothing from the project (3.11+)."""
     configs: list[Path] = []

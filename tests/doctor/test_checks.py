@@ -10,7 +10,6 @@ import pytest
 
 from support import array_hook, folder_hook, lose_tenterhook, project_hooks, tenterhook, user_hooks
 from tenterhook.agents import AGENTS
-from tenterhook.doctor import proofs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -283,61 +282,6 @@ def test_what_went_wrong_lately_is_told(guarded: Path) -> None:
     assert "ask: denied" in notes
     assert "'guard' failed once in a week, last: exit 1" in notes
     assert "did not answer" not in said(doctor("gemini")[1], "note")
-
-
-class TestAlone:
-    """`tenterhook` with nothing behind it."""
-
-    def test_it_begins_with_writing_a_hook(self, project: Path) -> None:
-        ended = tenterhook()
-        assert ended.returncode == 0
-        assert "0 in force" in ended.stdout
-        assert "none found" in ended.stdout
-        assert "tenterhook new" in ended.stdout.splitlines()[-1]
-
-    def test_then_with_installing(self, home: Path, project: Path) -> None:
-        folder_hook(user_hooks(home), "guard", BLOCK)
-        (home / ".qwen").mkdir()
-        text = tenterhook().stdout
-        assert "not guarded" in text
-        assert "tenterhook install qwen" in text.splitlines()[-1]
-
-    def test_then_with_trying(self, guarded: Path) -> None:
-        text = tenterhook().stdout
-        assert text.count("guarded  SessionStart, PreToolUse") >= 3
-        assert "tenterhook doctor --live" in text.splitlines()[-1]
-
-    def test_then_with_looking_once_all_were_tried_and_held(self, guarded: Path) -> None:
-        first, *others = AGENTS.values()
-        for agent in others:
-            proofs.keep(agent, None, held=True)
-        assert f"tenterhook doctor {first.name} --live" in tenterhook().stdout.splitlines()[-1]
-        proofs.keep(first, None, held=True)
-        assert "tenterhook log" in tenterhook().stdout.splitlines()[-1]
-
-    def test_with_trying_again_after_a_failure_or_a_change(self, guarded: Path) -> None:
-        for agent in AGENTS.values():
-            proofs.keep(agent, None, held=True)
-        proofs.keep(AGENTS["codex"], None, held=False)
-        assert "tenterhook doctor codex --live" in tenterhook().stdout.splitlines()[-1]
-        proofs.keep(AGENTS["codex"], None, held=True)
-        settings_with(guarded / ".qwen" / "settings.json", model={"name": "other"})
-        assert "tenterhook doctor qwen --live" in tenterhook().stdout.splitlines()[-1]
-
-    def test_it_tells_of_what_is_wrong_first(self, guarded: Path, project: Path) -> None:
-        (user_hooks(guarded) / "broken").mkdir()
-        (user_hooks(guarded) / "broken" / "HOOK.md").write_text("nothing")
-        assert "tenterhook check" in tenterhook().stdout.splitlines()[-1]
-
-    def test_a_guard_that_would_not_hold_is_said(self, guarded: Path, project: Path) -> None:
-        settings_with(project / ".claude" / "settings.json", disableAllHooks=True)
-        text = tenterhook().stdout
-        assert "would not block" in text
-        assert "tenterhook doctor claude-code" in text.splitlines()[-1]
-
-    def test_settings_it_cannot_read_are_said(self, guarded: Path) -> None:
-        (guarded / ".claude" / "settings.json").write_text("{")
-        assert "unreadable settings" in tenterhook().stdout
 
 
 def test_a_hook_that_is_not_wired_yet_is_told_by_check_and_list(guarded: Path) -> None:

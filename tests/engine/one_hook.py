@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tenterhook import Run
 
 
-HANG = 10.0  # seconds; far more than anything here needs, far less than the sleeps in the hooks
+HANG = 30.0  # seconds; far more than anything here needs, far less than the sleeps in the hooks
 
 
 def run_of(project: Path, hooks: str, event: Event | None = None) -> Run:

@@ -86,7 +86,7 @@ def test_async_hooks_of_every_format_run(home: Path, project: Path, format_: str
 def test_nobody_waits_for_an_async_hook(home: Path, project: Path) -> None:
     begun = time.monotonic()
     decide(write_config(project / "hooks.toml", table_hook("echo $$ > pid; sleep 60", async_=True, timeout=1000)))
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     assert log(home)[0]["outcome"] == "timed_out"
 
 

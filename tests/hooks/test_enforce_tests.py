@@ -15,6 +15,8 @@ from support import alive, tenterhook, trigger
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 NAME = "enforce-tests"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hooks.lines import added, decide, shell
-from install.test_event_wiring import install
+from install.installations import install
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -37,6 +37,7 @@ class Guarded(NamedTuple):
     executable: Path
     home: Path
     project: Path
+    restarts: list[str]  # what was printed by each process that was started once more
 
     def hook(self, name: str, script: str, trigger: str = "pre-tool-call", /, **front: Any) -> None:
         """A hook of the person's own, as a folder."""
@@ -97,12 +98,23 @@ class Guarded(NamedTuple):
     def run(
         self, *turns: Turn, mode: str = AUTO_APPROVE, variables: Mapping[str, str] | None = None, **options: Any
     ) -> Trial:
-        """One run that ends by itself. `variables` are of the agent's own process."""
+        """One run that ends by itself. `variables` are of the agent's own process.
+
+        An agent that fails before it has called a hook or the model is started once more, and `restarts` counts it.
+        """
         options = {"home": self.home, "project": self.project, "timeout": HANG, **options}
         options["extra_env"] = {**self._own_variables(), **(variables or {})}
+        before = self._state_files()
         came = trial.run(self.live, self.executable, script=turns, mode=mode, **options)
+        if came.exit_code and not came.timed_out and not came.requests and self._state_files() == before:
+            self.restarts.append(f"exit {came.exit_code}: {came.stdout}{came.stderr}")
+            came = trial.run(self.live, self.executable, script=turns, mode=mode, **options)
         assert not came.timed_out, f"it hung: {came.stdout}{came.stderr}"
         return came
+
+    def _state_files(self) -> dict[Path, int]:
+        """Each file of Tenterhook's state with its time of change; a hook that runs or a failing bridge changes one."""
+        return {file: file.stat().st_mtime_ns for file in self.state.rglob("*") if file.is_file()}
 
     def _own_variables(self) -> dict[str, str]:
         """Copilot unpacks itself, 235 MB: once is enough for all homes."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hosts.real import copied_environment, results_with, shown
-from install.test_launcher import install_as_before
+from install.older_version import install_as_before
 from support import user_hooks
 from tenterhook.agents.protocol import DONE
 from tenterhook.basics import places

@@ -93,6 +93,7 @@ def namespaces(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @EACH
 @pytest.mark.usefixtures("namespaces")
+@pytest.mark.slow
 def test_doctor_sees_what_switches_codex_hooks_off(what: str, home: Path, project: Path, tmp_path: Path) -> None:
     case = SWITCHES[what]
     folder_hook(user_hooks(home), "guard", "echo no >&2; exit 2")

@@ -8,12 +8,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 
-from install.test_event_wiring import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
+from install.installations import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
+from install.older_version import install_as_before
 from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.agents.codex import AGENT as CODEX
@@ -230,6 +230,7 @@ def test_every_shell_reads_the_launcher(home: Path, shell: str) -> None:
 
 
 @each_shell
+@pytest.mark.slow
 def test_every_shell_does_the_same(home: Path, tmp_path: Path, shell: str) -> None:
     program = shell_or_skip(shell)
     install("claude-code")
@@ -251,6 +252,7 @@ def test_every_shell_does_the_same(home: Path, tmp_path: Path, shell: str) -> No
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "kimi-code", "copilot"])
+@pytest.mark.slow
 def test_a_home_with_line_breaks_and_quotes_in_its_path_is_guarded_and_left_without_a_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
@@ -417,6 +419,7 @@ def on_machine(home: Path, tmp_path: Path, there: tuple[str, bool], here: tuple[
 
 
 @pytest.mark.parametrize("case", MACHINES)
+@pytest.mark.slow
 def test_a_home_on_another_machine_says_so_at_the_start_of_a_session_and_is_open(
     home: Path, tmp_path: Path, case: str
 ) -> None:
@@ -488,26 +491,6 @@ def test_a_project_that_is_guarded_alone_has_entries_of_its_own(home: Path, proj
 
 # ------------------------------------------------------------------ what version 0.1 wrote
 
-VERSION_0_1 = Path(__file__).parent / "version_0_1"  # what it wrote, with names for the places
-
-
-def install_as_before(home: Path) -> None:
-    """The settings and the records that version 0.1 left behind, in all seven agents."""
-    places = {"home": home, "python": sys.executable, "source": Path(launcher.BRIDGE).parent.parent}
-    places["packages"] = sysconfig.get_path("purelib")
-    for file in filter(Path.is_file, VERSION_0_1.rglob("*")):
-        text = file.read_text()
-        for name, place in places.items():
-            text = text.replace(f"@{name}@", str(place))
-        written = home / str(file.relative_to(VERSION_0_1)).replace("dot-", ".", 1)
-        written.parent.mkdir(parents=True, exist_ok=True)
-        written.write_text(text)
-        written.chmod(0o600)
-    # Codex's hashes are of the commands with the places in them
-    hooks, config = home / SETTINGS["codex"], home / ".codex/config.toml"
-    hashes = trust_tables.wanted(CODEX, str(hooks), hooks.read_bytes())
-    config.write_bytes(trust_tables.with_hashes(CODEX.trust_table, config.read_bytes(), hashes))
-
 
 @pytest.mark.parametrize("agent", IN_VERSION_0_1)
 def test_an_older_installation_is_upgraded_by_a_sessions_first_event_and_still_guarded(home: Path, agent: str) -> None:
@@ -546,6 +529,7 @@ def _wanted_trust(home: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("agent", IN_VERSION_0_1)
+@pytest.mark.slow
 def test_install_upgrades_an_older_installation(home: Path, agent: str) -> None:
     install_as_before(home)
     install(agent)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from install.test_event_wiring import fire, is_blocked, log, wired
+from install.installations import fire, is_blocked, log, wired
 from support import end_of_the_agent, folder_hook, user_hooks
 from tenterhook.basics import places
 

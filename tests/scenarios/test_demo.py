@@ -78,6 +78,7 @@ def test_everything_happens_that_the_headings_say_and_nothing_is_left_behind(tmp
     assert left_running(tmp_path / "tmp") == []
 
 
+@pytest.mark.slow
 def test_it_brings_a_formatter_where_there_is_none(tmp_path: Path) -> None:
     bare = tmp_path / "bin"
     bare.mkdir()
@@ -88,6 +89,7 @@ def test_it_brings_a_formatter_where_there_is_none(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_it_has_colours_on_a_terminal(tmp_path: Path) -> None:
     child = pexpect.spawn(sys.executable, [str(DEMO)], encoding="utf-8", timeout=100, dimensions=(50, 200))
     child.expect_exact("everything happened as it should")

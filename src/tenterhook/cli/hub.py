@@ -158,7 +158,8 @@ def _opened(context: click.Context, database: str | None, command: str = "") -> 
         refuse_below_agent(f"hub {command}")
     from ..hub.database import opened
 
-    kept = opened(database or context.obj)
+    is_named = context.get_parameter_source("database") is ParameterSource.COMMANDLINE  # not by the variable
+    kept = opened(database if is_named else context.obj)
     try:
         yield kept
     finally:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from authoring.convert.ways import program
-from test_docs import settled, steps
+from documents import settled, steps
 
 PAGE = Path(__file__).parents[3] / "docs" / "converting.md"
 

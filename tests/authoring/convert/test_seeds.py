@@ -1,6 +1,6 @@
 """Every definition example of the source documents converts to every format and back, or says what is lost.
 
-Taken from the documents as `test_seed_examples.py` takes them, and fired as it fires them.
+Taken from the documents and fired as in `test_seed_examples.py`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from authoring.convert.ways import FILES, FORMATS, Converted, comparable, convert, read
+from seed_examples import FOLDER, TABLE, Document, Programs, Read, fire, install, marked, outcomes, said
+from seed_examples import programs as programs  # noqa: PLC0414  # a fixture
+from seed_examples import read as documents
 from tenterhook import Engine
-from test_seed_examples import FOLDER, TABLE, Document, Programs, Read, fire, install, marked, outcomes, said
-from test_seed_examples import programs as programs  # noqa: PLC0414  # a fixture
-from test_seed_examples import read as documents
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from support import array_hook, folder_hook, table_hook, write_config
 from tenterhook.authoring.convert import carrying, commands, documents, placing, sources, targets
-from tenterhook.authoring.convert.findings import Loss, Note
 from tenterhook.events import TOOL_NAMES, tool_names
 from tenterhook.formats import expressions
 
 if TYPE_CHECKING:
     from tenterhook import Hook
+    from tenterhook.authoring.convert.findings import Loss, Note
 
 FORMATS = tuple(targets.TARGETS)
 # Where a file of each format is, so that it is taken for one.
@@ -197,3 +197,15 @@ def program(directory: Path) -> Path:
     file.write_text(f"#!{sys.executable}\n{_RUN}")
     file.chmod(0o755)
     return file
+
+
+def config(project: Path, text: str | None = None, name: str = "config.toml") -> Path:
+    return write_config(project / name, array_hook(GUARD, matcher="Bash", timeout=5) if text is None else text)
+
+
+def tree(directory: Path) -> dict[str, Any]:
+    """Everything below a directory, to see that nothing has changed."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None
+        for path in sorted(directory.rglob("*"))
+    }

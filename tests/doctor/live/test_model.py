@@ -10,127 +10,11 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from typing import Any
 
 import pytest
 
-from tenterhook.doctor.live.model import ScriptedCall, ScriptedModel, Turn
-
-SHELL = ScriptedCall("shell", {"command": "echo 'hi'"})
-TOOLS = [{"name": "shell"}]
-
-
-def post(model: ScriptedModel, path: str, body: Any) -> str:
-    data = json.dumps(body).encode()
-    request = urllib.request.Request(model.url + path, data, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return str(response.read().decode())
-
-
-def events(text: str) -> list[tuple[str | None, Any]]:
-    found = []
-    for block in text.strip().split("\n\n"):
-        lines = dict(line.split(": ", 1) for line in block.splitlines())
-        data = lines["data"]
-        found.append((lines.get("event"), data if data == "[DONE]" else json.loads(data)))
-    return found
-
-
-def chat(model: ScriptedModel, content: str = "go", **more: Any) -> str:
-    """One chat completion; with tools unless told otherwise."""
-    body = {"model": "m", "messages": [{"role": "user", "content": content}], "tools": TOOLS, **more}
-    return post(model, "/v1/chat/completions", body)
-
-
-def said(answer: str) -> Any:
-    return json.loads(answer)["choices"][0]["message"]["content"]
-
-
-def test_chat_completions_whole() -> None:
-    with ScriptedModel([Turn(calls=(SHELL,), tokens=7)]) as model:
-        answer = json.loads(chat(model))
-    choice = answer["choices"][0]
-    assert choice["finish_reason"] == "tool_calls"
-    function = choice["message"]["tool_calls"][0]["function"]
-    assert (function["name"], json.loads(function["arguments"])) == ("shell", SHELL.input)
-    assert answer["usage"]["prompt_tokens"] == 7
-
-
-def test_chat_completions_streamed() -> None:
-    with ScriptedModel([Turn("so", (SHELL, SHELL))]) as model:
-        chunks = events(chat(model, stream=True))
-    assert chunks[-1] == (None, "[DONE]")
-    deltas = [chunk["choices"][0]["delta"] for _, chunk in chunks[:-2]]
-    assert deltas[0] == {"role": "assistant", "content": "so"}
-    calls = deltas[1]["tool_calls"]
-    assert [call["index"] for call in calls] == [0, 1]
-    assert calls[0]["id"] != calls[1]["id"]
-    assert chunks[-2][1]["usage"]["total_tokens"] == 110
-
-
-def test_responses_whole() -> None:
-    spawn = ScriptedCall("spawn", {"task": "x"}, namespace="agents")
-    patch = ScriptedCall("apply_patch", "*** Begin Patch", custom=True)
-    with ScriptedModel([Turn("so", (spawn, patch))]) as model:
-        answer = json.loads(post(model, "/v1/responses", {"input": "go", "tools": TOOLS}))
-    message, function, custom = answer["output"]
-    assert message["content"][0]["text"] == "so"
-    assert (function["type"], function["namespace"], function["name"]) == ("function_call", "agents", "spawn")
-    assert json.loads(function["arguments"]) == {"task": "x"}
-    assert (custom["type"], custom["input"]) == ("custom_tool_call", "*** Begin Patch")
-
-
-def test_responses_streamed() -> None:
-    with ScriptedModel([Turn("so", (SHELL,))]) as model:
-        found = events(post(model, "/v1/responses", {"input": [], "tools": TOOLS, "stream": True}))
-    names = [name for name, _ in found]
-    assert names[0] == "response.created"
-    assert names[-1] == "response.completed"
-    assert [data["sequence_number"] for _, data in found] == list(range(len(found)))
-    begun = [data["item"] for name, data in found if name == "response.output_item.added"]
-    done = [data["item"] for name, data in found if name == "response.output_item.done"]
-    assert [item["type"] for item in done] == ["message", "function_call"]
-    assert begun[1]["arguments"] == ""
-    assert json.loads(done[1]["arguments"]) == SHELL.input
-    assert found[-1][1]["response"]["output"] == done
-
-
-def test_messages_whole() -> None:
-    with ScriptedModel([Turn("so", (SHELL,))]) as model:
-        answer = json.loads(post(model, "/v1/messages?beta=true", {"messages": [], "tools": TOOLS}))
-    text, use = answer["content"]
-    assert text == {"type": "text", "text": "so"}
-    assert (use["type"], use["name"], use["input"]) == ("tool_use", "shell", SHELL.input)
-    assert answer["stop_reason"] == "tool_use"
-
-
-def test_messages_streamed() -> None:
-    with ScriptedModel([Turn("so", (SHELL,))]) as model:
-        found = events(post(model, "/v1/messages", {"messages": [], "tools": TOOLS, "stream": True}))
-    assert all(name == data["type"] for name, data in found)
-    assert (found[0][0], found[-1][0]) == ("message_start", "message_stop")
-    deltas = [data["delta"] for name, data in found if name == "content_block_delta"]
-    assert deltas[0]["text"] == "so"
-    assert json.loads(deltas[1]["partial_json"]) == SHELL.input
-    assert [data["delta"]["stop_reason"] for name, data in found if name == "message_delta"] == ["tool_use"]
-
-
-def test_generate_content_whole_and_streamed() -> None:
-    body = {"contents": [], "tools": [{"functionDeclarations": [{"name": "shell"}]}]}
-    with ScriptedModel([Turn("so", (SHELL,), sticky=True)]) as model:
-        whole = json.loads(post(model, "/v1beta/models/m:generateContent", body))
-        streamed = events(post(model, "/v1beta/models/m:streamGenerateContent?alt=sse", body))
-    for answer in (whole, streamed[0][1]):
-        text, call = answer["candidates"][0]["content"]["parts"]
-        assert text == {"text": "so"}
-        assert (call["functionCall"]["name"], call["functionCall"]["args"]) == ("shell", SHELL.input)
-
-
-def test_generate_content_gets_json_where_it_asks_for_it() -> None:
-    body = {"contents": [], "generationConfig": {"responseMimeType": "application/json"}}
-    with ScriptedModel() as model:
-        answer = json.loads(post(model, "/v1beta/models/m:generateContent", body))
-    assert json.loads(answer["candidates"][0]["content"]["parts"][0]["text"])["next_speaker"] == "user"
+from doctor.live.speaking import TOOLS, chat, post, said
+from tenterhook.doctor.live.model import ScriptedModel, Turn
 
 
 def test_tokens_are_counted_and_models_listed() -> None:
@@ -237,34 +121,6 @@ def test_tool_results_of_two_conversations_are_all_there_once() -> None:
         chat(model, messages=[result("call_2", "first"), result("call_3", "second")])
         model.settle()
         assert model.tool_results() == ["from the child", "first", "second"]
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/v1/chat/completions", {"messages": [{"role": "tool", "tool_call_id": "1", "content": "done"}]}),
-        ("/v1/responses", {"input": [{"type": "function_call_output", "call_id": "1", "output": "done"}]}),
-        (
-            "/v1/messages",
-            {
-                "messages": [
-                    {"role": "user", "content": "go"},
-                    {"content": [{"type": "tool_result", "content": [{"type": "text", "text": "done"}]}]},
-                ]
-            },
-        ),
-        (
-            "/v1beta/models/m:generateContent",
-            {"contents": [{"parts": [{"functionResponse": {"id": "1", "response": {"output": "done"}}}]}]},
-        ),
-    ],
-    ids=["chat-completions", "responses", "messages", "generate-content"],
-)
-def test_a_tool_result_is_read_as_text_in_each_protocol(path: str, body: dict[str, Any]) -> None:
-    with ScriptedModel() as model:
-        post(model, path, body)
-        model.settle()
-        assert model.tool_results() == ["done"]
 
 
 @pytest.mark.parametrize("text", ["plain", 'with "quotes"', "two\nlines", "größer", "back\\slash"])

@@ -7,43 +7,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tenterhook.agents.protocol import Agent
+from doctor.live.stand_in import ASK, StandIn
 from tenterhook.doctor.live.model import ScriptedCall, Turn
 from tenterhook.doctor.live.trial import Trial, run
 
 if TYPE_CHECKING:
     import pytest
 
-ASK = """
-import json, sys, urllib.request
-def ask(results):
-    body = {"tools": [1], "messages": [{"role": "tool", "tool_call_id": str(n), "content": r} for n, r in results]}
-    data = json.dumps(body).encode()
-    with urllib.request.urlopen(sys.argv[1] + "/v1/chat/completions", data) as answer:
-        return json.load(answer)["choices"][0]["message"]
-"""
-
-
-class Stand(Agent):
-    """An agent whose command is whatever a test wants it to be."""
-
-    name = "stand"
-
-    def __init__(self, *command: str) -> None:
-        self.words = command
-
-    def prepare(self, home: Path, url: str) -> None:
-        (home / "url").write_text(url)
-
-    def environment(self, home: Path, url: str) -> dict[str, str]:
-        return {"URL": url}
-
-    def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
-        return [str(executable), *self.words, "resumed" if resume else "new"]
-
 
 def sh(text: str, home: Path, project: Path, *, mode: str = "plain", timeout: float = 60, grace: float = 0) -> Trial:
-    agent = Stand("-c", text, "sh")
+    agent = StandIn("-c", text, "sh")
     return run(agent, Path("/bin/sh"), home=home, project=project, mode=mode, timeout=timeout, grace=grace)
 
 
@@ -66,7 +39,7 @@ def test_the_callers_environment_does_not_reach_the_agent(
 
 def test_what_the_agent_asked_and_was_told_is_in_the_trial(home: Path, project: Path) -> None:
     program = ASK + 'ask([]); print(ask([(1, "denied")])["content"])'
-    agent = Stand("-c", 'exec python3 -c "$PROGRAM" "$URL"')
+    agent = StandIn("-c", 'exec python3 -c "$PROGRAM" "$URL"')
     trial = run(
         agent,
         Path("/bin/sh"),

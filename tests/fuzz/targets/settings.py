@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz import inputs
-from install import test_json_editor, test_toml_editor
+from install.editors import json_value, toml_value
+from install.generated_settings import json_texts, toml_texts
 from tenterhook.agents import AGENTS
 from tenterhook.errors import HookError
 from tenterhook.formats.own_entries import is_own_entry
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tenterhook.agents.protocol import Agent, TrustTable
 
-_TESTS = Path(__file__).parents[2] / "installing"
+_TESTS = Path(__file__).parents[2] / "install"
 _FILES = [*_TESTS.glob("data/*"), *(file for file in _TESTS.glob("settings/*/*") if file.is_file())]
 _EVENTS = sorted({f'"{event}"' for agent in AGENTS.values() for event in agent.events})
 _SHARED = [
@@ -50,17 +50,16 @@ _GOOD = {
 }
 _TEXTS = {
     kind: inputs.changed_bytes(_GOOD[kind], [word.encode() for word in _WORDS[kind]]) | written
-    for kind, written in (("json", test_json_editor.texts()), ("toml", test_toml_editor.texts()))
+    for kind, written in (("json", json_texts()), ("toml", toml_texts()))
 }
 
 
 def _value(kind: str, text: bytes) -> Any:
     """What the file says to its agent; None if it says nothing that can be read."""
     try:
-        found = test_json_editor.meaning(text) if kind == "json" else tomllib.loads(text.decode("utf-8-sig"))
+        return json_value(text) if kind == "json" else toml_value(text)
     except (ValueError, IndexError, RecursionError):
         return None
-    return found
 
 
 def _without_ours(value: Any) -> Any:

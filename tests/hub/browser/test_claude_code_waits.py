@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tenterhook.doctor.live.trial import Trial
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
-ALLOWED = "Allowed by PermissionRequest hook"  # in Claude Code's words
 QUESTION = "Do you want to proceed?"
 
 
@@ -65,8 +64,7 @@ def test_a_click_approves_what_its_terminal_asks(page: Page, waiting: Guarded, p
         assert not waiting.left("ran")
         card.get_by_role("button", name="Approve once").click()
         expect(card).to_contain_text(f"Approved once by {person}")
-        terminal.sees(ALLOWED)  # nobody has pressed a key: its question is gone
-        terminal.sees(DONE)
+        terminal.sees(DONE)  # without a key: the model was told that the call ran
     assert waiting.left("ran")
 
 

@@ -1,18 +1,13 @@
-"""The command line as a person uses it: real commands, real exit statuses."""
+"""`tenterhook trigger`: events fired at hooks, with every way to say what is sent."""
 
 from __future__ import annotations
 
 import json
-import os
-import pty
-import re
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
-import pexpect
 import pytest
 
 from support import (
@@ -27,22 +22,18 @@ from support import (
     user_hooks,
     write_config,
 )
-from tenterhook.basics import agent_marks, processes
 from tenterhook.events import EVENTS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from cli.conftest import Run
 
 DANGEROUS = ("--tool", "Shell", "--input", '{"command": "rm -rf /"}')
 RUN_KEYS = {
     "hook", "source", "event_name", "async", "outcome", "why", "decision", "reason", "exit_code", "duration_ms",
     "stdout", "stderr", "notes",
 }  # fmt: skip
-
-
-@pytest.fixture
-def blocker(home: Path) -> Path:
-    return folder_hook(user_hooks(home), "blocker", "echo 'not here' >&2; exit 2", matcher={"pattern": "rm -rf /"})
 
 
 class TestTrigger:
@@ -75,11 +66,11 @@ class TestTrigger:
         assert isinstance(run["duration_ms"], float)
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
-    def test_every_name_of_an_event_is_taken(self, project: Path, spec: Any) -> None:
+    def test_every_name_of_an_event_is_taken(self, project: Path, spec: Any, run: Run) -> None:
         config = write_config(project / "c.toml", "".join(array_hook(":", event=name) for name in spec.names))
         names = [spec.name] if spec.name not in ("pre-tool-call", "pre-agent-turn-stop") else spec.names
         for name in names:
-            verdict = trigger(name, "--config", config)
+            verdict = json.loads(run("trigger", name, "--config", config, "--json").out)
             assert verdict["event"] == spec.name
             assert len(verdict["runs"]) == 1  # an equal command runs once
 
@@ -95,13 +86,13 @@ class TestTrigger:
 
     @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
     @pytest.mark.parametrize("family", ["table", "array"])
-    def test_every_documented_field_is_sent(self, project: Path, spec: Any, family: str) -> None:
+    def test_every_documented_field_is_sent(self, project: Path, spec: Any, family: str, run: Run) -> None:
         hook = table_hook if family == "table" else array_hook
         ends = "cat > sent.new; mv sent.new sent"  # whole, or not at all
         config = write_config(project / "c.toml", hook(ends, event=spec.name))
-        trigger(spec.name, "--config", config)
+        run("trigger", spec.name, "--config", config)
         sent = json.loads(until(lambda: (project / "sent").exists() and (project / "sent").read_text()))
-        shown = json.loads(tenterhook("show", spec.name, "--json").stdout)["event"]
+        shown = json.loads(run("show", spec.name, "--json").out)["event"]
         sample = shown["array_example" if family == "array" else "example"]
         own = {"event_type", "hook_event_name", "timestamp", "session_id", "work_dir", "cwd", "display"}
         assert set(sent) == set(sample)
@@ -243,32 +234,6 @@ class TestTrigger:
         assert tenterhook("trigger", "PreToolUse", *DANGEROUS, "--config", bad).returncode == 2
         assert tenterhook("trigger", "Stop", "--config", project / "none.toml").returncode == 1
 
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["trigger"],
-            ["trigger", "no-such-event"],
-            ["trigger", "Stop", "--nope"],
-            ["trigger", "Stop", "--payload", "no-such-file"],
-            ["trigger", "Stop", "--payload", "-"],
-            ["trigger", "pre-tool-call", "--input", "{"],
-            ["trigger", "pre-tool-call", "--payload", "no-json"],
-            ["trigger", "Stop", "--cwd", "/no/such/directory"],
-            ["trigger", "Stop", "--agent", "nobody"],
-            ["no-such-command"],
-            ["list", "--event", "no-such-event"],
-            ["trust", "--yes"],
-            ["untrust"],
-            ["check", "--format", "nope"],
-        ],
-    )
-    def test_wrong_use_exits_with_64_and_says_why(self, project: Path, arguments: list[str]) -> None:
-        ended = tenterhook(*arguments, input="[1]")
-        assert ended.returncode == 64
-        assert ended.stdout == ""
-        assert "Error:" in ended.stderr
-        assert "Traceback" not in ended.stderr
-
     def test_an_unknown_event_is_told_what_it_may_have_meant(self, project: Path) -> None:
         assert "'pre-tool-call'" in tenterhook("trigger", "pre-tool-cal").stderr
 
@@ -354,146 +319,6 @@ class TestDryRun:
         assert not (project / "ran").exists()
 
 
-class TestListAndShow:
-    """Looking at hooks and events."""
-
-    def test_list_shows_hooks_by_layer_and_problems_below(self, blocker: Path, home: Path, project: Path) -> None:
-        later: dict[str, Any] = {"async": True}
-        folder_hook(project_hooks(project), "theirs", **later)
-        (user_hooks(home) / "broken").mkdir()
-        (user_hooks(home) / "broken" / "HOOK.md").write_text("x")
-        text = tenterhook("list").stdout
-        assert text.index("user") < text.index("blocker") < text.index("project") < text.index("theirs")
-        assert text.index("theirs") < text.index("[no-front-matter]")
-        listed = json.loads(tenterhook("list", "--json").stdout)
-        hooks = {hook["name"]: hook for hook in listed["hooks"]}
-        assert (hooks["theirs"]["trust"], hooks["theirs"]["in_force"], hooks["theirs"]["mode"]) == (
-            "untrusted",
-            False,
-            "async",
-        )
-        assert hooks["blocker"]["matcher"]["pattern"] == "rm -rf /"
-        assert [problem["code"] for problem in listed["problems"]] == ["no-front-matter"]
-
-    def test_list_by_event_takes_any_name(self, blocker: Path, project: Path) -> None:
-        assert "blocker" in tenterhook("list", "--event", "PreToolUse").stdout
-        assert "blocker" not in tenterhook("list", "--event", "Stop").stdout
-
-    def test_an_empty_list_says_where_hooks_go(self, project: Path) -> None:
-        assert "~/.config/agents/hooks" in tenterhook("list").stdout
-
-    def test_show_prints_a_hook_with_body_and_script(self, blocker: Path, project: Path) -> None:
-        text = tenterhook("show", "blocker").stdout
-        assert "# blocker" in text
-        assert "echo 'not here'" in text
-        (shown,) = json.loads(tenterhook("show", "blocker", "--json").stdout)["hooks"]
-        assert shown["body"].strip() == "# blocker"
-        assert "exit 2" in shown["script_text"]
-
-    @pytest.mark.parametrize("spec", EVENTS, ids=lambda spec: spec.name)
-    def test_show_prints_an_event(self, project: Path, spec: Any) -> None:
-        shown = json.loads(tenterhook("show", spec.names[-1], "--json").stdout)["event"]
-        assert shown["names"] == list(spec.names)
-        assert set(shown["fields"]) <= set(shown["example"])
-        assert set(shown["array_fields"]) <= set(shown["array_example"])
-        assert shown["block"]
-
-    def test_what_is_neither_is_an_error(self, project: Path) -> None:
-        ended = tenterhook("show", "nothing")
-        assert ended.returncode == 1
-        assert "no hook and no event" in ended.stderr
-
-
-class TestCheck:
-    """Finding mistakes."""
-
-    def codes(self, *arguments: Any) -> list[str]:
-        return sorted(
-            problem["code"] for problem in json.loads(tenterhook("check", *arguments, "--json").stdout)["problems"]
-        )
-
-    def test_good_hooks_have_no_problems(self, blocker: Path, project: Path) -> None:
-        ended = tenterhook("check")
-        assert (ended.returncode, ended.stdout) == (0, "1 hook, 0 errors, 0 warnings\n")
-
-    def test_errors_exit_with_one_and_warnings_with_zero(self, project: Path) -> None:
-        bad = write_config(project / "bad.toml", array_hook("x", nope=1))
-        odd = write_config(project / "odd.toml", array_hook("true | no-such-jq"))
-        assert tenterhook("check", bad).returncode == 1
-        assert tenterhook("check", odd).returncode == 0
-        assert self.codes(odd) == ["missing-program"]
-
-    @pytest.mark.parametrize(
-        ("text", "code"),
-        [
-            (array_hook("if true; then"), "script-syntax"),
-            (array_hook(":", matcher="(a+)+$"), "can-run-away"),
-            (array_hook(":", matcher=r"\AShell\Z"), "dialect"),
-            (table_hook(":", matcher={"tool": r"\AShell"}), "dialect"),
-            (array_hook(":", event="before_tool"), "foreign-event-name"),
-            (array_hook("python3 no/such/script.py"), "cannot-start"),
-            (array_hook("cat | no-such-jq .tool_name"), "missing-program"),
-            (table_hook('sh -c "echo {{tool_name}}"'), "placeholder-in-code"),
-            (table_hook("eval {{tool_name}}"), "placeholder-in-code"),
-            (table_hook("python3 -c 'print(\"{{tool_name}}\")'"), "placeholder-in-code"),
-            (table_hook(":", event="before_stop", matcher={"tool": "x"}), "matcher-on-other-event"),
-        ],
-    )
-    def test_what_is_legal_but_wrong_is_found(self, project: Path, text: str, code: str) -> None:
-        assert code in self.codes(write_config(project / "c.toml", text))
-
-    def test_what_is_found_has_the_line_of_its_key(self, project: Path) -> None:
-        text = "[[hooks]]\nevent = 'PreToolUse'\n\nmatcher = '(a+)+$'\ncommand = 'if'\n"
-        found = json.loads(tenterhook("check", write_config(project / "c.toml", text), "--json").stdout)["problems"]
-        lines = {problem["code"]: (problem["line"], problem["key"]) for problem in found}
-        assert lines == {"can-run-away": (4, "matcher"), "script-syntax": (5, "command")}
-        made = folder_hook(project / "hooks", "guard", matcher={"tool": "x"})
-        head = "---\nname: guard\ndescription: d\ntrigger: PreToolUse\nmatcher:\n  tool: Shell\n"
-        (made / "HOOK.md").write_text(head + '  pattern: "\\.(a+)+$"\n---\n')
-        found = json.loads(tenterhook("check", made, "--json").stdout)["problems"]
-        assert {(problem["code"], problem["line"], problem["key"]) for problem in found} == {
-            ("can-run-away", 7, "pattern"),
-            ("escape-in-quotes", 7, "pattern"),
-        }
-        assert r"pattern: '\.(a+)+$'" in next(p["remedy"] for p in found if p["code"] == "escape-in-quotes")
-
-    def test_folders_are_checked_for_their_scripts_names_and_length(self, project: Path) -> None:
-        hooks = project / "hooks"
-        folder_hook(hooks, "one")
-        (folder_hook(hooks, "two", name="one") / "scripts" / "run.sh").chmod(0o644)
-        (folder_hook(hooks, "three") / "scripts" / "run.sh").unlink()
-        folder_hook(hooks, "four", "if")
-        folder_hook(hooks, "five", "#!/bin/sh\r\nexit 0\r\n")
-        with (folder_hook(hooks, "six") / "HOOK.md").open("a") as file:
-            file.write("word " * 1000)
-        expected = [
-            "long-body",
-            "name-differs",
-            "name-twice",
-            "no-script",
-            "not-executable",
-            "script-syntax",
-            "script-syntax",
-        ]
-        assert self.codes(hooks) == expected
-
-    def test_a_single_folder_a_project_and_a_settings_file_can_be_named(self, project: Path) -> None:
-        made = folder_hook(project_hooks(project), "odd", trigger="nope")
-        write_config(project_hooks(project) / "hooks.toml", "[hooks]\nenabeld = true\n")
-        assert self.codes(made) == self.codes(made / "HOOK.md") == ["unknown-event"]
-        assert self.codes(project) == ["ignored-key", "unknown-event"]
-        assert self.codes(project_hooks(project) / "hooks.toml") == ["ignored-key"]
-
-    def test_a_path_without_hooks_says_so(self, project: Path) -> None:
-        (project / "empty").mkdir()
-        assert self.codes(project / "empty") == ["no-hooks"]
-
-    def test_github_annotations_name_file_and_line(self, project: Path) -> None:
-        write_config(project / "bad.toml", array_hook("x", nope=1))
-        ended = tenterhook("check", "bad.toml", "--format", "github")
-        assert ended.stdout.startswith("::error file=bad.toml,line=4,title=unknown-key::unknown key 'nope'")
-
-
 def test_a_guard_that_cannot_run_is_not_in_force(home: Path, project: Path) -> None:
     (folder_hook(user_hooks(home), "empty") / "scripts" / "run.sh").unlink()
     folder_hook(user_hooks(home), "lost", "#!/no/such/interpreter\n")
@@ -526,203 +351,3 @@ def test_a_session_that_nobody_named_leaves_nothing_behind(home: Path, project: 
     assert list((home / ".local" / "state" / "tenterhook" / "sessions").iterdir()) == []
     trigger("PreToolUse", "--config", config, "--session", "named")
     assert len(list((home / ".local" / "state" / "tenterhook" / "sessions").iterdir())) == 1
-
-
-class TestTrust:
-    """Trusting from the command line."""
-
-    @pytest.fixture
-    def theirs(self, project: Path) -> Path:
-        return folder_hook(project_hooks(project), "theirs", "echo theirs >&2; exit 2")
-
-    def fire(self) -> subprocess.CompletedProcess[str]:
-        return tenterhook("trigger", "pre-tool-call", *DANGEROUS)
-
-    def test_an_untrusted_hook_is_said_on_stderr_with_the_remedy(self, theirs: Path) -> None:
-        ended = self.fire()
-        assert ended.returncode == 0
-        assert "1 project hook was not run" in ended.stderr
-        assert "tenterhook trust" in ended.stderr
-
-    def test_trust_shows_what_it_trusts_and_untrust_takes_it_back(self, theirs: Path) -> None:
-        shown = tenterhook("trust", "theirs", "--yes").stdout
-        assert "echo theirs" in shown
-        assert "outside its folder is not covered" in shown
-        assert self.fire().returncode == 2
-        assert tenterhook("untrust", "theirs", "--yes").returncode == 0
-        assert self.fire().returncode == 0
-
-    def test_trust_again_shows_the_difference(self, theirs: Path) -> None:
-        tenterhook("trust", "--all", "--yes")
-        script = theirs / "scripts" / "run.sh"
-        script.write_text(script.read_text().replace("theirs", "changed"))
-        shown = tenterhook("trust", "--all", "--yes").stdout
-        assert "-echo theirs" in shown
-        assert "+echo changed" in shown
-        assert "HOOK.md" not in shown
-
-    def test_trust_project_is_for_one_call_and_replaces_nothing(self, theirs: Path, home: Path) -> None:
-        folder_hook(user_hooks(home), "theirs", "exit 0")
-        verdict = trigger("pre-tool-call", *DANGEROUS, "--trust-project")
-        assert [run["outcome"] for run in verdict["runs"]] == ["ok", "blocked"]
-        assert self.fire().returncode == 0
-
-    def test_replacing_ones_own_hook_needs_to_be_said(self, theirs: Path, home: Path) -> None:
-        folder_hook(user_hooks(home), "theirs", "exit 0")
-        tenterhook("trust", "theirs", "--yes")
-        assert len(trigger("pre-tool-call", *DANGEROUS)["runs"]) == 2
-        tenterhook("trust", "theirs", "--yes", "--replace")
-        assert [run["outcome"] for run in trigger("pre-tool-call", *DANGEROUS)["runs"]] == ["blocked"]
-
-    def test_replace_is_recorded_for_a_hook_that_is_trusted_already(self, theirs: Path, home: Path) -> None:
-        folder_hook(user_hooks(home), "theirs", "exit 0")
-        tenterhook("trust", "--all", "--yes")
-        shown = tenterhook("trust", "--all", "--yes", "--replace").stdout
-        assert "It replaces your own hook 'theirs'." in shown
-        assert [run["outcome"] for run in trigger("pre-tool-call", *DANGEROUS)["runs"]] == ["blocked"]
-        assert "nothing to trust" in tenterhook("trust", "--all", "--yes", "--replace").stdout
-
-    @pytest.mark.parametrize(
-        ("typed", "status"),
-        [
-            (["trust"], 1),
-            (["trust", "theirs"], 1),
-            (["trust", "--replace"], 1),
-            (["trust", "--code"], 1),
-            (["trust", "--yes"], 64),
-            (["untrust"], 64),
-            (["untrust", "theirs"], 1),
-        ],
-    )
-    def test_without_a_terminal_the_remedy_is_a_command_that_works(
-        self, theirs: Path, typed: list[str], status: int
-    ) -> None:
-        if typed[0] == "untrust":
-            tenterhook("trust", "theirs", "--yes")
-        ended = tenterhook(*typed, stdin=subprocess.DEVNULL)
-        assert ended.returncode == status
-        remedy = ended.stderr.rpartition(": tenterhook ")[2].split()
-        assert "--yes" in remedy
-        followed = tenterhook(*remedy, stdin=subprocess.DEVNULL)
-        assert followed.returncode == 0, followed.stderr
-        assert "trusted" in followed.stdout
-
-    @pytest.mark.parametrize("command", ["hub join", "inbox sign-in"])
-    def test_without_a_terminal_a_token_is_to_come_from_a_file(self, command: str) -> None:
-        ended = tenterhook(*command.split(), "http://127.0.0.1:1", stdin=subprocess.DEVNULL)
-        assert ended.returncode == 1
-        assert f"tenterhook {command} http://127.0.0.1:1 --token-file FILE --yes\n" in ended.stderr
-
-    @pytest.mark.parametrize("command", ["trust", "untrust"])
-    def test_an_agent_that_is_guarded_may_not_widen_what_runs(self, theirs: Path, command: str) -> None:
-        agent_marks.mark(processes.this())
-        ended = tenterhook(command, "theirs", "--yes")
-        assert ended.returncode == 1
-        assert "an agent that Tenterhook guards" in ended.stderr
-        assert self.fire().returncode == 0
-
-    def test_on_a_terminal_it_asks(self, theirs: Path) -> None:
-        for answer, state in ((b"n\n", 0), (b"y\n", 2)):
-            main, other = pty.openpty()
-            running = subprocess.Popen(
-                [sys.executable, "-m", "tenterhook", "trust"], stdin=other, stdout=other, stderr=other, close_fds=True
-            )
-            os.close(other)
-            seen = b""
-            deadline = time.monotonic() + 30
-            while b"Trust exactly this?" not in seen:
-                assert time.monotonic() < deadline
-                seen += os.read(main, 4096)
-            os.write(main, answer)
-            running.wait(30)
-            os.close(main)
-            assert self.fire().returncode == state
-
-    def test_an_unknown_name_is_an_error(self, theirs: Path) -> None:
-        ended = tenterhook("trust", "nobodys", "--yes")
-        assert ended.returncode == 1
-        assert "its hooks: theirs" in ended.stderr
-
-
-def test_help_teaches(project: Path) -> None:
-    assert "trigger" in tenterhook("--help").stdout
-    for command in ("list", "show", "check", "trigger", "trust", "untrust"):
-        text = tenterhook(command, "--help").stdout
-        assert f"tenterhook {command}" in text.partition("Options:")[0].partition("\n")[2]  # an example
-
-
-def test_output_that_nobody_reads_is_no_error(blocker: Path, project: Path) -> None:
-    ended = subprocess.run(
-        f"{sys.executable} -m tenterhook list --json | true", shell=True, capture_output=True, text=True
-    )
-    assert ended.stderr == ""
-
-
-def test_a_command_that_is_misspelt_is_guessed() -> None:
-    ended = tenterhook("instal")
-    assert (ended.returncode, ended.stdout) == (64, "")
-    assert "No such command 'instal'. Did you mean 'install'?" in ended.stderr
-    assert "Did you mean" not in tenterhook("xyzzy").stderr
-
-
-def test_an_agents_own_file_is_not_named_for_that_agent(home: Path) -> None:
-    settings = home / ".gemini" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text('{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}')
-    before = settings.read_bytes()
-    ended = tenterhook("install", "gemini", "--config", str(settings))
-    assert ended.returncode == 1
-    assert "Gemini CLI runs the hooks of" in ended.stderr
-    assert settings.read_bytes() == before
-    assert tenterhook("install", "claude-code", "--config", str(settings)).returncode == 0
-
-
-def test_hooks_that_no_agent_calls_yet_are_said_to_be_so(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", "exit 2")
-    assert "1 in force in . ; no agent calls them yet".replace(" ;", ";") in tenterhook().stdout.replace(
-        str(project), "."
-    )
-    assert tenterhook("install", "claude-code").returncode == 0
-    assert "no agent calls them yet" not in tenterhook().stdout
-
-
-def test_a_live_run_that_cannot_be_made_is_no_guard_that_fails(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", "exit 2")
-    assert tenterhook("install", "claude-code").returncode == 0
-    ended = tenterhook("doctor", "claude-code", "--live", env={**os.environ, "PATH": "/usr/bin:/bin"})
-    assert ended.returncode == 1
-    assert "not tried: no live run showed whether guards block" in ended.stdout
-    assert "a guard would not block" not in ended.stdout
-
-
-def on_terminal(*arguments: str, width: int) -> str:
-    """What a command prints on a terminal, without its colours."""
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "tenterhook", *arguments],
-        env=environment,
-        dimensions=(40, width),
-        encoding="utf-8",
-        timeout=60,
-    )
-    child.expect(pexpect.EOF)
-    child.close()
-    return re.sub(r"\x1b\[[0-9;]*m", "", child.before or "").replace("\r\n", "\n")
-
-
-def test_on_a_terminal_a_change_is_shown_without_the_middle_of_long_lines(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "guard", "exit 2")
-    whole = tenterhook("install", "claude-code", "--dry-run").stdout
-    assert max(map(len, whole.splitlines())) > 200
-    told = json.loads(tenterhook("install", "claude-code", "--dry-run", "--json").stdout)
-    assert told["installed"][0]["changes"][0] in whole
-    assert "long line" not in whole
-    for more in (["--dry-run"], [], ["--dry-run"]):  # the last has nothing to change
-        shown = on_terminal("install", "claude-code", "--no-hub", *more, width=100)
-        diff = shown[: shown.find("Claude Code:")].splitlines()
-        assert all(len(line) <= 100 for line in diff)
-        assert ("(…: the middle of a long line; --dry-run | cat shows it)" in diff) == any(
-            line.startswith("+") for line in diff
-        )
-    assert tenterhook("install", "claude-code", "--dry-run").stdout == "Claude Code: nothing would change\n"

@@ -6,102 +6,24 @@ import json
 import os
 import shutil
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from support import folder_hook, on_a_terminal, tenterhook, user_hooks
-from tenterhook.basics import agent_marks, processes
-from tenterhook.install import interpreters
+from install.installations import BRIDGE, SETTINGS, changed, install, kept, put, records, refused, uninstall
+from support import folder_hook, tenterhook, user_hooks
 
-SETTINGS = {
-    "claude-code": ".claude/settings.json",
-    "kimi-code": ".kimi-code/config.toml",
-    "kimi-cli": ".kimi/config.toml",
-    "codex": ".codex/hooks.json",
-    "gemini": ".gemini/settings.json",
-    "qwen": ".qwen/settings.json",
-    "copilot": ".copilot/hooks/tenterhook.json",
-    "droid": ".factory/settings.json",
-}
 HAND_MADE = {agent: sorted((Path(__file__).parent / "settings" / agent).iterdir()) for agent in SETTINGS}
-BRIDGE = b"tenterhook/launcher.sh"
 SOMETHING = {"json": b'{\n  "theme": "dark"\n}\n', "toml": b'theme = "dark"\n'}
-
-# What is ours alone, outside of anybody's settings.
-OWN = (".local/state/tenterhook", ".cache/tenterhook")
 
 
 @pytest.fixture(autouse=True)
 def hooks(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A guard and a gate; agents only where the test puts them."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     folder_hook(user_hooks(home), "guard", "echo 'not here' >&2; exit 2", matcher={"pattern": "rm -rf /"})
     folder_hook(user_hooks(home), "gate", "exit 0", "pre-agent-turn-stop")
     return user_hooks(home)
-
-
-def kept(home: Path) -> dict[str, tuple[str, int, bytes]]:
-    """Everything below a test's folder, links not followed, without what is ours alone: kind, mode, content."""
-    found = {}
-    top = home.parent
-    for directory, folders, files in os.walk(top):
-        for name in [*folders, *files]:
-            path = Path(directory, name)
-            if str(path.relative_to(home) if path.is_relative_to(home) else "").startswith(OWN):
-                continue
-            state = path.lstat()
-            if path.is_symlink():
-                found[str(path.relative_to(top))] = ("link", 0, os.fsencode(os.readlink(path)))
-            elif path.is_dir():
-                found[str(path.relative_to(top))] = ("folder", stat.S_IMODE(state.st_mode), b"")
-            else:
-                found[str(path.relative_to(top))] = ("file", stat.S_IMODE(state.st_mode), path.read_bytes())
-    for parent in ("home/.local/state", "home/.local", "home/.cache"):  # the way to what is ours
-        found.pop(parent, None)
-    return found
-
-
-def changed(before: dict[str, tuple[str, int, bytes]], after: dict[str, tuple[str, int, bytes]]) -> set[str]:
-    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-
-
-def put(home: Path, agent: str, content: bytes) -> Path:
-    path = home / SETTINGS[agent]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
-
-
-def records(home: Path) -> list[str]:
-    return sorted(path.name for path in (home / ".local/state/tenterhook/installed").glob("*.json"))
-
-
-def install(*arguments: str) -> str:
-    ended = tenterhook("install", *arguments)
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
-
-
-def uninstall(*arguments: str) -> str:
-    ended = tenterhook("uninstall", *arguments, "--yes")
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
-
-
-def refused(*arguments: str) -> str:
-    """What a command said that refused its work."""
-    ended = tenterhook(*arguments)
-    assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert ended.stdout == ""
-    assert ended.stderr.startswith("tenterhook: ")
-    assert "Traceback" not in ended.stderr
-    assert ended.stderr.count("\n  ") == 1, "a remedy on a line of its own"
-    return ended.stderr
 
 
 @pytest.mark.parametrize("number", range(max(map(len, HAND_MADE.values()))))
@@ -358,35 +280,6 @@ class TestDryRun:
         assert [line for line in written if BRIDGE.decode() in line] == shown
         assert install(*SETTINGS, "--dry-run").count("nothing would change") == len(SETTINGS)
 
-    def test_of_uninstall_needs_nobody_to_say_yes(self, home: Path) -> None:
-        path = put(home, "gemini", b"{}\n")
-        install("gemini")
-        before = kept(home)
-        ended = tenterhook("uninstall", "gemini", "--dry-run", stdin=subprocess.DEVNULL)
-        assert ended.returncode == 0
-        assert f"+++ {path} (then)" in ended.stdout
-        assert kept(home) == before
-        assert records(home) == ["gemini.json"]
-
-    def test_as_json_it_names_files_events_and_changes(self, home: Path) -> None:
-        put(home, "claude-code", b"{}\n")
-        found = json.loads(install("claude-code", "codex", "--dry-run", "--json"))
-        assert (found["schema"], found["dry_run"]) == (1, True)
-        claude, codex = found["installed"]
-        assert (claude["agent"], claude["settings"]) == ("claude-code", str(home / SETTINGS["claude-code"]))
-        assert claude["events"] == {
-            "SessionStart": "pre-session", "Stop": "pre-agent-turn-stop", "PreToolUse": "pre-tool-call",
-        }  # fmt: skip
-        assert claude["closed"] is False
-        assert [change.splitlines()[0] for change in claude["changes"]] == [
-            f"--- {home / SETTINGS['claude-code']} (now)"
-        ]
-        assert len(codex["changes"]) == 2
-        assert records(home) == []
-        done = json.loads(install("claude-code", "--json"))
-        assert (done["dry_run"], done["installed"]) == (False, [claude])
-        assert json.loads(install("claude-code", "--json"))["installed"][0]["changes"] == []
-
 
 class TestWhatHappenedInBetween:
     """The file is the person's; it changes."""
@@ -509,10 +402,6 @@ class TestSeveralAgents:
         assert records(home) == []
         assert [agent for agent, path in SETTINGS.items() if (home / path).exists()] == []
 
-    def test_a_name_given_twice_is_one(self, home: Path) -> None:
-        found = json.loads(install("gemini", "gemini", "--json"))
-        assert [each["agent"] for each in found["installed"]] == ["gemini"]
-
 
 class TestProject:
     """Settings of a project rather than of a person."""
@@ -558,93 +447,3 @@ class TestProject:
         uninstall("gemini", "--project")
         assert (home / SETTINGS["gemini"]).read_bytes() == own
         assert records(home) == ["gemini.json"]
-
-
-class TestNames:
-    """Which agents."""
-
-    @pytest.mark.parametrize("command", ["install", "uninstall"])
-    def test_an_unknown_one_is_wrong_use_and_told_the_names(self, home: Path, command: str) -> None:
-        before = kept(home)
-        ended = tenterhook(command, "claude", "--dry-run")
-        assert (ended.returncode, ended.stdout) == (64, "")
-        assert all(agent in ended.stderr for agent in SETTINGS)
-        assert kept(home) == before
-
-    def test_none_and_no_terminal_names_the_command(self, home: Path) -> None:
-        (home / ".claude").mkdir()
-        (home / ".qwen").mkdir()
-        ended = tenterhook("install", stdin=subprocess.DEVNULL)
-        assert ended.returncode == 1
-        assert "tenterhook install claude-code qwen" in ended.stderr
-        assert "gemini" not in ended.stderr
-        assert not (home / SETTINGS["qwen"]).exists()
-
-    def test_none_and_nothing_found_names_them_all(self, home: Path) -> None:
-        said = refused("install")
-        assert "no agent was found" in said
-        assert all(agent in said for agent in SETTINGS)
-
-    def test_none_on_a_terminal_asks_for_each_that_was_found(self, home: Path) -> None:
-        for folder in (".claude", ".gemini", ".qwen"):
-            (home / folder).mkdir()
-        answers = {
-            b"install into Claude Code?": b"y\n",
-            b"install into Gemini CLI?": b"n\n",
-            b"install into Qwen Code?": b"\n",
-            b"keep one running?": b"n\n",
-        }
-        status, seen = on_a_terminal(["install"], answers)
-        assert status == 0
-        assert b"install into Codex" not in seen
-        assert records(home) == ["claude-code.json", "qwen.json"]
-
-
-class TestUninstallAsks:
-    """Nothing that runs in an agent takes the guard away."""
-
-    def test_it_needs_a_terminal_or_yes(self, home: Path) -> None:
-        install("gemini")
-        before = kept(home)
-        ended = tenterhook("uninstall", "gemini", stdin=subprocess.DEVNULL)
-        assert ended.returncode == 1
-        assert "--yes" in ended.stderr
-        assert kept(home) == before
-
-    def test_on_a_terminal_no_is_the_default(self, home: Path) -> None:
-        install("gemini")
-        before = kept(home)
-        question = b"remove it from Gemini CLI?"
-        for answer, expected in ((b"\n", 1), (b"n\n", 1)):
-            assert on_a_terminal(["uninstall", "gemini"], {question: answer})[0] == expected
-            assert kept(home) == before
-        assert on_a_terminal(["uninstall", "gemini"], {question: b"y\n"})[0] == 0
-        assert records(home) == []
-
-    def test_it_does_not_work_below_an_agent_that_is_guarded(self, home: Path) -> None:
-        install("gemini")
-        before = kept(home)
-        agent_marks.mark(processes.this())
-        said = refused("uninstall", "gemini", "--yes")
-        assert "an agent that Tenterhook guards" in said
-        assert "outside the agent" in said
-        assert kept(home) == before
-
-
-class TestPassingEnvironments:
-    """What will be gone tomorrow is said today."""
-
-    def test_it_says_that_this_will_not_last_and_what_would(self, home: Path, tmp_path: Path) -> None:
-        source = Path(interpreters.__file__).parent.parent
-        site = tmp_path / "uv" / "archive-v0" / "x1y2" / "lib"
-        shutil.copytree(source, site / "tenterhook", ignore=shutil.ignore_patterns("__pycache__"))
-        ended = tenterhook("install", "gemini", env={**os.environ, "PYTHONPATH": str(site)})
-        assert ended.returncode == 0
-        assert "this will not last" in ended.stderr
-        assert str(site) in ended.stderr or sys.executable in ended.stderr
-        assert "an environment that stays" in ended.stderr
-        assert "this will not last" not in ended.stdout
-
-    def test_it_says_so_only_then(self, home: Path) -> None:
-        said = tenterhook("install", "gemini").stderr
-        assert ("this will not last" in said) == (interpreters.temporary() is not None)
