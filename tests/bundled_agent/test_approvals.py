@@ -19,7 +19,7 @@ from support import alive, until
 if TYPE_CHECKING:
     from bundled_agent.playing import Answer, Heard, Play
 
-NOBODY = "Nobody is there to ask"
+NOBODY = "There is nobody to ask"
 FAMILIES = ["folder pre-tool-call", "array PreToolUse"]
 
 

@@ -161,6 +161,7 @@ def card(row: Row, *, whole: bool = False) -> Card:
     call = Call(row["tool_name"], json.loads(row["tool_input"]), row["work_dir"])
     presented = presenter.present(call, json.loads(row["display"]))
     part = excerpt(presented.text, None if whole else _LINES_OF_CARD)
+    ending = presenter.ending(row["state"], row["approved"], row["answered_via"], row["scope"], row["answered_by"])
     return Card(
         request=row,
         title=presented.title[:1].upper() + presented.title[1:],
@@ -169,8 +170,8 @@ def card(row: Row, *, whole: bool = False) -> Card:
         shown=request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
         input=presenter.formatted(call.tool_input),
         left=span(row["expires"] - time.time()),
-        outcome=_outcome(row),
-        by=_by(row),
+        outcome=ending.outcome[:1].upper() + ending.outcome[1:],
+        by=ending.by,
         session_path=session_path(row["machine"], row["session"]),
         path=presented.path,
         dangers=presented.dangers,
@@ -181,26 +182,3 @@ def card(row: Row, *, whole: bool = False) -> Card:
 def session_path(machine: str, session: str) -> str:
     """Where a session's timeline is."""
     return f"/sessions/{quote(machine, safe='')}/{quote(session, safe='')}"
-
-
-def _outcome(request: Row) -> str:
-    state, via = request["state"], request["answered_via"]
-    if state == "approved":
-        return "Approved for this session" if request["scope"] == "session" else "Approved once"
-    if state == "denied":
-        return "Denied"
-    if state == "expired":
-        return "Time was over, nobody answered"
-    settled = {1: "Approved", 0: "Denied", None: "Withdrawn"}[request["approved"]]
-    where = {"gone": "the agent no longer waits", "terminal": "in the terminal", "hook": "by a hook"}
-    return f"{settled}: {where.get(via, via)}" if via else settled
-
-
-def _by(request: Row) -> str:
-    """Who answered, and from where if that was no page."""
-    by, via = request["answered_by"], request["answered_via"]
-    if not by:
-        return ""
-    if via == "session":
-        return f"{by}, earlier in this session"
-    return by if via == "page" else f"{by} ({via})"
