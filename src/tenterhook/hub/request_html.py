@@ -9,7 +9,6 @@ import time
 import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -17,6 +16,7 @@ from ..approvals import presenter
 from ..approvals.presenter import DANGEROUS, DIFF, NOTABLE
 from ..approvals.requests import Call
 from ..basics.display_text import is_hidden
+from . import records
 
 if TYPE_CHECKING:
     from ..approvals.presenter import Presentation
@@ -180,5 +180,5 @@ def card(row: Row, *, whole: bool = False) -> Card:
 
 
 def session_path(machine: str, session: str) -> str:
-    """Where a session's timeline is."""
-    return f"/sessions/{quote(machine, safe='')}/{quote(session, safe='')}"
+    """Return the path of a session's timeline."""
+    return f"/sessions/{records.path_of(machine, session)}"
