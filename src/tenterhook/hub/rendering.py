@@ -1,4 +1,4 @@
-"""Templates filled in: whatever comes out of one has been made visible and harmless, even if its author forgot."""
+"""Rendering of templates: every value is escaped, and its hidden characters are written out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HERE = os.path.dirname(__file__)
 _TYPES = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _PAGES = (("/", "Inbox"), ("/sessions", "Sessions"), ("/hooks", "Hooks"), ("/rules", "Rules"))
 _FOR_ADMINS = (("/people", "People"),)
-_KEPT_FOR = 365 * 86400  # seconds; what changes gets another address
+_MAX_AGE = 365 * 86400  # seconds; a changed file gets another URL
 
 
 def _visible(value: Any) -> Any:
@@ -41,14 +41,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for shown in (
-        request_html.one_line,
-        request_html.lines,
-        request_html.duration,
-        request_html.moment,
-        request_html.clock,
-    ):
-        environment.filters[shown.__name__] = shown
+    for name in ("one_line", "lines", "duration", "moment", "clock"):
+        environment.filters[name] = getattr(request_html, name)
     return environment
 
 
@@ -69,23 +63,23 @@ def _files() -> dict[str, _File]:
 
 @functools.cache
 def _stamp() -> str:
-    """What changes whenever the style or the script does."""
+    """Return a hash of the static files."""
     return hashlib.sha256(b"".join(file.content for file in _files().values())).hexdigest()[:10]
 
 
 def is_fragment(request: Request) -> bool:
-    """Whether the page's script asks, which has everything around the content already."""
+    """Return whether the page's script makes the request, and needs only the content."""
     return request.headers.get("x-fragment") == "1"
 
 
 def _here(path: str) -> str:
-    """Which of the pages in the list this is, or belongs to."""
+    """Return the page of the navigation that a path belongs to."""
     first = "/" + path.split("/")[1]
     return "/" if first == "/requests" else first
 
 
 def page(request: Request, caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A whole page, or its content alone for the script."""
+    """Render a page, or only its content for the script."""
     address = access.hub_of(request).address
     values = {
         "layout": "fragment.html" if is_fragment(request) else "layout.html",
@@ -102,18 +96,18 @@ def page(request: Request, caller: Principal | None, template: str, status: int 
 
 
 def part(caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template by itself."""
+    """Render a template by itself."""
     csrf = caller.sign_in.csrf if caller and caller.sign_in else ""
     return HTMLResponse(_templates().get_template(template).render(csrf=csrf, **values), status)
 
 
 def static(request: Request, name: str) -> Response | None:
-    """The style sheet, the script or the icon, packed for browsers that can unpack it."""
+    """Return the style sheet, the script or the icon, compressed if the browser supports it; None for another name."""
     file = _files().get(name)
     if file is None:
         return None
     headers = {
-        "Cache-Control": f"public, max-age={_KEPT_FOR if request.url.query else 86400}",
+        "Cache-Control": f"public, max-age={_MAX_AGE if request.url.query else 86400}",
         "Vary": "Accept-Encoding",
     }
     if "gzip" in request.headers.get("accept-encoding", ""):

@@ -26,19 +26,19 @@ _NOT_PRINTABLE, _PERHAPS_HIDDEN = re.compile(r"[^ -~]"), re.compile(r"[^ -~\n\t]
 
 
 def plain(text: str, kept: str = "") -> str:
-    """The text with every hidden character written out, as in ⟨U+202E⟩."""
+    """Return the text with every hidden character written out, as in ⟨U+202E⟩."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_written_out(char) if is_hidden(char) and char not in kept else char for char in text)
 
 
 def one_line(text: object) -> Markup:
-    """A name or a path; a line break in it is as visible as anything else that is hidden."""
+    """Return a name or a path as HTML; line breaks are written out like other hidden characters."""
     return _marked(str(text), "")
 
 
 def lines(text: object) -> Markup:
-    """A text of several lines."""
+    """Return a text of several lines as HTML."""
     return _marked(str(text), "\n\t")
 
 
@@ -60,15 +60,20 @@ def _written_out(char: str) -> str:
     return f"⟨U+{ord(char):04X}⟩"
 
 
+def capitalized(text: str) -> str:
+    """Return the text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
 class Excerpt(NamedTuple):
-    """The beginning of a text, and how many lines it has in all if that is not the whole."""
+    """The beginning of a text, and how many lines the text has if that is not all of it."""
 
     text: str
     all_lines: int | None = None
 
 
 def excerpt(text: str, most_lines: int | None, most_characters: int = 4000) -> Excerpt:
-    """As much of a text as a card has room for; everything if there is no limit."""
+    """Return the beginning of a text; all of it if there is no limit."""
     if most_lines is None:
         return Excerpt(text)
     every = text.split("\n")
@@ -92,7 +97,7 @@ _DIFF_KINDS = (("@@", "where"), ("+++", "file"), ("---", "file"), ("+", "added")
 
 
 def diff(text: str) -> Markup:
-    """A unified difference, each line by what it does; the sign stays, for those who see no colour."""
+    """Return a unified diff as HTML, each line with the class of its kind."""
     return Markup("").join(
         Markup('<span class="{}">{}\n</span>').format(_diff_kind(line, number), _marked(line, "\t"))
         for number, line in enumerate(text.split("\n"))
@@ -100,13 +105,13 @@ def diff(text: str) -> Markup:
 
 
 def _diff_kind(line: str, number: int) -> str:
-    """A file's name stands in the first two lines alone: `--- x` below may be a removed `-- x`."""
+    """Return the kind of a line. Only the first two name files: `--- x` below may be a removed `-- x`."""
     kinds = _DIFF_KINDS if number < 2 else [row for row in _DIFF_KINDS if row[1] != "file"]
     return next((kind for start, kind in kinds if line.startswith(start)), "same")
 
 
 def duration(milliseconds: float) -> str:
-    """How long something took: 0.4 ms, 12 ms, 3.4 s, 2 min 5 s."""
+    """Return a duration as text: 0.4 ms, 12 ms, 3.4 s, 2 min 5 s."""
     if milliseconds < 10:
         return f"{milliseconds:.1f} ms"
     if milliseconds < 1000:
@@ -125,12 +130,12 @@ def span(seconds: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A point in time, as machines read it; the page's script says it in the reader's own way."""
+    """Return a time in ISO 8601; the page's script replaces it by local time."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def clock(seconds: float) -> str:
-    """A point in time for those whose browser runs no script."""
+    """Return a time in UTC, for browsers without JavaScript."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%d %b %H:%M UTC")
 
 
@@ -164,13 +169,13 @@ def card(row: Row, *, whole: bool = False) -> Card:
     ending = presenter.ending(row["state"], row["approved"], row["answered_via"], row["scope"], row["answered_by"])
     return Card(
         request=row,
-        title=presented.title[:1].upper() + presented.title[1:],
+        title=capitalized(presented.title),
         kind=presented.kind,
         label=_LABELS[presented.kind],
         shown=request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
         input=presenter.formatted(call.tool_input),
         left=span(row["expires"] - time.time()),
-        outcome=ending.outcome[:1].upper() + ending.outcome[1:],
+        outcome=capitalized(ending.outcome),
         by=ending.by,
         session_path=session_path(row["machine"], row["session"]),
         path=presented.path,
