@@ -91,7 +91,7 @@ def answer_of(agent: httpx.Client, asked: dict[str, Any]) -> dict[str, Any] | No
 
 def test_a_request_appears_by_itself_and_one_key_approves_it(me: inbox_client.Person, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
-        await screen.until(lambda: "Nothing waits" in screen.part("text") and me.url in screen.part("notice"))
+        await screen.until(lambda: "No open requests" in screen.part("text") and me.url in screen.part("notice"))
         asked = hubs.opened(agent, "make it", why="a rule says ask")
         await screen.shows("make it")
         for fact in ("a rule says ask", hubs.WORK_DIR, "run command", "agent", "machine", "session"):
@@ -289,7 +289,7 @@ def terminal() -> Iterator[pexpect.spawn[str]]:
 @pytest.mark.usefixtures("me")
 def test_in_a_real_terminal_a_request_appears_and_is_approved(agent: httpx.Client) -> None:
     with terminal() as child:
-        child.expect("Nothing waits")
+        child.expect("No open requests")
         asked = hubs.opened(agent, "make-it-so", expires_in=600)
         waited: list[dict[str, Any]] = []
         way = f"/requests/{asked['id']}/answer?wait=60"
