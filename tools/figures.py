@@ -1,7 +1,7 @@
-"""python -m tools.figures: how large the program is, and how much of it one has to read to follow an event.
+"""python -m tools.figures: the size of the program, and the number of files that an event enters.
 
 Statements are counted in the syntax tree, so that neither wide lines nor comments change a figure; a linked file counts
-once. What an event or an approval enters is traced in processes of their own.
+once. The files that an event or an approval enters are traced in separate processes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenterhook"
 TESTS = ROOT / "tests"
-VALUES = {"model.py", "events.py", "errors.py"}  # everybody knows these: not counted where files are entered
+VALUES = {"model.py", "events.py", "errors.py"}  # not counted among the files that are entered
 
 
 def main() -> int:
@@ -50,13 +50,13 @@ def main() -> int:
 
 
 def sources() -> list[Path]:
-    """Every Python file of the package and its built-in hooks, linked ones once, without empty `__init__` modules."""
+    """Return the Python files of the package and its built-in hooks, linked ones once, without empty `__init__`."""
     found = {file.resolve() for file in SOURCE.rglob("*.py")}
     return sorted(file for file in found if file.name != "__init__.py" or statements(file) > 1)
 
 
 def in_package(files: list[Path]) -> list[Path]:
-    """Without the scripts of built-in hooks and the `__init__` modules."""
+    """Return the files that are neither scripts of built-in hooks nor `__init__` modules."""
     return [file for file in files if SOURCE / "hooks" not in file.parents and not file.name.startswith("__")]
 
 
@@ -65,7 +65,7 @@ def statements(file: Path) -> int:
 
 
 def ambiguous_names(files: list[Path]) -> list[str]:
-    """Public classes of one name in two modules. A schema of what is sent may share the name of its value."""
+    """Return the names of public classes in two modules. A schema may share the name of its value."""
     where: dict[str, set[str]] = defaultdict(set)
     for file in in_package(files):
         if file.stem.startswith(("schemas", "shapes")):
@@ -77,13 +77,13 @@ def ambiguous_names(files: list[Path]) -> list[str]:
 
 
 def without_a_test(files: list[Path]) -> list[str]:
-    """Modules `a/b.py` without `tests/a/test_b.py`."""
+    """Return the modules `a/b.py` without `tests/a/test_b.py`."""
     names = [file.relative_to(SOURCE) for file in in_package(files)]
     return [str(name) for name in names if not (TESTS / name.parent / f"test_{name.name}").exists()]
 
 
 def entered(walk: str) -> list[str]:
-    """The files of which a function runs while an agent's event is blocked, or approved by a person at the hub."""
+    """Return the files of which a function runs while an event is blocked, or approved by a person at the hub."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "TENTERHOOK_WALK_IN": folder, "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "tools.walks", walk, folder]

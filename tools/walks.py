@@ -127,7 +127,7 @@ def _home(folder: Path, script: str) -> Path:
 
 
 def _bridge(home: Path, out: Path, event: str = "PreToolUse") -> subprocess.Popen[bytes]:
-    """An agent that sends one event, in a process of its own: the agent is what is marked as guarded."""
+    """Run an agent that sends one event, in a separate process: it is marked as a guarded agent."""
     record = next((home / ".local/state/tenterhook/installed").glob("claude-code*.json"))
     line = _traced(out, str(BRIDGE), "--host", "claude-code", "--event", event, "--record", str(record))
     sent = json.dumps({**_PAYLOAD, "hook_event_name": event, "cwd": str(home)})
