@@ -63,17 +63,12 @@ def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> Plain
     """Open a request for the approval of a call."""
     token = caller.token or 0
     try:
-        row, is_new = hub.database.write(lambda connection: inbox.open_request(connection, token, _asked(given)))
+        row, is_new = hub.database.write(lambda connection: inbox.open_request(connection, token, given))
     except inbox.IdTaken as error:
         raise AccessRefused(409, "id-taken", error.message, error.remedy) from None
     except inbox.WrongHash as error:
         raise AccessRefused(422, "wrong-hash", error.message, error.remedy) from None
     return PlainJSON(shown(row), 201 if is_new else 200)
-
-
-def _asked(given: schemas.RequestGiven) -> inbox.Asked:
-    fields = {name: getattr(given, name) for name in type(given).model_fields}
-    return inbox.Asked(session=fields.pop("session_id"), **fields)
 
 
 @router.get(
@@ -137,9 +132,8 @@ def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: 
 @router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=failures(401, 403))
 def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
     """Upload lines of a journal, in order; those that are known are ignored."""
-    delivered = [records.Delivered(each.segment, each.line, each.record) for each in given.records]
     token = caller.token or 0
-    taken, known = hub.database.write(lambda connection: records.take_in(connection, token, given.machine, delivered))
+    taken, known = hub.database.write(lambda connection: records.take_in(connection, token, given))
     return schemas.Taken(taken=taken, known=known)
 
 

@@ -7,40 +7,21 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..approvals.requests import content_hash
 from ..errors import HookError
 from . import change_feed, webhooks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .database import Connection, Row
+    from .schemas import RequestGiven
 
 OPEN, APPROVED, DENIED, WITHDRAWN, EXPIRED = "open", "approved", "denied", "withdrawn", "expired"
 ONCE, SESSION = "once", "session"
 LONGEST_WAIT = 60.0  # seconds of one long poll
 LEASE = 15.0  # seconds that an agent may be silent after a poll has ended
 FIRST_LEASE = 30.0
-
-
-class Asked(NamedTuple):
-    """A request as an agent opens it."""
-
-    id: str
-    machine: str
-    agent: str
-    session: str
-    work_dir: str
-    tool_name: str
-    tool_input: Mapping[str, Any]
-    display: Mapping[str, Any]
-    action: str
-    why: str | None
-    hash: str
-    grant: str | None
-    expires_in: float
 
 
 class Answered(NamedTuple):
@@ -64,7 +45,7 @@ class IdTaken(HookError):
     """Another request has this id."""
 
 
-def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row, bool]:
+def open_request(connection: Connection, token: int, asked: RequestGiven) -> tuple[Row, bool]:
     """Open a request; return it, and whether it is new: an agent may send it again."""
     if content_hash(asked.tool_name, asked.tool_input, asked.work_dir) != asked.hash:
         raise WrongHash(
@@ -82,7 +63,7 @@ def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row,
         " action, why, hash, grant_key, opened, expires, lease, state, approved, answered_by, answered_via, scope,"
         " answered) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (id) do nothing returning *",
-        *(asked.id, token, asked.machine, asked.agent, asked.session, asked.work_dir, asked.tool_name),
+        *(asked.id, token, asked.machine, asked.agent, asked.session_id, asked.work_dir, asked.tool_name),
         *(json.dumps(asked.tool_input), json.dumps(asked.display), asked.action, asked.why, asked.hash, asked.grant),
         *(now, now + asked.expires_in, now + FIRST_LEASE),
         *((APPROVED, 1, grant["who"], SESSION, SESSION, now) if grant else (OPEN, None, None, None, None, None)),
@@ -95,13 +76,13 @@ def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row,
     return row, True
 
 
-def _granted(connection: Connection, token: int, asked: Asked) -> Row | None:
+def _granted(connection: Connection, token: int, asked: RequestGiven) -> Row | None:
     """Return the approval for the session that covers this call, or None."""
-    if asked.grant is None or not asked.session:
+    if asked.grant is None or not asked.session_id:
         return None
     return connection.one(
         "select who from grants where agent_token = ? and machine = ? and session = ? and grant_key = ?",
-        *(token, asked.machine, asked.session, asked.grant),
+        *(token, asked.machine, asked.session_id, asked.grant),
     )
 
 

@@ -11,40 +11,32 @@ from ..journal import filters, statistics
 from . import change_feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from .database import Connection, Row
+    from .schemas import DeliveredGiven, RecordsGiven
 
 _POINTS = 48  # of a plot
 _MAX_RUNS = 200_000  # the newest, for figures
 
 
-class Delivered(NamedTuple):
-    """One line of an agent's journal."""
-
-    segment: str
-    line: int
-    record: Mapping[str, Any]
-
-
-def take_in(connection: Connection, token: int, machine: str, delivered: Iterable[Delivered]) -> tuple[int, int]:
+def take_in(connection: Connection, token: int, given: RecordsGiven) -> tuple[int, int]:
     """Store records; return how many were new, and how many were known."""
-    taken = known = 0
+    taken = 0
     sessions: dict[str, list[filters.Columns]] = {}
-    for each in delivered:
+    for each in given.records:
         columns = filters.columns_of(each.record)
-        number = _insert(connection, token, machine, each, columns)
+        number = _insert(connection, token, given.machine, each, columns)
         if number is None:
-            known += 1
             continue
         taken += 1
         sessions.setdefault(columns.session or "", []).append(columns)
         _insert_runs(connection, number, each.record, columns)
     for session, records in sorted(sessions.items()):
         if session:
-            _update_session(connection, machine, session, records)
-        change_feed.add(connection, change_feed.RECORD, path_of(machine, session), "added")
-    return taken, known
+            _update_session(connection, given.machine, session, records)
+        change_feed.add(connection, change_feed.RECORD, path_of(given.machine, session), "added")
+    return taken, len(given.records) - taken
 
 
 def _update_session(connection: Connection, machine: str, session: str, records: list[filters.Columns]) -> None:
@@ -65,7 +57,9 @@ def path_of(machine: str, session: str) -> str:
     return f"{quote(machine, safe='', errors='replace')}/{quote(session, safe='', errors='replace')}"
 
 
-def _insert(connection: Connection, token: int, machine: str, each: Delivered, columns: filters.Columns) -> int | None:
+def _insert(
+    connection: Connection, token: int, machine: str, each: DeliveredGiven, columns: filters.Columns
+) -> int | None:
     """Store a record; return its number, or None if it is known."""
     hash_ = each.record.get("hash")
     row = connection.one(

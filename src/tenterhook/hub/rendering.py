@@ -7,7 +7,8 @@ import gzip
 import hashlib
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -46,25 +47,17 @@ def _templates() -> Environment:
     return environment
 
 
-class _File(NamedTuple):
-    content: bytes
-    packed: bytes
-
-
 @functools.cache
-def _files() -> dict[str, _File]:
-    files = {}
-    for name in _TYPES:
-        with open(os.path.join(_HERE, "static", name), "rb") as file:
-            content = file.read()
-        files[name] = _File(content, gzip.compress(content, mtime=0))
-    return files
+def _files() -> dict[str, tuple[bytes, bytes]]:
+    """Return the content of the static files, plain and compressed."""
+    contents = {name: Path(_HERE, "static", name).read_bytes() for name in _TYPES}
+    return {name: (content, gzip.compress(content, mtime=0)) for name, content in contents.items()}
 
 
 @functools.cache
 def _stamp() -> str:
     """Return a hash of the static files."""
-    return hashlib.sha256(b"".join(file.content for file in _files().values())).hexdigest()[:10]
+    return hashlib.sha256(b"".join(content for content, _ in _files().values())).hexdigest()[:10]
 
 
 def is_fragment(request: Request) -> bool:
@@ -103,13 +96,13 @@ def part(caller: Principal | None, template: str, status: int = 200, **values: A
 
 def static(request: Request, name: str) -> Response | None:
     """Return the style sheet, the script or the icon, compressed if the browser supports it; None for another name."""
-    file = _files().get(name)
-    if file is None:
+    if name not in _files():
         return None
+    content, compressed = _files()[name]
     headers = {
         "Cache-Control": f"public, max-age={_MAX_AGE if request.url.query else 86400}",
         "Vary": "Accept-Encoding",
     }
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(file.packed, media_type=_TYPES[name], headers={**headers, "Content-Encoding": "gzip"})
-    return Response(file.content, media_type=_TYPES[name], headers=headers)
+        return Response(compressed, media_type=_TYPES[name], headers={**headers, "Content-Encoding": "gzip"})
+    return Response(content, media_type=_TYPES[name], headers=headers)

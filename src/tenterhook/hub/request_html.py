@@ -65,22 +65,6 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-class Excerpt(NamedTuple):
-    """The beginning of a text, and how many lines the text has if that is not all of it."""
-
-    text: str
-    all_lines: int | None = None
-
-
-def excerpt(text: str, most_lines: int | None, most_characters: int = 4000) -> Excerpt:
-    """Return the beginning of a text; all of it if there is no limit."""
-    if most_lines is None:
-        return Excerpt(text)
-    every = text.split("\n")
-    cut = "\n".join(every[:most_lines])[:most_characters]
-    return Excerpt(text) if cut == text else Excerpt(cut, len(every))
-
-
 def request(presented: Presentation) -> Markup:
     """Return the text of a request as HTML, with marked parts of a command and coloured lines of a difference."""
     if presented.kind == DIFF:
@@ -139,7 +123,7 @@ def clock(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%d %b %H:%M UTC")
 
 
-_LINES_OF_CARD = 24
+_MAX_LINES, _MAX_CHARACTERS = 24, 4000  # of a text in a list of cards
 _LABELS = {presenter.COMMAND: "Command", presenter.DIFF: "What would change", presenter.INPUT: "Input"}
 
 
@@ -165,14 +149,15 @@ def card(row: Row, *, whole: bool = False) -> Card:
     """Return the card of a request, shortened for a list unless it is shown whole."""
     call = Call(row["tool_name"], json.loads(row["tool_input"]), row["work_dir"])
     presented = presenter.present(call, json.loads(row["display"]))
-    part = excerpt(presented.text, None if whole else _LINES_OF_CARD)
+    all_lines = presented.text.split("\n")
+    text = presented.text if whole else "\n".join(all_lines[:_MAX_LINES])[:_MAX_CHARACTERS]
     ending = presenter.ending(row["state"], row["approved"], row["answered_via"], row["scope"], row["answered_by"])
     return Card(
         request=row,
         title=capitalized(presented.title),
         kind=presented.kind,
         label=_LABELS[presented.kind],
-        shown=request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
+        shown=request(presented._replace(text=text, marks=presented.marks[: len(text)])),
         input=presenter.formatted(call.tool_input),
         left=span(row["expires"] - time.time()),
         outcome=capitalized(ending.outcome),
@@ -180,7 +165,7 @@ def card(row: Row, *, whole: bool = False) -> Card:
         session_path=session_path(row["machine"], row["session"]),
         path=presented.path,
         dangers=presented.dangers,
-        all_lines=part.all_lines,
+        all_lines=None if text == presented.text else len(all_lines),
     )
 
 

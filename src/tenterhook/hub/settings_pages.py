@@ -74,15 +74,12 @@ def show_people(request: Request, caller: VisitingAdmin) -> Response:
 @router.post("/people")
 def add_person(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
     """Add a person with a password and a role."""
-
-    def add(connection: Connection) -> None:
-        accounts.add(connection, fields.get("name", ""), fields.get("role", ""), kept)
-
+    name, role = fields.get("name", ""), fields.get("role", "")
     try:
         kept = accounts.hashed(fields.get("password", ""))
     except HookError as error:
         return _people(request, caller, trouble=_said(error))
-    return _changed(request, caller, add)
+    return _changed(request, caller, lambda connection: accounts.add(connection, name, role, kept))
 
 
 @router.post("/people/{name}/remove")
@@ -118,11 +115,7 @@ def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Respons
 def add_webhook(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
     """Add a webhook."""
     kind, url = fields.get("kind", ""), fields.get("url", "").strip()
-
-    def add(connection: Connection) -> None:
-        webhooks.add(connection, kind, url, caller.name)
-
-    return _changed(request, caller, add)
+    return _changed(request, caller, lambda connection: webhooks.add(connection, kind, url, caller.name))
 
 
 @router.post("/webhooks/{number}/remove")
@@ -133,7 +126,7 @@ def remove_webhook(request: Request, caller: WritingAdmin, number: int) -> Respo
     return to("/people")
 
 
-def _changed(request: Request, caller: Principal, work: Callable[[Connection], None]) -> Response:
+def _changed(request: Request, caller: Principal, work: Callable[[Connection], object]) -> Response:
     try:
         hub_of(request).database.write(work)
     except HookError as error:

@@ -11,7 +11,6 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -54,20 +53,6 @@ class Inbox(App[None]):
         Binding("q", "quit", "quit"),
     ]
 
-    class Came(Message):
-        """An event of the hub."""
-
-        def __init__(self, event: HubEvent) -> None:
-            super().__init__()
-            self.event = event
-
-    class Done(Message):
-        """The hub has responded: `show` shows the result."""
-
-        def __init__(self, show: Callable[[], None]) -> None:
-            super().__init__()
-            self.show = show
-
     def __init__(self, person: Person) -> None:
         super().__init__()
         self._person = person
@@ -105,7 +90,7 @@ class Inbox(App[None]):
     def _listen(self) -> None:
         """Follow the hub's events, one after another: the list keeps its order."""
         for event in self._stream:
-            self.post_message(self.Came(event))
+            self.call_later(self._show_event, event)
             if event.kind == inbox_client.CONNECTED:
                 self._fetch(self._fetch_all)
             elif event.kind == inbox_client.REQUEST and (event.what == "open" or event.about in self._waiting):
@@ -121,7 +106,7 @@ class Inbox(App[None]):
             show = fetch()
         except HookError as error:
             show = partial(self._say, str(error), "red")
-        self.post_message(self.Done(show))
+        self.call_later(show)
 
     def _fetch_one(self, request_id: str) -> Callable[[], None]:
         return partial(self._update, inbox_client.request(self._person, request_id))
@@ -129,11 +114,8 @@ class Inbox(App[None]):
     def _fetch_all(self) -> Callable[[], None]:
         return partial(self._update_all, inbox_client.open_requests(self._person))
 
-    def on_inbox_done(self, done: Done) -> None:
-        done.show()
-
-    def on_inbox_came(self, came: Came) -> None:
-        kind, about, what = came.event
+    def _show_event(self, event: HubEvent) -> None:
+        kind, about, what = event
         if kind == inbox_client.CONNECTED:
             self._list.border_subtitle = "live"
             self._say(f"{about} as {self._person.name}", "green")
