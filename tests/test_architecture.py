@@ -1,4 +1,4 @@
-"""The house: who may import whom, and what an agent need not wait for."""
+"""Which package may import which, what the path of an event imports, and whether ARCHITECTURE.md is true."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from textwrap import wrap
 
 import pytest
 
+from tools import walks
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenterhook"
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 
-# Each layer may import itself and what stands before it.
+# Each layer may import itself and those before it.
 LAYERS = {
     "values and small tools": {"basics", "errors", "events", "model"},
-    "agents, and how hooks are written": {"agents", "formats"},
+    "agents and hook formats": {"agents", "formats"},
     "what happened": {"journal"},
     "which hooks there are": {"catalog"},
     "an event to a verdict": {"engine"},
-    "who may call a tool": {"approvals"},
-    "one inbox for approvals": {"hub", "hub_client"},
+    "whether a tool call may run": {"approvals"},
+    "the server and its clients": {"hub", "hub_client"},
     "agents of other frameworks": {"adapters"},
     "the bundled agent": {"bundled_agent"},
-    "into agents' settings; hook authors": {"authoring", "install"},
+    "agents' settings; hook authors": {"authoring", "install"},
     "what an agent runs; is it in force?": {"dispatch", "doctor"},
     "the entry point in settings": {"bridge"},
-    "what people type": {"cli"},
-    "the start": {"__main__"},
+    "the command line": {"cli", "__main__"},
 }
 LAYER_OF = {module: number for number, layer in enumerate(LAYERS.values()) for module in layer}
 
@@ -83,25 +84,19 @@ def test_the_picture_of_the_layers_is_true() -> None:
     assert f"```text\n{drawn()}\n```" in ARCHITECTURE.read_text(), f"ARCHITECTURE.md should show:\n{drawn()}"
 
 
-def walks() -> dict[str, list[str]]:
-    """The hops of each walk: the rows of its table."""
-    parts = ARCHITECTURE.read_text().split("\n## ")[1:]
-    tables = {part.splitlines()[0]: re.findall(r"^\| \d \| (.*)$", part, re.MULTILINE) for part in parts}
-    return {title: hops for title, hops in tables.items() if title.startswith("The way of")}
+@pytest.mark.parametrize("name", walks.WALKS)
+def test_the_lists_of_the_walks_are_what_a_trace_enters(name: str) -> None:
+    traced = walks.block(name, walks.entered(name))
+    assert traced in ARCHITECTURE.read_text(), f"python -m tools.walks --write makes it:\n{traced}"
 
 
-def test_three_walks_have_at_most_six_hops() -> None:
-    assert sorted(walks()) == ["The way of a journal record", "The way of an approval", "The way of an event"]
-    assert all(1 < len(hops) <= 6 for hops in walks().values())
-
-
-@pytest.mark.parametrize("hop", [hop for hops in walks().values() for hop in hops])
-def test_a_hop_leads_to_what_is_there(hop: str) -> None:
-    """Each file of a hop is followed by the names that matter in it."""
-    for path, names in re.findall(r"\]\((src/[\w/.]+)\)((?: `\w+`)*)", hop):
-        text = (ROOT / path).read_text()
-        for name in re.findall(r"`(\w+)`", names):
-            assert re.search(rf"^\s*(?:async )?(?:def|class) {name}\b", text, re.MULTILINE), f"{name} in {path}"
+def test_functions_that_the_architecture_names_are_there() -> None:
+    named = re.findall(r"`(\w+)\.(\w+)`", ARCHITECTURE.read_text().split("## Three walks")[1].split("\n## ")[0])
+    assert len(named) > 10
+    for module, name in named:
+        files = list(SOURCE.rglob(f"{module}.py"))
+        found = [file for file in files if re.search(rf"^\s*(?:async )?(?:def|class) {name}\b", file.read_text(), re.M)]
+        assert found, f"{module}.{name}"
 
 
 def modules_of(statement: str) -> set[str]:

@@ -233,7 +233,7 @@ def test_placeholders_never_start_a_command_and_arrive_byte_for_byte(empty_direc
     names = [f"v{number}" for number in range(len(values))]
     lines = [context.replace("{{x}}", f"{{{{{name}}}}}") for name in names for context in CONTEXTS]
     filled = placeholders.fill("\n".join(lines), dict(zip(names, values, strict=True)))
-    assert not placeholders.in_code("\n".join(lines))
+    assert not placeholders.template("\n".join(lines)).misplaced
     ended = subprocess.run(
         ["/bin/sh", "-c", filled.line],
         env={"PATH": os.environ["PATH"], "LC_ALL": "C", **filled.variables},
@@ -469,7 +469,7 @@ def test_a_literal_is_found_in_itself_in_both_dialects(text: str) -> None:
 @settings(max_examples=600, deadline=None, derandomize=True, database=None)
 @given(st.text("ab0.*+?|()[]{}^$\\dwsb -,:", max_size=16))
 def test_an_expression_taken_at_a_look_is_one_in_both_dialects(expression: str) -> None:
-    if re.fullmatch(expressions._SURELY, expression):
+    if re.fullmatch(expressions._VALID, expression):
         for dialect in (expressions.PYTHON, expressions.JAVASCRIPT):
             expressions.search(dialect, expression)  # does not raise
 

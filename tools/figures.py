@@ -1,7 +1,7 @@
-"""python -m tools.figures: the size of the program, and the number of files that an event enters.
+"""python -m tools.figures: how large the program is, and how much of it one has to read to follow an event.
 
 Statements are counted in the syntax tree, so that neither wide lines nor comments change a figure; a linked file counts
-once. The files that an event or an approval enters are traced in separate processes.
+once. What an event or an approval enters is traced in processes of their own.
 """
 
 from __future__ import annotations
@@ -9,17 +9,15 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path
+
+from . import walks
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenterhook"
 TESTS = ROOT / "tests"
-VALUES = {"model.py", "events.py", "errors.py"}  # not counted among the files that are entered
 
 
 def main() -> int:
@@ -29,34 +27,34 @@ def main() -> int:
     chosen = options.parse_args()
     files = sources()
     twice, lonely = ambiguous_names(files), without_a_test(files)
-    walks = {"blocked event": entered("block"), "approval": entered("approve")}
+    traced = {name: walks.entered(name) for name in ("blocked event", "approval")}
     figures = {
         "statements": sum(statements(file) for file in files),
         "modules": len(files),
         "packages": len({file.parent for file in files if (file.parent / "__init__.py").exists()} - {SOURCE}),
-        **{f"files entered by a{'n' if name[0] == 'a' else ''} {name}": len(found) for name, found in walks.items()},
+        **{f"files entered by a{'n' if name[0] == 'a' else ''} {name}": len(found) for name, found in traced.items()},
         "class names used for two ideas": len(twice),
         "modules with a test at the mirrored path, in %": round(100 - 100 * len(lonely) / len(in_package(files))),
     }
     if chosen.json:
-        print(json.dumps({**figures, "names": {**walks, "two ideas": twice, "no test": lonely}}, indent=2))
+        print(json.dumps({**figures, "names": {**traced, "two ideas": twice, "no test": lonely}}, indent=2))
         return 0
     for name, value in figures.items():
         print(f"{value:8,}  {name}")
     if chosen.names:
-        for name, found in {**walks, "two ideas": twice, "no test": lonely}.items():
+        for name, found in {**traced, "two ideas": twice, "no test": lonely}.items():
             print(f"\n{name}:", *found, sep="\n  ")
     return 0
 
 
 def sources() -> list[Path]:
-    """Return the Python files of the package and its built-in hooks, linked ones once, without empty `__init__`."""
+    """Every Python file of the package and its built-in hooks, linked ones once, without empty `__init__` modules."""
     found = {file.resolve() for file in SOURCE.rglob("*.py")}
     return sorted(file for file in found if file.name != "__init__.py" or statements(file) > 1)
 
 
 def in_package(files: list[Path]) -> list[Path]:
-    """Return the files that are neither scripts of built-in hooks nor `__init__` modules."""
+    """Without the scripts of built-in hooks and the `__init__` modules."""
     return [file for file in files if SOURCE / "hooks" not in file.parents and not file.name.startswith("__")]
 
 
@@ -65,7 +63,7 @@ def statements(file: Path) -> int:
 
 
 def ambiguous_names(files: list[Path]) -> list[str]:
-    """Return the names of public classes in two modules. A schema may share the name of its value."""
+    """Public classes of one name in two modules. A schema of what is sent may share the name of its value."""
     where: dict[str, set[str]] = defaultdict(set)
     for file in in_package(files):
         if file.stem.startswith(("schemas", "shapes")):
@@ -77,20 +75,9 @@ def ambiguous_names(files: list[Path]) -> list[str]:
 
 
 def without_a_test(files: list[Path]) -> list[str]:
-    """Return the modules `a/b.py` without `tests/a/test_b.py`."""
+    """Modules `a/b.py` without `tests/a/test_b.py`."""
     names = [file.relative_to(SOURCE) for file in in_package(files)]
     return [str(name) for name in names if not (TESTS / name.parent / f"test_{name.name}").exists()]
-
-
-def entered(walk: str) -> list[str]:
-    """Return the files of which a function runs while an event is blocked, or approved by a person at the hub."""
-    with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "TENTERHOOK_WALK_IN": folder, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "tools.walks", walk, folder]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env, check=False)
-    if done.returncode:
-        raise SystemExit(f"the walk '{walk}' failed:\n{done.stderr}")
-    return [name for name in done.stdout.split() if Path(name).name not in VALUES | {"__init__.py"}]
 
 
 if __name__ == "__main__":

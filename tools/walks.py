@@ -1,29 +1,38 @@
-"""python -m tools.walks NAME FOLDER: the files that an event enters on its way, traced in real processes.
+"""python -m tools.walks: the files that an event enters on its way, traced in real processes.
 
-`block`: an agent's call that a hook refuses. `approve`: one that the agent would ask about, which a hub approves;
-the bridge and the hub are traced. A file is entered when a function in it runs; importing it is not enough.
+`blocked event`: an agent's call that a hook refuses. `approval`: one that the agent would ask about, which a person
+approves at the hub; the bridge and the hub are traced. `journal record`: the same blocked event, and `tenterhook log`
+that shows it, of which only the files of the journal and of the command count. A file is entered when a function in it
+runs; importing it is not enough. ARCHITECTURE.md has the lists: `--write` renews them there.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import re
 import runpy
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
+from collections import defaultdict
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import FrameType
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "tenterhook"
-BRIDGE = SOURCE / "bridge.py"
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+VALUES = ("model.py", "events.py", "errors.py", "__init__.py")  # known to every reader: not listed
 _FUNCTION = 1  # a code flag: neither a module nor the body of a class
 _PAYLOAD = {
     "session_id": "walk",
@@ -34,12 +43,37 @@ _PAYLOAD = {
 
 
 def main() -> int:
-    name, folder = sys.argv[1], Path(sys.argv[2])
-    if name == "traced":
-        _trace(folder, sys.argv[3:])
-    found = {"block": _block, "approve": _approve}[name](folder)
-    print(*sorted(found), sep="\n")
+    if sys.argv[1:2] == ["traced"]:
+        _trace(Path(sys.argv[2]), sys.argv[3:])
+    options = argparse.ArgumentParser(prog="python -m tools.walks", description=__doc__)
+    options.add_argument("--write", action="store_true", help="renew the lists in ARCHITECTURE.md")
+    blocks = {name: block(name, entered(name)) for name in WALKS} if options.parse_args().write else {}
+    if not blocks:
+        print(*(block(name, entered(name)) for name in WALKS), sep="\n\n")
+        return 0
+    text = ARCHITECTURE.read_text()
+    for name, written in blocks.items():
+        text = re.sub(rf"```text\n{name}: .*?```", lambda _, new=written: new, text, flags=re.DOTALL)  # type: ignore[misc]
+    ARCHITECTURE.write_text(text)
     return 0
+
+
+def entered(name: str) -> list[str]:
+    """Return the files that a walk enters, without those of `VALUES`."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = WALKS[name](Path(folder))
+    return sorted(file for file in found if Path(file).name not in VALUES)
+
+
+def block(name: str, files: Iterable[str]) -> str:
+    """Return the list of a walk as ARCHITECTURE.md has it: one line per package."""
+    packages = defaultdict(list)
+    for file in files:
+        package, _, module = file.removesuffix(".py").rpartition("/")
+        packages[package].append(module)
+    rows = [f"{package:14} {'  '.join(modules)}" for package, modules in packages.items()]
+    lines = [line for row in rows for line in wrap(row, 116, subsequent_indent=" " * 15)]
+    return "\n".join(["```text", f"{name}: {sum(map(len, packages.values()))} files", *lines, "```"])
 
 
 def _trace(out: Path, arguments: list[str]) -> NoReturn:
@@ -78,12 +112,20 @@ def _trace(out: Path, arguments: list[str]) -> NoReturn:
 
 def _block(folder: Path) -> set[str]:
     home = _home(folder, "echo no >&2; exit 2")
-    _bridge(home, folder / "bridge.txt").wait(60)  # the first event makes the index
-    process = _bridge(home, folder / "bridge.txt")
-    said, _ = process.communicate(timeout=60)
+    said, _ = _agent(home, folder / "bridge.txt").communicate(timeout=60)
     if b'"deny"' not in said:
         raise SystemExit(f"the bridge should have refused the call, and said {said.decode()!r}")
     return set((folder / "bridge.txt").read_text().split())
+
+
+def _record(folder: Path) -> set[str]:
+    written = _block(folder)
+    line = _traced(folder / "log.txt", "-m", "tenterhook", "log")
+    said = subprocess.run(line, capture_output=True, text=True, check=True, env=_env(folder / "home"))
+    if "deny" not in said.stdout:
+        raise SystemExit(f"the journal should have the blocked event, and has {said.stdout!r}")
+    found = written | set((folder / "log.txt").read_text().split())
+    return {name for name in found if name.startswith("journal/") or name == "cli/log.py"}
 
 
 def _approve(folder: Path) -> set[str]:
@@ -98,22 +140,26 @@ def _approve(folder: Path) -> set[str]:
         joining = [sys.executable, "-m", "tenterhook", "hub", "join", url, "--yes", "--token-file", "-"]
         subprocess.run(joining, input=machine, text=True, check=True, capture_output=True, env=_env(home))
         os.kill(hub.pid, signal.SIGUSR1)
-        bridge = _bridge(home, folder / "bridge.txt", "PermissionRequest")
+        agent = _agent(home, folder / "bridge.txt", "PermissionRequest")
         asked = _until(lambda: _ask(url, token, "/inbox")["requests"])[0]
         _ask(url, token, f"/requests/{asked['id']}/answer", {"approved": True, "hash": asked["hash"]})
-        said, _ = bridge.communicate(timeout=60)
+        said, _ = agent.communicate(timeout=60)
         if b'"allow"' not in said:
             raise SystemExit(f"the bridge should have let the call run, and said {said.decode()!r}")
+        _until(lambda: _ask(url, token, "/sessions")["sessions"])  # its record has been uploaded, too
     finally:
-        leave = [sys.executable, "-m", "tenterhook", "hub", "leave"]  # so that what uploads records ends
+        leave = [sys.executable, "-m", "tenterhook", "hub", "leave"]  # so that the uploader ends
         subprocess.run(leave, check=False, capture_output=True, env=_env(home))
         hub.terminate()
-        hub.wait(60)
+        hub.communicate(timeout=60)
     return {name for file in ("bridge.txt", "hub.txt") for name in (folder / file).read_text().split()}
 
 
+WALKS = {"blocked event": _block, "approval": _approve, "journal record": _record}
+
+
 def _home(folder: Path, script: str) -> Path:
-    """A home with one hook and Tenterhook installed into Claude Code."""
+    """Return a home with one hook and Tenterhook installed into Claude Code."""
     home = folder / "home"
     hook = home / ".config/agents/hooks/one"
     (hook / "scripts").mkdir(parents=True)
@@ -123,17 +169,26 @@ def _home(folder: Path, script: str) -> Path:
     (hook / "scripts/run.sh").chmod(0o755)
     install = [sys.executable, "-m", "tenterhook", "install", "claude-code"]
     subprocess.run(install, check=True, capture_output=True, env=_env(home), cwd=home)
+    time.sleep(0.2)  # an index is not kept for files that changed just now
     return home
 
 
-def _bridge(home: Path, out: Path, event: str = "PreToolUse") -> subprocess.Popen[bytes]:
-    """Run an agent that sends one event, in a separate process: it is marked as a guarded agent."""
+def _agent(home: Path, out: Path, event: str = "PreToolUse") -> subprocess.Popen[bytes]:
+    """Start an agent that sends one event after another; the first writes the index and marks the agent as guarded."""
     record = next((home / ".local/state/tenterhook/installed").glob("claude-code*.json"))
-    line = _traced(out, str(BRIDGE), "--host", "claude-code", "--event", event, "--record", str(record))
-    sent = json.dumps({**_PAYLOAD, "hook_event_name": event, "cwd": str(home)})
-    play = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[2:], input=sys.argv[1].encode()).returncode)"
-    command = [sys.executable, "-c", play, sent, *line]
+    sent = {**_PAYLOAD, "cwd": str(home)}
+    bridge = [str(SOURCE / "bridge.py"), "--host", "claude-code", "--record", str(record), "--event"]
+    first = [sys.executable, "-I", "-S", *bridge, "PreToolUse"]
+    command = [sys.executable, "-c", _AGENT, json.dumps(sent), json.dumps(first), *_traced(out, *bridge, event)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=_env(home), cwd=home)
+
+
+_AGENT = """
+import json, subprocess, sys
+sent, first, then = sys.argv[1].encode(), json.loads(sys.argv[2]), sys.argv[3:]
+subprocess.run(first, input=sent, stdout=subprocess.DEVNULL)
+sys.exit(subprocess.run(then, input=sent).returncode)
+"""
 
 
 def _traced(out: Path, *arguments: str) -> list[str]:
@@ -151,7 +206,7 @@ def _ask(url: str, token: str, path: str, body: dict[str, Any] | None = None) ->
         return json.load(answer)
 
 
-def _until(asking: Any, seconds: float = 30) -> Any:
+def _until(asking: Any, seconds: float = 60) -> Any:
     ends, wrong = time.monotonic() + seconds, ""
     while True:
         try:

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .approvals.gate import Gate as Gate
-    from .approvals.gate import Permit as Permit
-    from .approvals.requests import Answer as Answer
-    from .approvals.requests import Call as Call
-    from .approvals.requests import Request as Request
-    from .approvals.requests import Surface as Surface
-    from .approvals.rules import Rule as Rule
-    from .engine.engine import Engine as Engine
-    from .errors import HookError as HookError
-    from .errors import Problem as Problem
-    from .errors import UnknownEvent as UnknownEvent
-    from .model import Action as Action
-    from .model import Decision as Decision
-    from .model import Event as Event
-    from .model import Hook as Hook
-    from .model import Outcome as Outcome
-    from .model import Run as Run
-    from .model import Verdict as Verdict
+    from .approvals.gate import Gate, Permit
+    from .approvals.requests import Answer, Call, Request, Surface
+    from .approvals.rules import Rule
+    from .engine.engine import Engine
+    from .errors import HookError, Problem, UnknownEvent
+    from .model import Action, Decision, Event, Hook, Outcome, Run, Verdict
 
 __version__ = "0.1.0"
 
-_HOME = {
+_MODULES = {
     "Answer": "approvals.requests",
     "Call": "approvals.requests",
     "Gate": "approvals.gate",
@@ -70,8 +58,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     # A command that an agent waits for imports this package too: load what is used, when it is used.
-    if name in _HOME:
+    if name in _MODULES:
         from importlib import import_module
 
-        return getattr(import_module(f".{_HOME[name]}", __name__), name)
+        return getattr(import_module(f".{_MODULES[name]}", __name__), name)
     raise AttributeError(f"module 'tenterhook' has no attribute {name!r}")

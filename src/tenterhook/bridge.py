@@ -9,9 +9,9 @@ if __name__ == "__main__":
     from _signal import alarm  # type: ignore[import-not-found]  # `signal` would import `enum`
     from time import monotonic
 
-    left = alarm(595) or 595  # seconds until we know better: slightly less than the timeout of any agent
+    left = alarm(595) or 595  # seconds, until the record is read: slightly less than the timeout of any agent
     alarm(left)
     sys.path.append(__file__[: -len("/tenterhook/bridge.py")])  # behind the standard library
     from tenterhook.dispatch.start import start
 
-    start(begun=monotonic() - (595 - left))  # bridge.pl may have waited for a hub
+    start(begun=monotonic() - (595 - left))  # bridge.pl may have waited for the daemon

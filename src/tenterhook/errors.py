@@ -1,4 +1,4 @@
-"""What can go wrong, each with its remedy.
+"""Errors and problems, each with its remedy.
 
 A `Problem` is a value: definitions with problems never stop the others. A `HookError` is raised at the edges only,
 where a person or a caller can do something about it.
@@ -13,7 +13,7 @@ WARNING = "warning"
 
 
 class HookError(Exception):
-    """Something the caller can fix; `remedy` says how."""
+    """An error that the caller can fix; `remedy` says how."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class HookError(Exception):
 
 
 class UnknownEvent(HookError):
-    """A name that no row of the event table has."""
+    """No event has this name."""
 
 
 class BadEvent(HookError):
@@ -33,11 +33,11 @@ class BadEvent(HookError):
 
 
 class Cancelled(HookError):
-    """The caller gave up while hooks were running; their process groups are gone."""
+    """The caller cancelled while hooks were running; their process groups have been ended."""
 
 
 class Problem(NamedTuple):
-    """One thing wrong with one definition, where it is and what to do about it."""
+    """One problem of one definition: where it is and how to fix it."""
 
     code: str
     file: str
@@ -51,7 +51,7 @@ class Problem(NamedTuple):
         return CODES[self.code][0]
 
     def as_json(self) -> dict[str, str | int | None]:
-        """The problem as data, with how bad it is."""
+        """Return the problem as JSON, with its severity."""
         return {**self._asdict(), "severity": self.severity}
 
 
@@ -64,7 +64,7 @@ CODES: dict[str, tuple[str, str]] = {
     "bad-toml": (ERROR, "the file is not valid TOML"),
     "bad-json": (ERROR, "the file is not valid JSON"),
     "bad-hooks-section": (ERROR, "`hooks` is neither an array of hooks nor a table of events"),
-    "missing-key": (ERROR, "a key that the format requires is not there"),
+    "missing-key": (ERROR, "a key that the format requires is missing"),
     "unknown-key": (ERROR, "the array format allows no other keys; the file is refused as a whole"),
     "bad-value": (ERROR, "a value has the wrong type or lies outside its range"),
     "unknown-event": (ERROR, "no event has this name"),
@@ -78,17 +78,17 @@ CODES: dict[str, tuple[str, str]] = {
     "misplaced": (ERROR, "a hook's folder is not directly in the hooks directory; it is not read"),
     "no-script": (ERROR, "the hook has no script: it will fail each time"),
     "script-syntax": (ERROR, "the command or script has a syntax error: it will fail each time"),
-    "cannot-start": (ERROR, "the script, or the program that runs it, is not there: it will fail each time"),
+    "cannot-start": (ERROR, "the script, or the program that runs it, does not exist: it will fail each time"),
     "cannot-be-trusted": (ERROR, "a project's hook that `tenterhook trust` refuses: it never runs"),
     "fail-closed-missing": (ERROR, "a hook that blocks when it fails can no longer be loaded; its event is refused"),
     "fail-closed-unknown": (
         ERROR,
-        "which hooks were to block when they fail cannot be read; one that is gone blocks nothing",
+        "the list of hooks that block when they fail cannot be read; a missing one blocks nothing",
     ),
     "permission-syntax": (ERROR, "a tool expression in another program's permission syntax matches no tool"),
     "ignored-key": (WARNING, "the format has no such key; it does nothing"),
     "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),
-    "odd-on-failure": (WARNING, "`on_failure` is neither `block` nor `open`; it is taken for `block`"),
+    "odd-on-failure": (WARNING, "`on_failure` is neither `block` nor `open`; it is treated as `block`"),
     "no-description": (WARNING, "a hook without a description"),
     "odd-name": (WARNING, "a name with other characters than lower-case letters, digits and hyphens"),
     "name-differs": (WARNING, "the name in HOOK.md is not the folder's name"),
@@ -102,8 +102,11 @@ CODES: dict[str, tuple[str, str]] = {
     "foreign-event-name": (WARNING, "Kimi Code refuses a file with this event name"),
     "foreign-event": (WARNING, "an agent's own event that nothing here corresponds to; its hooks do not run"),
     "foreign-handler": (WARNING, "an agent's handler that is no plain command; it does not run"),
-    "switched-off": (WARNING, "the agent's settings switch hooks off; they do not run"),
-    "not-wired": (WARNING, "an agent's settings do not lead to us at the event of this hook; it does not run there"),
+    "switched-off": (WARNING, "the agent's settings disable hooks; they do not run"),
+    "not-wired": (
+        WARNING,
+        "an agent's settings do not call Tenterhook at the event of this hook; it does not run there",
+    ),
     "dialect": (WARNING, "the expression means something else in the other dialect"),
     "can-run-away": (WARNING, "the expression can take exponential time; it is matched in a helper with a limit"),
     "long-body": (WARNING, "HOOK.md is longer than about 1,000 tokens"),

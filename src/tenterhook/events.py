@@ -16,7 +16,7 @@ class Effect(StrEnum):
 
 
 class Column(NamedTuple):
-    """A field of the array format: its name there, where it comes from, how much of it is sent."""
+    """A field of the array format: its name there, the event's fields it is taken from, and its longest length."""
 
     name: str
     sources: tuple[str, ...]
@@ -24,7 +24,7 @@ class Column(NamedTuple):
 
 
 class EventSpec(NamedTuple):
-    """One row: every name means the same event, in every format."""
+    """One event. Each of its names is accepted in every format."""
 
     name: str
     table_name: str | None
@@ -59,7 +59,7 @@ _D, _O, _B = Effect.DECIDES, Effect.OBSERVES, Effect.BACKGROUND
 # Agents whose own settings are read as they are; each is a format of that name.
 AGENTS = ("claude", "codex", "gemini", "qwen")
 
-# What their hooks' answers do where it is not what the array format's do; without an agent: all of them.
+# The effects that differ from the array format's, by agent and event; "" stands for every agent.
 _AGENT_EFFECTS = {
     ("", "pre-session"): Effect.INFORMS,
     ("", "post-tool-call"): _D,
@@ -301,18 +301,18 @@ EVENTS: tuple[EventSpec, ...] = (
     _observer("task-started", "TaskStarted", "kind", "task_id", "kind", "description", "detached"),
     _observer("interrupt", "Interrupt", None, "reason"),
     _observer("session-heartbeat", "SessionHeartbeat", None, "uptime_ms"),
-    _observer("agent-event", "AgentEvent", "agent_event", "agent_event"),  # what an agent tells that is none of these
+    _observer("agent-event", "AgentEvent", "agent_event", "agent_event"),  # an agent's own event that is none of these
 )
 
 BY_NAME: dict[str, EventSpec] = {name: spec for spec in EVENTS for name in spec.names}
 
-# Where a block sends somebody back to work.
+# Where a block sends the agent or subagent back to work.
 STOPS = ("pre-agent-turn-stop", "post-subagent")
 
-# The other family's word for a field, read under either name.
+# Fields that the array format names differently; both names are read.
 FIELD_ALIASES = {"agent_name": "subagent_name", "cwd": "work_dir", "hook_event_name": "event_type"}
 
-# What a field is when the caller does not say.
+# The values of fields that the caller leaves out.
 FIELD_DEFAULTS: dict[str, dict[str, object]] = {
     "pre-session": {"source": "startup"},
     "post-session": {"reason": "exit"},
@@ -338,7 +338,7 @@ NAMES_OF_TOOL["apply_patch"] = ("apply_patch", *NAMES_OF_TOOL["WriteFile"], *NAM
 
 
 def spec_of(name: str) -> EventSpec:
-    """The row of an event by any of its names; an unknown name is an error that lists close matches."""
+    """Return the row of an event by any of its names; raise `UnknownEvent` with similar names."""
     try:
         return BY_NAME[name]
     except (KeyError, TypeError):
@@ -346,7 +346,7 @@ def spec_of(name: str) -> EventSpec:
 
 
 def suggestion(name: str) -> str:
-    """What to write instead of an unknown event name."""
+    """Return a remedy for an unknown event name: similar names, else all names."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, BY_NAME, n=3, cutoff=0.5)
@@ -359,5 +359,5 @@ def suggestion(name: str) -> str:
 
 
 def tool_names(name: str) -> tuple[str, ...]:
-    """The native name of a tool first, then what other agents call it."""
+    """Return a tool's name, followed by the names that other agents give it."""
     return NAMES_OF_TOOL.get(name, (name,))

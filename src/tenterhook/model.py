@@ -1,4 +1,4 @@
-"""The values everything else speaks in: an Event happens, Hooks run, each Run means a Decision, together a Verdict.
+"""The values of the program: an Event happens, Hooks run, each Run is read as a Decision, all of them make a Verdict.
 
 Three nouns, never mixed: a `Run` is what happened, a `Decision` is what one hook meant, a `Verdict` is what we do.
 """
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 
 class Action(StrEnum):
-    """What a hook, or all of them together, say about an event."""
+    """The decision of one hook, or of all of them together."""
 
     DENY = "deny"
     ASK = "ask"
     APPROVE = "approve"  # skip the question
     ALLOW = "allow"  # no objection: the agent's rules still ask
-    NONE = "none"  # nothing said, which is not allow either
+    NONE = "none"  # no decision, which is not an allow
 
 
 PRECEDENCE = (Action.DENY, Action.ASK, Action.APPROVE, Action.ALLOW, Action.NONE)
 
 
 class Failure(StrEnum):
-    """Why a run is no answer."""
+    """Why a run has no usable answer."""
 
     EXIT = "exit"
     SIGNAL = "signal"
     TIMED_OUT = "timed_out"
     CANNOT_START = "cannot_start"
     RAISED = "raised"  # a Python function
-    UNREADABLE = "unreadable"  # it ended well, but its answer is not valid
+    UNREADABLE = "unreadable"  # it succeeded, but its answer is not valid
 
 
 class Outcome(StrEnum):
-    """What became of one hook, as a reader of the verdict wants to know it."""
+    """How one hook's run is shown in a verdict."""
 
     OK = "ok"
     BLOCKED = "blocked"
@@ -55,9 +55,9 @@ class Outcome(StrEnum):
 
 
 class Event:
-    """Something that happens in an agent's life. Frozen; every value in `fields` is plain JSON.
+    """An event in an agent's session. Frozen; every value in `fields` is plain JSON.
 
-    Any of the event's names will do, and any of the payload fields of its formats.
+    Each of the event's names is accepted, and the payload fields of every format.
     """
 
     __slots__ = ("_at", "context", "fields", "name", "session_id", "spec", "work_dir")
@@ -103,7 +103,7 @@ class Event:
 
     @classmethod
     def from_payload(cls, name: str, payload: Mapping[str, Any], **fixed: Any) -> Event:
-        """An event from a JSON object as any format sends it; `fixed` values win."""
+        """Return the event of a JSON object in any format; values of `fixed` replace those in it."""
         merged = {FIELD_ALIASES.get(key, key): value for key, value in payload.items()}
         merged.pop("event_type", None)
         merged.update({key: value for key, value in fixed.items() if value is not None})
@@ -116,7 +116,7 @@ class Event:
         return f"Event({self.name!r}, session_id={self.session_id!r}, work_dir={self.work_dir!r}, **{self.fields!r})"
 
     def replace(self, **changes: Any) -> Event:
-        """The same event with other fields; `name`, `session_id` and `work_dir` may be among them."""
+        """Return the event with other fields; `name`, `session_id` and `work_dir` may be among them."""
         base: dict[str, Any] = {slot: changes.pop(slot, getattr(self, slot)) for slot in _BASE}
         return Event(base.pop("name"), **base, **{**self.fields, **changes})
 
@@ -152,11 +152,11 @@ WITH_ONE_MATCHER = frozenset(("array", *AGENTS))  # of the formats
 
 
 class Hook(NamedTuple):
-    """One definition, checked once, whichever format it was written in."""
+    """One definition of a hook, checked, from any format."""
 
     name: str
     event: str  # canonical
-    declared: str  # the name it declared itself, and is sent
+    declared: str  # the event's name in the definition, as it is sent
     format: str  # folder, table, array, function, or one of AGENTS
     layer: str = "python"  # managed, user, project, config, python
     source: str = ""
@@ -175,8 +175,8 @@ class Hook(NamedTuple):
     metadata: Mapping[str, Any] = {}
     fail_closed: bool = False
     never_matches: bool = False  # an array matcher that is no expression
-    replaced_by: str | None = None  # a project's folder that stands for it while it is trusted
-    missing: str | None = None  # why it cannot be loaded any more; then it is as it was, and fails
+    replaced_by: str | None = None  # a project's folder that replaces it while it is trusted
+    missing: str | None = None  # why it can no longer be loaded; the rest is as it was, and it fails
 
     @property
     def spec(self) -> EventSpec:
@@ -184,33 +184,33 @@ class Hook(NamedTuple):
 
     @property
     def has_one_matcher(self) -> bool:
-        """Formats with a single matcher for whatever the event is about, instead of one for the tool and its input."""
+        """Whether its format has a single matcher, instead of one for the tool and one for its input."""
         return self.format in WITH_ONE_MATCHER
 
     @property
     def in_parallel(self) -> bool:
-        """Whether it runs beside its neighbours, and once with an equal command among them."""
+        """Whether it runs in parallel with its neighbours, and only once if their commands are equal."""
         return self.has_one_matcher and not self.metadata.get("sequential")
 
     @property
     def is_shadow(self) -> bool:
-        """Whether what it decides is recorded and not enforced."""
+        """Whether its decisions are recorded but not enforced."""
         return self.metadata.get("mode") == "shadow"
 
     @property
     def budget_ms(self) -> float | None:
-        """How long it should take at most, if somebody has said so."""
+        """How long it should take at most, if its metadata says so."""
         budget = self.metadata.get("budget_ms")
         return float(budget) if isinstance(budget, (int, float)) and not isinstance(budget, bool) else None
 
     @property
     def in_background(self) -> bool:
-        """Asynchronous hooks, and observers of the array format that their agent fires and forgets."""
+        """Whether the verdict does not wait for it: asynchronous hooks, and observers of the array format."""
         return self.async_ or self.spec.effect(self.format) is Effect.BACKGROUND
 
 
 class Decision(NamedTuple):
-    """What one hook meant. With `ignored` set it is shown but does not count, and that says why."""
+    """What one hook meant. With `ignored` set it is shown but does not count; `ignored` is the reason."""
 
     action: Action = Action.NONE
     reason: str | None = None
@@ -220,13 +220,13 @@ class Decision(NamedTuple):
     scope: str | None = None
     log: str | None = None
     notes: tuple[str, ...] = ()
-    unreadable: bool = False  # part of the answer is not valid; the notes, or why the run failed, say which
+    unreadable: bool = False  # part of the answer is not valid; the notes, or the run's `why`, say which
     ignored: str | None = None
     error: str | None = None  # why the answer as a whole cannot be used, which makes the run a failure
 
     @property
     def is_silent(self) -> bool:
-        """Whether there is nothing in it that could change anything."""
+        """Whether it cannot change anything."""
         return self.action is Action.NONE and not (self.modified_input or self.additional_context or self.message)
 
 
@@ -246,8 +246,8 @@ class Run(NamedTuple):
     stdout: str = ""
     stderr: str = ""
     notes: tuple[str, ...] = ()
-    answer: Any = None  # what a Python function returned, or another agent's hook said, in our words
-    saw: Any = None  # the tool's input as this run was sent it
+    answer: Any = None  # what a Python function returned, or another agent's hook answered, in our form
+    saw: Any = None  # the tool's input that was sent to this run
     decision: Decision = SILENT
 
     @property
@@ -272,7 +272,7 @@ class Run(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What we do about an event, and everything that led there."""
+    """What is done about an event, and the runs that led to it."""
 
     event: str
     decision: Action = Action.NONE
@@ -289,7 +289,7 @@ class Verdict(NamedTuple):
         return self.decision is Action.DENY
 
     def as_json(self) -> dict[str, Any]:
-        """The verdict as it leaves the house; `schema` tells its version."""
+        """Return the verdict as JSON; `schema` is its version."""
         return {
             "schema": 1,
             "event": self.event,

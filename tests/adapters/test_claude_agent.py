@@ -178,7 +178,7 @@ def test_what_cannot_be_told_is_said(project: Path) -> None:
         HooksCallbacks(engine, say=said.append),
         {"hook_event_name": "SubagentStart", "agent_id": "a1", "agent_type": "x"},
     )
-    assert said == ["tenterhook: Claude Code could not be told at SubagentStart: block: nothing follows from it"]
+    assert said == ["tenterhook: Claude Code could not be told at SubagentStart: block: it has no effect"]
 
 
 @pytest.mark.parametrize(("own", "most"), [(None, 7), (3, 3)], ids=["ours", "its own"])

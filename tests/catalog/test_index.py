@@ -150,7 +150,7 @@ def test_what_an_agent_sends_reaches_nothing_either_if_the_index_says_so(
             key: tool_input,
             **{key: value for key, value in more.items() if key == "agentId"},
         }
-    seen = dispatch._as_matchers_see_it(payload)
+    seen = dispatch._matched_values(payload)
     if seen is not None and index.reaches_nothing(made(found), AGENTS[host].events[native], *seen):
         event = AGENTS[host].read_event(payload, native).event
         assert reached(found, event) == []

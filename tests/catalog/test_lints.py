@@ -124,7 +124,7 @@ def test_a_script_that_is_a_link_to_nowhere_is_named_as_one(project: Path, link:
     (made / link).parent.mkdir(exist_ok=True)
     (made / link).symlink_to("/nonexistent")
     status, code, message, _ = only(made)
-    assert (status, code, message) == (1, "no-script", f"{link} is a link that leads nowhere: /nonexistent")
+    assert (status, code, message) == (1, "no-script", f"{link} is a broken symbolic link: /nonexistent")
 
 
 def test_a_script_that_is_a_directory_is_named_as_none(project: Path) -> None:

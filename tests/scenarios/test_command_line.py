@@ -348,7 +348,7 @@ class TestDryRun:
         assert said["other-tool"]["why_not"].startswith("tool: 'WriteFile' is not found in 'Shell'")
         assert said["other-input"]["why_not"] == "pattern: 'mkfs' is not found in 'rm -rf /'"
         assert said["switched-off"]["why_not"].startswith("disabled by ")
-        assert said["theirs"]["why_not"] == "untrusted: nobody has trusted it"
+        assert said["theirs"]["why_not"] == "untrusted: it was never trusted"
         text = tenterhook("trigger", "pre-tool-call", *DANGEROUS, "--dry-run").stdout
         assert all(each["hook"] in text for each in said.values())
         assert not (project / "ran").exists()

@@ -1,7 +1,7 @@
 """The agents that Tenterhook runs in: one module each, with an instance of `protocol.Agent` called `AGENT`.
 
 A new agent is one module, one row of `_MODULES`, and its recorded payloads in tests/hosts/data. A module is imported
-when it is first asked for, so that an event imports that of its own agent only.
+when it is first used, so that an event imports the module of its own agent only.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Agents:
         return len(_MODULES)
 
     def values(self) -> list[Agent]:
-        """All of them; imports all modules."""
+        """Return all agents; imports all modules."""
         return [self[name] for name in _MODULES]
 
 
@@ -54,7 +54,7 @@ AGENTS = _Agents()
 
 
 def dialect(format_: str) -> Dialect:
-    """Return how an agent's own settings are written and its hooks spoken to; `format_` is a key of `FORMATS`."""
+    """Return the dialect of an agent's own settings and hooks; `format_` is a key of `FORMATS`."""
     found = AGENTS[FORMATS[format_]].dialect
     assert found is not None, format_
     return found

@@ -1,4 +1,4 @@
-"""Claude Code. It puts the whole command line before the reason of an exit status 2, so blocks are answered in JSON."""
+"""Claude Code. It shows the whole command line before the reason of an exit status 2, so blocks are JSON answers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ClaudeCode(protocol.Agent):
     reloads_hooks = True
 
     env_settings = (".claude/settings.json", ".claude/settings.local.json")
-    shell_variables = ("CLAUDE_CODE_SHELL_PREFIX",)  # a program that is given every command line, ours as well
+    shell_variables = ("CLAUDE_CODE_SHELL_PREFIX",)  # a program that runs every command line, ours as well
 
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import disabled_hooks

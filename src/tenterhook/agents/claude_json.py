@@ -1,7 +1,7 @@
-"""The JSON that Claude Code speaks with hooks, and that Codex, Gemini CLI, Qwen Code and Droid took over.
+"""The JSON of Claude Code's hooks, which Codex, Gemini CLI, Qwen Code and Droid use as well.
 
-`Dialect` has what differs in what hooks are sent, what they answer, and how settings name them; the codec for hooks in
-such settings is in `formats/`. The functions below make the answer to an agent itself. Only keys that the agent knows
+`Dialect` has the differences in payloads, answers and settings; the codec for hooks in
+such settings is in `formats/`. The functions below write the answer to an agent. Only keys that the agent knows
 may be sent: with one more, Codex runs the tool.
 """
 
@@ -49,7 +49,7 @@ def _object_response(output: Any) -> Any:
 
 
 def text_response(output: Any) -> str:
-    """Return the text in a tool's output, whichever agent's it is."""
+    """Return the text in a tool's output, of any agent."""
     if isinstance(output, dict):
         for key in ("llmContent", "stdout", "output", "content"):
             if isinstance(output.get(key), str):
@@ -70,23 +70,25 @@ class Dialect(NamedTuple):
 
     format: str
     events: Mapping[str, str]  # its names of events that have a counterpart here, each with ours
-    # what hooks are sent
+    # payloads
     tools: tuple[str, ...] = TOOLS
     fields: Mapping[str, Mapping[str, str]] = {}  # by event: our field, with its name for it
     defaults: Mapping[str, Mapping[str, Any]] = {}  # by event: keys that are always sent
     has_timestamp: bool = False
     tool_response: Callable[[Any], Any] = _object_response
-    variables: Mapping[str, str] = {}  # what each holds: `work_dir`, `session_id` or, at a session's start, `env_file`
+    variables: Mapping[
+        str, str
+    ] = {}  # each with its value: `work_dir`, `session_id` or, at a session's start, `env_file`
     plugin_variable: str = ""  # names the folder of the plug-in that a hook is from
-    # what they answer
+    # answers
     text_is_context: tuple[str, ...] = ()  # events at which plain text reaches the model
     text_is_message: bool = False  # plain text is shown to the person
     approves: bool = False  # `allow` skips the question for a tool call
-    defers: bool = False  # `defer` leaves a call to the program around the agent
+    defers: bool = False  # `defer` leaves a call to the program that runs the agent
     input_key: str = "updatedInput"  # of a changed input
     merges_input: bool = False  # it names only what changes
     input_needs_allow: bool = False  # it counts only beside an `allow`
-    # how settings name them
+    # settings
     has_toml: bool = False  # they may be TOML, too
     timeout: float = 600.0  # seconds, if none is given
     milliseconds_from: float | None = None  # a timeout of this or more is in milliseconds
@@ -98,7 +100,7 @@ class Dialect(NamedTuple):
 
 
 def answer(reply: Reply) -> dict[str, Any] | None:
-    """Return the answer in `hookSpecificOutput`; None for a block, which exit status 2 says."""
+    """Return the answer in `hookSpecificOutput`; None for a block, which exit status 2 expresses."""
     if reply.event == "permission-request":
         return _permission(reply)
     if reply.deny is not None:
@@ -126,7 +128,7 @@ def with_texts(reply: Reply, specific: dict[str, Any]) -> dict[str, Any]:
 
 
 def _permission(reply: Reply) -> dict[str, Any]:
-    """Return the answer to a permission request; a deny too, as exit status 2 would not carry its reason."""
+    """Return the answer to a permission request; a deny too, since exit status 2 would lose its reason."""
     if reply.deny is not None:
         decision: dict[str, Any] = {"behavior": "deny", "message": reply.deny}
     elif reply.approve is not None:

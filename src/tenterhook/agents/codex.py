@@ -1,4 +1,4 @@
-"""Codex. It runs the tool if an answer has a key that it does not know."""
+"""Codex. It runs the tool if an answer has an unknown key."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Codex(protocol.Agent):
     def install_notes(self, *, in_project: bool) -> Iterator[str]:
         yield "Codex skips hooks it does not trust; ours are trusted in its config.toml, for exactly this line"
         if in_project:
-            yield "Codex ignores a project's hooks if the person has said that the project is not trusted"
+            yield "Codex ignores a project's hooks if the project is marked as untrusted"
 
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import ASK_ADMIN, read_json, read_toml
@@ -197,7 +197,7 @@ def _snake_case(event: str) -> str:
 
 
 def _reads_project(config: str, root: str) -> bool:
-    """Return whether a project's own settings count: unless the person has said that it is not trusted."""
+    """Return whether a project's own settings are read: unless the person marked the project as untrusted."""
     from .settings_files import read_toml
 
     known = read_toml(config).get("projects")

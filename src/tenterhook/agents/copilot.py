@@ -122,13 +122,10 @@ class Copilot(protocol.Agent):
     project_file = ".github/hooks/tenterhook.json"
     beside: ClassVar = {"version": 1}
     open_status = 0
+    needs_project_trust = True
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         return {"type": "command", "bash": line, "timeoutSec": seconds}
-
-    def install_notes(self, *, in_project: bool) -> Iterator[str]:
-        if in_project:
-            yield protocol.PROJECT_TRUST.format(self.title)
 
     def switches(self, settings: str, root: str) -> Iterator[tuple[str, str]]:
         from .settings_files import read_json
@@ -150,6 +147,7 @@ class Copilot(protocol.Agent):
 
     headless_settings = ".copilot/settings.json"
     shell_tool = "bash"
+    write_tool = "create"
 
     def prepare(self, home: Path, url: str) -> None:
         from .headless import drop, edited_json
@@ -157,7 +155,7 @@ class Copilot(protocol.Agent):
         own = home / ".copilot"
         own.mkdir(parents=True, exist_ok=True)
         (own / "mcp-config.json").unlink(missing_ok=True)
-        # the model is named by the environment; what is here may be a login
+        # the environment names the model; these keys may be a login
         for file in (home / self.headless_settings, own / "config.json"):
             if file.exists():
                 with edited_json(file) as settings:
@@ -180,7 +178,7 @@ class Copilot(protocol.Agent):
             "COPILOT_PROVIDER_API_KEY": protocol.KEY,
             "COPILOT_AUTO_UPDATE": "false",
             "COPILOT_HOME": str(home / ".copilot"),
-            # it unpacks hundreds of megabytes into a cache that it does not find
+            # without a cache it unpacks hundreds of megabytes
             "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
         }
 
@@ -192,9 +190,6 @@ class Copilot(protocol.Agent):
 
     def shell_call(self, command: str) -> ScriptedCall:
         return protocol.call(self.shell_tool, {"command": command, "description": "scripted"})
-
-    def write_call(self, path: str, content: str) -> ScriptedCall:
-        return protocol.call("create", {"path": path, "file_text": content})
 
     def subagent_call(self) -> ScriptedCall:
         given = {"name": "scripted", "description": "scripted", "prompt": protocol.TASK}

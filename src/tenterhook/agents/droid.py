@@ -1,4 +1,4 @@
-"""Factory Droid: Claude Code's JSON. It does not ask where a hook wants it, and limits no stop hook."""
+"""Factory Droid: Claude Code's JSON. It does not support `ask`, and has no limit for stop hooks."""
 
 from __future__ import annotations
 
@@ -69,8 +69,9 @@ class Droid(protocol.Agent):
                 yield f"hooksDisabled in {file} switches every hook off", "remove it"
 
     headless_settings = ".factory/settings.json"
+    write_tool = "Create"
     modes = (protocol.PLAIN, protocol.AUTO_APPROVE, protocol.SUBAGENT)
-    missing_modes: ClassVar = {protocol.RESUMED: "it takes up a session only from Factory's servers"}
+    missing_modes: ClassVar = {protocol.RESUMED: "it resumes a session only from Factory's servers"}
 
     def prepare(self, home: Path, url: str) -> None:
         from .headless import drop, edited_json
@@ -98,9 +99,6 @@ class Droid(protocol.Agent):
     def shell_call(self, command: str) -> ScriptedCall:
         about = {"riskLevel": "low", "riskLevelReason": "scripted", "timeout": 10, "summary": "scripted"}
         return protocol.call("Execute", {"command": command, **about})
-
-    def write_call(self, path: str, content: str) -> ScriptedCall:
-        return protocol.call("Create", {"file_path": path, "content": content})
 
     def subagent_call(self) -> ScriptedCall:
         about = {"description": "scripted", "complexity": "light", "await": True}

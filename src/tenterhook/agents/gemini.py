@@ -1,4 +1,4 @@
-"""Gemini CLI. Its `ask` hangs a headless run for ever, so it is never used."""
+"""Gemini CLI. Its `ask` hangs a headless run, so it is never used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVENTS = {
     "Notification": "notification",
 }
 _OTHERS = ("BeforeModel", "AfterModel", "BeforeToolSelection")
-# Without auto-approval it refuses the shell before any hook is asked; a flag that allows it stops at redirections.
+# Without auto-approval it refuses the shell before any hook runs; the flag that allows it excludes redirections.
 _POLICY = """\
 [[rule]]
 toolName = ["run_shell_command", "write_file", "invoke_agent"]
@@ -36,7 +36,7 @@ allowRedirection = true
 
 
 class GeminiLike(protocol.Agent):
-    """Gemini CLI, and Qwen Code which was made from it."""
+    """What Gemini CLI and its fork Qwen Code have in common."""
 
     tools = (
         *("activate_skill", "ask_user", "ask_user_question", "codebase_investigator", "complete_task"),
@@ -47,9 +47,7 @@ class GeminiLike(protocol.Agent):
     auth_type: str
     model: str
     shell_tool = "run_shell_command"
-
-    def write_call(self, path: str, content: str) -> ScriptedCall:
-        return protocol.call("write_file", {"file_path": path, "content": content})
+    write_tool = "write_file"
 
     def prepare(self, home: Path, url: str) -> None:
         from .headless import drop, drop_credentials, edited_json, table
@@ -120,13 +118,10 @@ class Gemini(GeminiLike):
     variable_prefix = "GEMINI_"
     directory = ".gemini"
     project_file = ".gemini/settings.json"
+    needs_project_trust = True
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         return super().entry(event, line, seconds * 1000)
-
-    def install_notes(self, *, in_project: bool) -> Iterator[str]:
-        if in_project:
-            yield protocol.PROJECT_TRUST.format(self.title)
 
     env_files = (".gemini/.env", ".env")
 

@@ -1,4 +1,4 @@
-"""For headless runs: editing an agent's settings in a temporary home, and asking a program for its version."""
+"""For headless runs: editing an agent's settings in a temporary home, and a program's version."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def table(settings: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def drop(settings: dict[str, Any], *keys: str) -> None:
-    """Remove these keys, as far as they are there."""
+    """Remove these keys, if they exist."""
     for key in keys:
         settings.pop(key, None)
 
 
 def drop_credentials(settings: dict[str, Any]) -> None:
-    """Remove keys and other models from the variables that settings may hold; hooks may need the others."""
+    """Remove credentials and other models from the variables in settings; hooks may need the others."""
     for name in list(table(settings, "env")):
         if name.startswith(_OTHER_MODELS) or name.upper().endswith(_CREDENTIALS):
             del settings["env"][name]

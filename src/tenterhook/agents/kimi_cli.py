@@ -1,4 +1,4 @@
-"""Kimi CLI: like Kimi Code, with fewer events; it honours a block and nothing else."""
+"""Kimi CLI: like Kimi Code, with fewer events; it supports only blocks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import Any, ClassVar
-
-    from ..basics.model_script import ScriptedCall
 
 _KEYS = {"event", "matcher", "command", "timeout", "fail_mode"}
 
@@ -27,7 +25,7 @@ class Kimi(protocol.Agent):
         return self.received(wire.read_array(payload, native, self.events), native, payload)
 
     def answer(self, reply: wire.Reply) -> str | None:
-        """Text alone: JSON would be shown as text."""
+        """Return plain text: JSON would be shown as text."""
         return None if reply.deny is not None else reply.context or ""
 
     variable_prefix = "KIMI_"
@@ -126,6 +124,7 @@ class KimiCli(Kimi):
     headless_settings = ".kimi/config.toml"
     provider_type = "openai_legacy"
     shell_tool = "Shell"
+    write_tool = "WriteFile"
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
         return {"KIMI_CLI_NO_AUTO_UPDATE": "1"}
@@ -134,9 +133,6 @@ class KimiCli(Kimi):
         flags = [] if mode == protocol.PLAIN else ["--yolo"]
         flags += ["--continue"] if resume else []
         return [str(executable), "--print", "--work-dir", str(project), *flags, "--prompt", prompt]
-
-    def write_call(self, path: str, content: str) -> ScriptedCall:
-        return protocol.call("WriteFile", {"path": path, "content": content})
 
 
 AGENT = KimiCli()

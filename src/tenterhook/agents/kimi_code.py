@@ -1,15 +1,13 @@
-"""Kimi Code: it sends what the array format sends, and takes exit status 2 as a block."""
+"""Kimi Code: it sends the payloads of the array format, and exit status 2 is a block."""
 
 from __future__ import annotations
 
-from . import kimi_cli, protocol, wire
+from . import kimi_cli, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import ClassVar
-
-    from ..basics.model_script import ScriptedCall
 
 
 class KimiCode(kimi_cli.Kimi):
@@ -47,9 +45,6 @@ class KimiCode(kimi_cli.Kimi):
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         return [str(executable), *(["--continue"] if resume else []), "--prompt", prompt]
-
-    def write_call(self, path: str, content: str) -> ScriptedCall:
-        return protocol.call("Write", {"path": path, "content": content})
 
 
 AGENT = KimiCode()

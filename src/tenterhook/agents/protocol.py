@@ -1,6 +1,6 @@
 """What the module of an agent provides: an instance of a subclass of `Agent`.
 
-The rest of the program asks this object and never compares an agent's name. What an event needs is imported with the
+The rest of the program uses this object and never compares an agent's name. What an event needs is imported with the
 module; what `install`, `doctor` and a headless run need is imported when they call.
 """
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 LONGEST = 600  # seconds: what every agent accepts as a timeout, and the longest a hook may have
 
 # Modes of a headless run.
-PLAIN = "plain"  # nothing is approved beforehand but the tools themselves: what blocks is the hook
-AUTO_APPROVE = "auto-approve"  # the agent asks nobody
+PLAIN = "plain"  # only the tools are approved beforehand: what blocks is the hook
+AUTO_APPROVE = "auto-approve"  # the agent asks no questions
 SUBAGENT = "subagent"  # the call is made by a subagent
 RESUMED = "resumed"  # the call is made by a second process that resumes the session of a first
 MODES = (PLAIN, AUTO_APPROVE, SUBAGENT, RESUMED)
@@ -39,8 +39,6 @@ DONE = "All done."
 PROVIDER = "tenterhook"  # the name of the scripted model's provider in settings
 MODEL = "scripted-model"
 KEY = "not-a-key"
-
-PROJECT_TRUST = "{} reads a project's hooks only if the project is trusted: start it there and trust the folder"
 
 
 class TrustTable(NamedTuple):
@@ -55,7 +53,7 @@ class Agent:
     """One agent: its events and answers, its settings, what switches hooks off, and how it is run headless."""
 
     name: str  # on the command line and in records
-    title: str  # what people call it
+    title: str  # for people
 
     # ---------------------------------------------------------------- events and answers
 
@@ -84,11 +82,11 @@ class Agent:
         return wire.received(native, event, payload, name, self.input_keys)
 
     def answer(self, reply: Reply) -> dict[str, Any] | str | None:
-        """Return what is written to stdout; None if exit status 2 with the reason on stderr says it."""
+        """Return what is written to stdout; None for exit status 2 with the reason on stderr."""
         raise NotImplementedError
 
     def write_verdict(self, received: Received, verdict: Verdict) -> HookOutput:
-        """Return the verdict in the form that the agent honours, with what could not be expressed."""
+        """Return the verdict in the agent's form, with what could not be expressed."""
         reply, lost = wire.reply(self.title, self.capabilities, received, verdict)
         content = self.answer(reply)
         if reply.message is not None and not (isinstance(content, dict) and "systemMessage" in content):
@@ -102,7 +100,7 @@ class Agent:
     def export_variables(self, variables: Mapping[str, str], agent_home: str, environ: Mapping[bytes, bytes]) -> None:
         """Write variables to the file that the agent names for its own tools, if it has one.
 
-        Only inside the agent's own folder: a repository can set variables, and must not choose what we write to.
+        Only inside the agent's own folder: a repository can set variables, and must not choose the file.
         """
         name, folder = self.env_file or ("", "")
         file = os.fsdecode(environ.get(name.encode(), b""))
@@ -126,13 +124,14 @@ class Agent:
     file: str = "settings.json"  # the file with hooks, in that directory
     project_file: str | None = None  # below a project's root; None: a project has no settings
     toml: bool = False  # else JSON
-    beside: ClassVar[Mapping[str, Any]] = {}  # what the file needs next to `hooks`
+    beside: ClassVar[Mapping[str, Any]] = {}  # other keys that the file needs
     open_status: int = 1  # an exit status that is shown and blocks nothing
     timeouts: ClassVar[Mapping[str, int]] = {}  # events with a shorter limit than `LONGEST`, in seconds
     also_read: ClassVar[tuple[str, ...]] = ()  # more files of its directory in which it finds hooks
     is_hook_source: bool = False  # hooks in its own settings are in force in the bundled agent too
     reloads_hooks: bool = False  # it uses an entry that is written while it runs
     trust_table: TrustTable | None = None  # where it keeps hashes of trusted hooks, if it runs no others
+    needs_project_trust: bool = False  # it ignores a project's hooks until the person trusts the project
 
     def entry(self, event: str, line: str, seconds: int) -> dict[str, Any]:
         """Return the entry of its settings that runs a command line at an event."""
@@ -144,7 +143,9 @@ class Agent:
 
     def install_notes(self, *, in_project: bool) -> Iterator[str]:
         """Yield what a person should know after installing."""
-        yield from ()
+        if in_project and self.needs_project_trust:
+            remedy = "start it there and trust the folder"
+            yield f"{self.title} reads a project's hooks only if the project is trusted: {remedy}"
 
     def home(self) -> str:
         """Return the folder of this person's settings."""
@@ -205,6 +206,7 @@ class Agent:
     modes: ClassVar[tuple[str, ...]] = MODES
     missing_modes: ClassVar[Mapping[str, str]] = {}  # the others, each with the reason
     shell_tool: str = "Bash"
+    write_tool: str = "Write"
     subagent_tool: str = "Agent"
     subagent_type: str = "general-purpose"
 
@@ -219,7 +221,7 @@ class Agent:
         """Rewrite paths in trust settings that were copied to a temporary home, for a copy of the project `root`."""
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
-        """Return the variables it needs beside those of every agent."""
+        """Return the variables that it needs besides those of every agent."""
         return {}
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
@@ -232,7 +234,8 @@ class Agent:
 
     def write_call(self, path: str, content: str) -> ScriptedCall:
         """Return the call that writes a file."""
-        return call("Write", {"file_path": path, "content": content})
+        given = {"file_path": path, "content": content}
+        return call(self.write_tool, {self.input_keys.get(key, key): value for key, value in given.items()})
 
     def subagent_call(self) -> ScriptedCall:
         """Return the call that starts a subagent with the prompt `TASK`."""
@@ -249,7 +252,7 @@ class Agent:
         """Return a script in which the calls are made at once, by the agent or by its subagent."""
         from ..basics.model_script import Turn
 
-        if mode == SUBAGENT:  # only the main agent's requests hold the prompt
+        if mode == SUBAGENT:  # only the main agent's requests contain the prompt
             return (
                 Turn(calls=(self.subagent_call(),), when=prompt),
                 Turn(calls=calls, unless=prompt),

@@ -1,4 +1,4 @@
-"""Qwen Code. It asks where a hook wants it, but no hook can change an input."""
+"""Qwen Code. It supports `ask`, but no modified input."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Qwen(gemini.GeminiLike):
         tool_response=claude_json.llm_response,
         variables=dict.fromkeys(("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), "work_dir"),
         text_is_context=("pre-session", "pre-agent-turn"),
-        milliseconds_from=1000,  # they were milliseconds once, and from there on still are
+        milliseconds_from=1000,  # earlier versions used milliseconds; such values are still accepted
         strips_matchers=True,
         splits_matchers=True,
     )
@@ -76,7 +76,7 @@ class Qwen(gemini.GeminiLike):
     def adjust(self, settings: dict[str, Any]) -> None:
         from .headless import table
 
-        table(settings, "memory")["enableManagedAutoMemory"] = False  # an agent beside the conversation
+        table(settings, "memory")["enableManagedAutoMemory"] = False  # a second agent in the background
 
     def environment(self, home: Path, url: str) -> dict[str, str]:
         return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": protocol.KEY, "OPENAI_MODEL": self.model}

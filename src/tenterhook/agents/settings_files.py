@@ -1,4 +1,4 @@
-"""Settings files of agents, read as `doctor` needs them: one that is missing or broken is empty."""
+"""Reading settings files of agents for `doctor`: a missing or broken one is empty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def read_json(file: str) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8-sig") as stream:
             value = commented_json.loads(stream.read())
-    except (OSError, ValueError, RecursionError):  # reported elsewhere, where it matters
+    except (OSError, ValueError, RecursionError):  # reported elsewhere
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -29,9 +29,9 @@ def read_toml(file: str) -> dict[str, Any]:
 
 
 def disabled_hooks(settings: str, project: str, managed: str) -> list[tuple[str, str]]:
-    """Return the switches of Claude Code and Qwen Code that turn all hooks off, each with a remedy.
+    """Return the settings of Claude Code and Qwen Code that disable all hooks, each with a remedy.
 
-    `project` is the folder of a project's settings, which switch off the person's own hooks as well; `managed` is the
+    `project` is the folder of a project's settings, which disable the person's own hooks as well; `managed` is the
     file of the machine's administrator.
     """
     found = []
@@ -47,4 +47,4 @@ def disabled_hooks(settings: str, project: str, managed: str) -> list[tuple[str,
     return found
 
 
-ASK_ADMIN = "ask the administrator of this machine; ours would have to be there"
+ASK_ADMIN = "ask the administrator of this machine to add Tenterhook's hooks there"

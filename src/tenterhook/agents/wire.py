@@ -1,4 +1,4 @@
-"""What the codecs of all agents share: an event with its whole payload, a verdict as far as it can be expressed."""
+"""What the codecs of all agents share: a received event with its payload, a verdict as far as it can be expressed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ..model import Verdict
 
 
-OTHER = "agent-event"  # an event of an agent that none of ours corresponds to
+OTHER = "agent-event"  # an event of an agent that has no counterpart here
 
 
 class Received(NamedTuple):
-    """An event from an agent. `payload` is all that it sent; `renamed` maps the keys we added to its own."""
+    """An event from an agent. `payload` is all that was sent; `renamed` maps added keys to the agent's own."""
 
     event: Event
     native: str
@@ -28,7 +28,7 @@ class Received(NamedTuple):
 
 
 class HookOutput(NamedTuple):
-    """What our process gives the agent; `lost` lists what of the verdict could not be expressed, or only otherwise."""
+    """The output of our process; `lost` lists what of the verdict could not be expressed, or only in another way."""
 
     stdout: str = ""
     stderr: str = ""
@@ -37,7 +37,7 @@ class HookOutput(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A verdict reduced to what the agent understands; None: nothing of the kind."""
+    """A verdict reduced to what the agent supports; None: not given."""
 
     event: str
     native: str
@@ -50,11 +50,11 @@ class Reply(NamedTuple):
 
 
 class Capabilities(NamedTuple):
-    """What an agent understands, as observed on the released program (docs/agents.md)."""
+    """What an agent supports, as observed on the released program (docs/agents.md)."""
 
-    blocks: frozenset[str]  # the events at which a block is honoured
+    blocks: frozenset[str]  # the events at which a block has an effect
     context: frozenset[str]  # the events at which text of a hook reaches the model
-    asks: bool = False  # it has a question of its own that a hook can force
+    asks: bool = False  # a hook can force its own question
     approves: bool = False  # a hook can skip its question
     modifies: bool = False  # a hook can change a tool's input
     answers_permission: bool = False  # a hook can answer its permission request
@@ -62,19 +62,19 @@ class Capabilities(NamedTuple):
 
 
 def read_array(payload: dict[str, Any], native: str, events: Mapping[str, str]) -> Event:
-    """Return the event of an agent that sends what the array format sends."""
+    """Return the event of an agent that sends the payloads of the array format."""
     if native not in events:
         return unknown_event(native, payload)
     fields = {key: value for key, value in payload.items() if key not in _OF_EVENT}
-    return Event(events[native], **_whose(payload), **fields)
+    return Event(events[native], **_session_and_directory(payload), **fields)
 
 
 def unknown_event(native: str, payload: dict[str, Any]) -> Event:
     """Return an `agent-event`, whose hooks are sent the whole payload."""
-    return Event(OTHER, **_whose(payload), agent_event=native)
+    return Event(OTHER, **_session_and_directory(payload), agent_event=native)
 
 
-def _whose(payload: dict[str, Any]) -> dict[str, Any]:
+def _session_and_directory(payload: dict[str, Any]) -> dict[str, Any]:
     session, cwd = payload.get("session_id") or payload.get("sessionId"), payload.get("cwd")
     return {
         "session_id": session if isinstance(session, str) else "",
@@ -91,7 +91,7 @@ def received(
     """Return the event with the keys that hooks expect, and the rest of the payload as its context."""
     tool_input, renamed = with_canonical_keys(event.tool_name, event.tool_input, input_keys)
     whole = event.canonical == OTHER
-    rest = {key: value for key, value in payload.items() if whole or key not in _CARRIED}
+    rest = {key: value for key, value in payload.items() if whole or key not in _EVENT_KEYS}
     context = {"agent": {"name": agent, "event": native, "payload": rest}}
     changes: dict[str, Any] = {"context": context}
     if renamed:
@@ -102,15 +102,15 @@ def received(
     return Received(event.replace(**changes), native, payload, renamed)
 
 
-# What the event itself carries; the rest of a payload is its context.
-_CARRIED = frozenset(
+# Keys that become fields of the event; the rest of a payload is its context.
+_EVENT_KEYS = frozenset(
     (
         *("tool_input", "toolArgs", "tool_response", "toolResult", "tool_output", "prompt", "session_id", "sessionId"),
         *("cwd", "hook_event_name", "tool_name", "toolName", "last_assistant_message", "prompt_response"),
     )
 )
 
-# The keys hooks expect, each with what agents call it instead.
+# The keys that hooks expect, each with agents' names for it.
 _KEYS: dict[str, tuple[str, ...]] = {
     "command": ("cmd", "script"),
     "file_path": ("path", "filePath", "absolute_path", "target_file", "filename", "notebook_path"),
@@ -149,7 +149,7 @@ def with_canonical_keys(
 
 
 def _patched_paths(tool_input: dict[str, Any]) -> list[str]:
-    """Return every file that a patch names. As for Codex, space around a header does not count."""
+    """Return every file that a patch names. As in Codex, space around a header is ignored."""
     lines = [line.strip() for value in tool_input.values() if isinstance(value, str) for line in value.split("\n")]
     return [line[len(start) :] for line in lines for start in _PATCHED if line.startswith(start)]
 
@@ -158,11 +158,11 @@ def native_input(received: Received, changed: dict[str, Any]) -> dict[str, Any]:
     """Return a modified input with the agent's own keys."""
     native = dict(changed)
     seen = received.event.tool_input
-    for key, stands_for in received.renamed.items():
+    for key, own in received.renamed.items():
         value = native.pop(key, None)
         is_new = value is not None and value != seen.get(key)
-        if stands_for and value is not None and (is_new or stands_for not in native):
-            native[stands_for] = value
+        if own and value is not None and (is_new or own not in native):
+            native[own] = value
     return native
 
 
@@ -176,7 +176,7 @@ _BESIDE_RESULT = ("post-tool-call", "post-tool-call-failure")
 
 
 def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -> tuple[Reply, list[str]]:
-    """Return the verdict as far as the agent can be told it, and what was lost or told in another way."""
+    """Return the verdict as far as the agent supports it, and what was lost or expressed in another way."""
     event, lost = received.event.canonical, []
     context = "\n\n".join(verdict.additional_context) or None
     message = "\n".join(verdict.messages) or None
@@ -192,7 +192,8 @@ def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -
     if verdict.modified_input is not None and deny is None:
         changed = native_input(received, verdict.modified_input)
     if changed is not None and not can.modifies:
-        deny = f"{title} cannot change a tool's input. A hook wants it to be: {_one_line(changed)}"
+        wanted = light_json.encode(changed).decode()
+        deny = f"{title} cannot change a tool's input. A hook wants it to be: {wanted}"
         changed = ask = approve = None
         lost.append("modified input: denied, the reason names it")
     if ask is not None and not can.asks:
@@ -202,9 +203,9 @@ def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -
         approve = None
         lost.append("approve: no decision")
     if deny is not None and event in _BESIDE_RESULT and event in can.context:
-        context, deny = "\n\n".join(filter(None, (deny, context))), None  # which is what a block means there
+        context, deny = "\n\n".join(filter(None, (deny, context))), None  # which is the meaning of a block there
     if deny is not None and event not in can.blocks:
-        lost.append("block: nothing follows from it")
+        lost.append("block: it has no effect")
         context = "\n\n".join(filter(None, (deny, context)))
         deny = None
     if context is not None and deny is not None:
@@ -213,13 +214,9 @@ def reply(title: str, can: Capabilities, received: Received, verdict: Verdict) -
         lost.append("context: the model does not see it")
         context = None
     if message is not None and not can.messages and event == "pre-session" and event in can.context:
-        context, message = "\n\n".join(filter(None, (context, message))), None  # better the model than nobody
-        lost.append("message: told to the model instead")
+        context, message = "\n\n".join(filter(None, (context, message))), None  # rather the model than no one
+        lost.append("message: shown to the model instead")
     if message is not None and not can.messages:
-        lost.append("message: nobody sees it")
+        lost.append("message: it is not shown")
         message = None
     return Reply(event, received.native, deny, ask, approve, changed, context, message), lost
-
-
-def _one_line(value: Any) -> str:
-    return light_json.encode(value).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The agents that Tenterhook guards are marked; what runs below one of them may not weaken the protection.
+"""Marks of the agents that Tenterhook guards: processes below a marked one may not weaken the protection.
 
 The marks are in a directory that no variable moves: `/run/user/UID/tenterhook`, else `/tmp/tenterhook-UID`.
 """
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-_FIRST = "first"  # the file that says when the first agent was marked
+_FIRST = "first"  # the file with the time at which the first agent was marked
 _INITIAL = "pid:[4026531836]"  # the kernel's number of the PID namespace in which all processes are seen
 
 
 class Unsafe(OSError):
-    """The directory of the marks is not this account's alone."""
+    """The directory of marks could have been changed by another account."""
 
 
 def mark(process: processes.Process | str) -> None:
-    """Remember a running agent, given as a process or as one is written, and where its hooks and trust are."""
+    """Mark a running agent, given as a process or in its written form, and record its hook and trust directories."""
     directory = places.marks()
     file = os.path.join(directory, str(process))
     if os.path.exists(file):
@@ -49,7 +49,7 @@ def _check(directory: str) -> None:
 
 
 def _forget_ended(directory: str) -> None:
-    """Remove the marks of processes that are gone, so that the directory does not grow."""
+    """Remove the marks of processes that have ended, so that the directory does not grow."""
     if not os.path.isdir("/proc/self"):
         return
     own = _namespace()
@@ -70,7 +70,7 @@ def _pid(name: str) -> str:
 
 
 class _Marks(NamedTuple):
-    """What was written down about each agent, by its process."""
+    """The marks of agents, by process."""
 
     here: dict[str, dict[str, Any]]  # in our PID namespace
     is_one_elsewhere: bool  # in a namespace from which we may have been started
@@ -95,26 +95,26 @@ def _marks(above: Iterable[processes.Ancestor]) -> _Marks:
 
 
 def _roots(above: Iterable[processes.Ancestor]) -> list[str]:
-    """Our file system, and those of ancestors in another mount namespace: in ours something may hide the marks."""
+    """Return our root directory and those of ancestors in another mount namespace: ours may hide the marks."""
     own = _link("/proc/self/ns/mnt")
     others = {_link(f"/proc/{each.process.pid}/ns/mnt"): f"/proc/{each.process.pid}/root" for each in above}
     return ["", *(root for namespace, root in others.items() if namespace and namespace != own)]
 
 
 def _directories() -> list[str]:
-    """Where this account's agents are marked, or were before a session manager made or removed `/run/user/UID`.
+    """Return the directories of this account's marks, also those used before `/run/user/UID` existed or after.
 
     In a user namespace the account has another number: only the owner of a directory tells whose it is.
     """
     own, user = places.marks(), os.getuid()
-    if _uid_map() not in (None, [["0", "0", "4294967295"]]):
+    if not _has_all_accounts():
         return [each for each in _all_directories() if _owner(each) == user]
     before = f"/tmp/tenterhook-{user}"  # noqa: S108
     return [own, before] if before != own and _owner(before) == user else [own]
 
 
 def _all_directories() -> Iterator[str]:
-    """The directories of every account's marks, or what others have put there."""
+    """Yield the directories of every account's marks, also such that others have made."""
     for name in _listed("/tmp"):  # noqa: S108
         if name.startswith("tenterhook-"):
             yield f"/tmp/{name}"  # noqa: S108
@@ -137,12 +137,12 @@ def _owner(path: str) -> int | None:
 
 
 def _agent_of_another(above: Iterable[processes.Ancestor]) -> str | None:
-    """For root: the mark of an ancestor that another account's agent is, as below `sudo`."""
+    """For root: return the mark of an ancestor that is another account's agent, as below `sudo`."""
     others = [each for each in _all_directories() if _owner(each)] if os.getuid() == 0 else []
     for each in above if others else ():
         name, user = str(each.process), _owner(f"/proc/{each.process.pid}")
         if any(_owner(other) == user and os.path.exists(f"{other}/{name}") for other in others):
-            return name  # nobody else can mark a process of theirs
+            return name  # only that account can mark its processes
     return None
 
 
@@ -169,7 +169,7 @@ def _is_on_root(directory: str) -> bool:
 
 
 def _start() -> str:
-    """This start of the machine or of its container: each makes its devices anew."""
+    """Identify this boot of the machine or start of its container: each creates its devices anew."""
     try:
         found = os.stat("/dev/null")
     except OSError:
@@ -178,7 +178,7 @@ def _start() -> str:
 
 
 def stay_with_agent() -> None:
-    """Below an agent that is guarded, hooks, trust and state are where the agent has them, whatever variables say."""
+    """Below a guarded agent, use the agent's directories of hooks, trust and state, whatever variables say."""
     above = processes.lineage(os.getpid())
     try:
         marks = _marks(above).here
@@ -193,7 +193,7 @@ def stay_with_agent() -> None:
 def _nearest(above: Iterable[processes.Ancestor], marks: dict[str, dict[str, Any]]) -> str | None:
     """The name of the mark of the nearest marked ancestor.
 
-    In a time namespace of its own a process is told other starts than we have written down: numbers must do.
+    In another time namespace the start times differ from the recorded ones, so process IDs are compared.
     """
     by_number = {_pid(name): name for name in marks} if _has_other_times() else {}
     for each in above:
@@ -206,23 +206,19 @@ def _nearest(above: Iterable[processes.Ancestor], marks: dict[str, dict[str, Any
 
 
 def _has_other_times() -> bool:
-    try:
-        with open("/proc/self/timens_offsets", encoding="ascii") as file:
-            return any(word not in ("monotonic", "boottime", "0") for word in file.read().split())
-    except OSError:
-        return False
+    return any(word not in ("monotonic", "boottime", "0") for word in _content("/proc/self/timens_offsets").split())
 
 
 class Refusal(NamedTuple):
-    """Why this process may not weaken the protection, and what a person can do about it."""
+    """Why this process may not weaken the protection, and the remedy."""
 
     why: str
     remedy: str
-    is_below: bool = False  # it surely is below an agent; else that cannot be ruled out
+    is_below: bool = False  # it certainly is below an agent; else that cannot be excluded
 
 
 def refusal() -> Refusal | None:
-    """Whether this process runs below an agent that is guarded, or hides whether it does."""
+    """Return a refusal if this process runs below a guarded agent, or hides whether it does; else None."""
     outside = "run it yourself, in a terminal outside the agent"
     if sys.platform == "linux" and not os.path.exists("/proc/self/stat"):
         return Refusal("cannot tell whether an agent called it: /proc is missing", "mount /proc, or " + outside)
@@ -249,7 +245,7 @@ def refusal() -> Refusal | None:
 
 
 def _namespace() -> str:
-    return _link("/proc/self/ns/pid") or ""  # macOS has none
+    return _link("/proc/self/ns/pid") or ""  # macOS has no namespaces
 
 
 def _link(path: str) -> str | None:
@@ -260,7 +256,7 @@ def _link(path: str) -> str | None:
 
 
 def _has_caller_in_other_namespace(above: Iterable[processes.Ancestor]) -> bool:
-    """Whether an ancestor is in another user namespace; of one that contains ours, the system does not tell which.
+    """Whether an ancestor is in another user namespace; the kernel hides which one if it contains ours.
 
     In a user namespace of its own a process can hide files, such as the marks, from itself.
     """
@@ -268,7 +264,7 @@ def _has_caller_in_other_namespace(above: Iterable[processes.Ancestor]) -> bool:
         return False
     own, user = _link("/proc/self/ns/user"), os.getuid()
     for each in above:
-        if each.process.pid == 1:  # of a container; it may have more rights than we have, and hides it then
+        if each.process.pid == 1:  # of a container; with more rights than ours, its namespace is hidden
             continue
         found = _link(f"/proc/{each.process.pid}/ns/user")
         if found != own and (found is not None or _owner(f"/proc/{each.process.pid}") == user):
@@ -277,18 +273,18 @@ def _has_caller_in_other_namespace(above: Iterable[processes.Ancestor]) -> bool:
 
 
 def _is_alone_in_namespace() -> bool:
-    """Whether at most one account exists for us, as in what `unshare -r` makes; containers have more."""
+    """Whether our user namespace has at most one account, as after `unshare -r`; containers have more."""
     found = _uid_map()
     return found is not None and sum(int(line[2]) for line in found) <= 1
 
 
 def _has_all_accounts() -> bool:
-    """Whether we are in no user namespace but the first, in which accounts have their own numbers."""
+    """Whether we are in the initial user namespace, in which accounts have their own numbers."""
     return _uid_map() in (None, [["0", "0", "4294967295"]])
 
 
 def _uid_map() -> list[list[str]] | None:
-    """The accounts of our user namespace: each range with its first number here, outside, and its length."""
+    """Return the ranges of our user namespace: first number inside, first number outside, length."""
     try:
         with open("/proc/self/uid_map", encoding="ascii") as file:
             return [line.split() for line in file]
@@ -296,7 +292,7 @@ def _uid_map() -> list[list[str]] | None:
         return None
 
 
-# What begins a session for a person, or runs what a person has asked to be run; the first kind belongs to root.
+# Programs that start a session, or what a person scheduled; those of the first kind run as root.
 _STARTERS_OF_ROOT = frozenset(("sshd", "sshd-session", "login", "cron", "crond", "atd", "anacron"))
 _STARTERS = frozenset(("tmux: server", "screen", "mosh-server"))
 _INITS = frozenset(
@@ -307,7 +303,7 @@ _INITS = frozenset(
 def _is_orphan(above: Sequence[processes.Ancestor], marks: Iterable[str]) -> bool:
     """Whether the ancestors end at init, without a terminal, a login, a schedule, a service or a container's start.
 
-    Only what began after an agent was guarded can be one that such an agent left behind.
+    Only a process that started after an agent was marked can have been left behind by one.
     """
     since = _since_first(places.marks())
     if since is None or not above or above[-1].process.pid != 1:  # entered from outside, as `docker exec` does
@@ -333,15 +329,11 @@ def _is_alive(name: str) -> bool:
 
 
 def _is_service(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/cgroup", encoding="utf-8", errors="replace") as file:
-            return any(line.rstrip().endswith(".service") for line in file)
-    except OSError:
-        return False
+    return any(line.rstrip().endswith(".service") for line in _content(f"/proc/{pid}/cgroup").split("\n"))
 
 
 def _since_first(directory: str) -> int | None:
-    """When the first agent was marked, as processes count their starts; None if none was since the machine started."""
+    """Return when the first agent was marked, in clock ticks since boot; None if none was since then."""
     try:
         with open(os.path.join(directory, _FIRST), encoding="ascii") as file:
             boot, ticks = file.read().split()
@@ -351,8 +343,13 @@ def _since_first(directory: str) -> int | None:
 
 
 def _boot() -> str:
+    return _content("/proc/sys/kernel/random/boot_id").strip() or "-"
+
+
+def _content(path: str) -> str:
+    """Return the text of a file in `/proc`; an empty string if it cannot be read."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
-        return "-"
+        return ""

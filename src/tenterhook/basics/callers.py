@@ -1,6 +1,6 @@
-"""The caller that an event is answered for: its process, and its variables, which a repository may have set.
+"""The caller of an event: the process that waits for the answer, and its variables, which a repository may have set.
 
-Mostly that is the process that started this one. The daemon answers for others, and makes a `Caller` for each.
+Without the daemon that is this process; the daemon answers other processes, and makes a `Caller` for each.
 
 Nothing is imported here that slows down the start of the bridge.
 """
@@ -21,7 +21,7 @@ _VARIABLES: MutableMapping[bytes, bytes] = getattr(os.environb, "_data", os.envi
 
 
 class Caller:
-    """Who an event is answered for; without arguments, this process, started by a person."""
+    """The process that an event is answered for; without arguments, this process, started by a person."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class Caller:
         cancel: Cancel | None = None,
         make_ready: Callable[[Caller], None] | None = None,
     ) -> None:
-        """`given` are the variables of an agent that runs us. `pid` is a process that waits for the daemon's answer.
+        """`given`: the variables of the agent that runs us. `pid`: the process that waits for the daemon's answer.
 
-        `make_ready` is called before hooks run for that process; `cancel` is set when it is no longer to be answered.
+        `make_ready` is called before hooks run for that process; `cancel` is set when it no longer waits.
         """
         self._pid = pid
         self.given = given
@@ -80,15 +80,15 @@ class Caller:
             return "/"
 
 
-THIS = Caller()  # this process; what it answers is always its own
+THIS = Caller()  # this process, with its own variables
 
 
-# What our own processes take from an agent: how people write, and what time it is.
+# The variables that our own processes keep from an agent: language, time zone, account.
 _KEPT = frozenset((b"LANG", b"LANGUAGE", b"LOGNAME", b"TZ", b"USER"))
 
 
 def drop_untrusted_env() -> Caller:
-    """Unset an agent's variables, but for a few that decide nothing; return the agent as the caller."""
+    """Unset an agent's variables, except language, time zone and account; return the agent as the caller."""
     caller = Caller(given=dict(_VARIABLES))
     unset = os.unsetenv
     for name in caller.given or ():
@@ -115,7 +115,7 @@ SHELLS = frozenset(
         *(b"fish", b"nu", b"pwsh", b"elvish", b"xonsh", b"osh", b"ysh"),
     )
 )
-# What is no agent: it runs the shell of a person who tries the entry by hand, or a schedule.
+# Programs that are no agents: they run the shell of a person who tries the entry by hand, or scheduled commands.
 _NO_AGENTS = frozenset(
     (
         *(b"sshd", b"sshd-session", b"dropbear", b"login", b"su", b"sudo", b"doas", b"runuser", b"cron", b"crond"),
@@ -127,17 +127,17 @@ _NO_AGENTS = frozenset(
 
 
 def agent_above(pid: int) -> str | None:
-    """Return the agent's process above one, as `guarded` names it; None if a person's shell runs it, or if unknown."""
-    mine = process = pid
+    """Return the agent's process above one, as `agent_marks` names it; None below a person's shell, or if unknown."""
+    process = pid
     try:
-        while process > 1 or (process == 1 and _is_in_container()):  # an agent may be all that a container runs
+        while process > 1 or (process == 1 and _is_in_container()):  # an agent may be the first process of a container
             with open(f"/proc/{process}/stat", "rb", buffering=0) as file:
                 head, _, tail = file.read().rpartition(b")")
             fields = tail.split()
             name = head.partition(b"(")[2]
             if name in _NO_AGENTS or (name in SHELLS and fields[4] != b"0" and int(fields[3]) == process):
                 return None  # a shell that leads the session of a terminal is a person's
-            if process != mine and name not in SHELLS:
+            if process != pid and name not in SHELLS:
                 return f"{process}.{fields[19].decode()}"
             process = int(fields[1])
     except (OSError, ValueError, IndexError):

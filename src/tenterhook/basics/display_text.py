@@ -1,4 +1,4 @@
-"""Text as a person may safely look at it: nothing in it moves the cursor, changes colours or reverses the order."""
+"""Text made safe to display: nothing in it moves the cursor, changes colours or reverses the direction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 _KEPT = "\n\t"
 _LAST_LINES = 5  # of what a failed hook wrote to stderr
 _LONGEST_LINE = 400  # characters
-# Not of the categories that say so, and yet nothing to be seen: fillers, blanks, selectors, joiners.
+# Invisible characters of other categories: fillers, blanks, selectors, joiners.
 _BLANKS = frozenset(
     (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
 )
@@ -17,7 +17,7 @@ LEFT_OUT = "…"
 
 
 def is_hidden(char: str) -> bool:
-    """Whether a character cannot be seen for what it is: it moves, reverses, joins, is blank or is nothing at all."""
+    """Whether a character is invisible or changes how others are shown."""
     return char != " " and (unicodedata.category(char) in _HIDDEN or ord(char) in _BLANKS)
 
 
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same for a name: not even a line break is left to pass for something else."""
+    """The same on one line: line breaks and tabs are escaped too."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
@@ -39,14 +39,14 @@ def text_of(data: bytes) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text, with their newlines. Nothing else ends a line: form feeds and U+2028 are characters."""
+    """The lines of a text, with their newlines. Only a newline ends a line; form feeds and U+2028 do not."""
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
 
 
 def with_stderr(said: str, stderr: str) -> str:
-    """Why a hook failed, and below it the last lines of what it wrote to stderr. Not made visible yet."""
+    """Why a hook failed, followed by the last lines of its stderr. Nothing is escaped yet."""
     lines = stderr.rstrip().splitlines()
     if not lines:
         return said
@@ -62,12 +62,12 @@ def columns(text: str) -> int:
 
 
 def fitted(line: str, width: int) -> str:
-    """A line that fits into so many columns: the end of a longer one is left out."""
+    """A line that fits into `width` columns: the end of a longer one is left out."""
     return line if columns(line) <= width else _beginning(line, width - columns(LEFT_OUT)).rstrip() + LEFT_OUT
 
 
 def without_middle(line: str, width: int) -> str:
-    """A line that fits into so many columns: the middle of a longer one is left out."""
+    """A line that fits into `width` columns: the middle of a longer one is left out."""
     if columns(line) <= width:
         return line
     kept = max(width - columns(LEFT_OUT), 2)

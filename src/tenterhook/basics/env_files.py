@@ -1,14 +1,13 @@
 """Env files: `NAME=value` lines that pre-session hooks write for the rest of the session (PROTOCOL 5).
 
 A session's own env file is private. The one of a project (`.kimi/env`) lies in the repository, which must not set
-variables: of its lines those count that a hook has just added, and those that a hook added when an earlier session
-started. Which these are is kept in our own state directory, as hashes, by the file that defines the hook.
+variables: only those of its lines count that a hook has just added, or that a hook added when an earlier session
+started. Hashes of these lines are kept in our state directory, by the file that defines the hook.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 
 from . import env_policy, light_json, places, private_files, protected_places
 
@@ -20,35 +19,24 @@ _LONGEST = 1024 * 1024  # bytes that are read
 _MOST_KEPT = 1000  # lines of one defining file
 _A_YEAR = 365 * 86400  # seconds
 
-# What a hook may not set for those that come after it, besides what decides which code they run.
+# Names that a hook may not set for later hooks, besides those of `env_policy`.
 _REFUSED = r"PATH|ENV|TENTERHOOK_.*|KIMI_.*"
 _ASSIGNMENT = r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)"
 
 
 def of_project(work_dir: str) -> str:
-    """Where S0's hooks write variables to."""
+    """Return the env file of a project, which hooks of other programs write to."""
     return os.path.join(work_dir, ".kimi", "env")
 
 
 def lines(file: str) -> list[str]:
-    """The lines of an env file; the last is what stands behind the last line end."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return []
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return []
-        with open(descriptor, "rb", closefd=False) as stream:
-            return stream.read(_LONGEST).decode("utf-8", "surrogateescape").split("\n")
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
+    """Return the lines of an env file; the last is what follows the last line end, mostly nothing."""
+    data = private_files.read_regular(file, _LONGEST)
+    return [] if data is None else data.decode("utf-8", "surrogateescape").split("\n")
 
 
 def end_last_line(file: str) -> None:
-    """So that what the next hook adds is a line of its own."""
+    """End the file's last line, so that the next hook's first line is a line of its own."""
     try:
         with open(file, "r+b") as stream:
             if stream.seek(0, os.SEEK_END) and stream.seek(-1, os.SEEK_END) >= 0 and stream.read(1) != b"\n":
@@ -58,7 +46,7 @@ def end_last_line(file: str) -> None:
 
 
 def added(old: list[str], new: list[str]) -> list[str]:
-    """The lines of a file that were not in it before."""
+    """Return the lines of a file that were not in it before."""
     whole, rest = old[:-1], "".join(old[-1:])
     if old and len(new) >= len(old) and new[: len(whole)] == whole and new[len(whole)].startswith(rest):
         # appended to: where the last line had no end, only what came behind it was added
@@ -76,7 +64,7 @@ def added(old: list[str], new: list[str]) -> list[str]:
 
 
 def assignment(line: str) -> tuple[str | None, str, str | None]:
-    """The name and value that a line sets, or why it sets nothing; a comment has neither."""
+    """Return the name and value that a line sets, and why it is refused; all empty for a comment."""
     line = line.strip()
     if not line or line.startswith("#"):
         return None, "", None
@@ -86,7 +74,7 @@ def assignment(line: str) -> tuple[str | None, str, str | None]:
     if not found or "\0" in line:
         return None, "", f"env file: not NAME=value: {line[:60]!r}"
     name, value = found[1], found[2]
-    moves_settings = name in protected_places.MOVED  # guards would protect what is not there
+    moves_settings = name in protected_places.MOVED  # guards would protect the wrong files
     if moves_settings or re.fullmatch(_REFUSED, name) or env_policy.is_from_record(name.encode()):
         return None, "", f"env file: {name} may not be set by a hook"
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
@@ -95,13 +83,13 @@ def assignment(line: str) -> tuple[str | None, str, str | None]:
 
 
 def left_out(file: str, known: dict[str, str]) -> list[str]:
-    """The names that a project's env file would set otherwise than the session's variables have it."""
+    """Return the names that a project's env file would set to another value than the session has."""
     set_there = (assignment(line)[:2] for line in lines(file))
     return list(dict.fromkeys(name for name, value in set_there if name and known.get(name) != value))
 
 
 def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[str]:
-    """The lines of a project's env file that count, now that hooks defined in these files have run; remembers them."""
+    """Return the lines of a project's env file that count after hooks of these files have run, and store them."""
     new = lines(file)
     if not new or not sources:
         return added(old, new)
@@ -116,7 +104,7 @@ def accepted_lines(file: str, old: list[str], sources: Collection[str]) -> list[
                 os.utime(kept_in)  # it is in use, so that it is not forgotten
             private_files.forget_old(directory, _A_YEAR)
             return _accepted_lines(kept_in, old, new, sources)
-    except OSError:  # nowhere to keep it: what was just added counts
+    except OSError:  # nothing can be stored: only lines just added count
         return added(old, new)
 
 
@@ -137,7 +125,7 @@ def _accepted_lines(kept_in: str, old: list[str], new: list[str], sources: Colle
 
 
 def _kept(kept_in: str) -> dict[str, list[str]]:
-    """What hooks have added, by the file that defines them."""
+    """Return the hashes of lines that hooks have added, by the file that defines the hook."""
     data = private_files.read(kept_in)
     try:
         kept = light_json.loads(data.decode()) if data else {}
@@ -150,7 +138,7 @@ def _kept(kept_in: str) -> dict[str, list[str]]:
 
 
 def _digests(of: Iterable[str]) -> dict[str, str]:
-    """Lines by their hash: what they hold may be secret."""
+    """Return lines by their hash: they may contain secrets."""
     import hashlib
 
     texts = (line.strip() for line in of)

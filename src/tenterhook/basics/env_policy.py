@@ -1,4 +1,4 @@
-"""Variables that decide which code a program runs, or whom it believes, before the program itself does.
+"""Environment variables that decide which code a program runs, or which certificates it trusts.
 
 Agents let a repository set variables. This is the one table of those that are never taken from an agent: the launcher
 unsets them, hooks get them as they were at `install`, and hooks may not set them for each other.
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # What acts on any program as it starts, on Python, on Perl or on OpenSSL: the launcher unsets these before it starts
-# one. Not `SHELLOPTS` and `BASHOPTS`, which bash does not let go: it would end.
+# one. Not `SHELLOPTS` and `BASHOPTS`: they are read-only in bash, which would exit.
 AT_START = (
     *(b"LD_PRELOAD", b"LD_LIBRARY_PATH", b"LD_AUDIT", b"LD_BIND_NOT", b"LD_BIND_NOW", b"LD_DEBUG", b"LD_DEBUG_OUTPUT"),
     *(b"LD_DYNAMIC_WEAK", b"LD_HWCAP_MASK", b"LD_ORIGIN_PATH", b"LD_PREFER_MAP_32BIT_EXEC", b"LD_PROFILE"),
@@ -75,32 +75,32 @@ _KINDS = (
     *(b"LUA_", b"GEM_", b"BUNDLE_", b"BUN_", b"DENO_", b"TS_NODE_", b"npm_config_", b"NPM_CONFIG_", b"DOTNET_"),
     *(b"CORECLR_", b"COMPlus_", b"ERL_", b"JULIA_", b"R_", b"PIP_", b"UV_", b"CARGO_", b"RUSTC_", b"RUSTUP_"),
     *(b"SSH_ASKPASS", b"RSYNC_", b"CLOUDSDK_PYTHON", b"ANSIBLE_", b"TF_CLI_", b"YARN_"),
-    # which version a shim starts, and what it runs before
+    # which version a shim starts, and what it runs first
     *(b"PYENV_", b"RBENV_", b"NODENV_", b"GOENV_", b"JENV_", b"PLENV_", b"PHPENV_", b"ASDF_", b"MISE_", b"VOLTA_"),
     *(b"FNM_", b"PROTO_"),
 )
-_SECRETS = (b"_TOKEN", b"_PASSWORD", b"_SECRET", b"_API_KEY")  # they decide nothing, and are not to be written down
-_OURS = b"TENTERHOOK_"  # ours alone to say
+_SECRETS = (b"_TOKEN", b"_PASSWORD", b"_SECRET", b"_API_KEY")  # they decide nothing, and must not be stored
+_OURS = b"TENTERHOOK_"  # set by us only
 _MOST = 512 * 1024  # bytes of an agent's variables that hooks inherit; the system allows 2 MiB for everything
-_MOST_LINKS = 40  # as the system has it
-_MOST_TOLD = 16 * 1024  # bytes of an agent's other values that hooks are told; escaped, they become six times as many
-CHAIN = b"TENTERHOOK_CHAIN"  # believed as far as the system confirms it
+_MOST_LINKS = 40  # as in the kernel
+_MOST_SENT = 16 * 1024  # bytes of an agent's other values that hooks are sent; escaping makes them six times as many
+CHAIN = b"TENTERHOOK_CHAIN"  # used as far as the ancestors of the process confirm it
 
 
 def is_from_record(name: bytes) -> bool:
-    """Whether a variable comes from the time of `install`, and never from an agent or from a hook."""
+    """Whether a variable is taken from the record of `install`, never from an agent or a hook."""
     return name in _NAMES or (name.startswith(_KINDS) and not name.endswith(_SECRETS))
 
 
 def of_person(environ: Mapping[bytes, bytes]) -> Iterator[tuple[str, str]]:
-    """What `install` records of a person's variables, besides `PATH`."""
+    """Yield the variables that `install` records, besides `PATH`."""
     for name, value in environ.items():
         if is_from_record(name):
             yield os.fsdecode(name), os.fsdecode(value)
 
 
 def for_own_process(environ: Mapping[str, str]) -> dict[str, str]:
-    """What a process of ours that runs in the background has of a caller's environment."""
+    """Return the variables of a caller that a background process of ours gets."""
     return {
         name: value
         for name, value in environ.items()
@@ -118,14 +118,14 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")  # in either c
 
 
 def inherited(given: Mapping[bytes, bytes], record: Mapping[str, Any], directory: str) -> dict[bytes, bytes]:
-    """What hooks inherit of an agent's variables. `directory`: where the agent is."""
+    """Return the variables that hooks inherit from an agent in `directory`."""
     kept = {
         name: value
         for name, value in given.items()
         if not (name.startswith(_OURS) or is_from_record(name)) or name == CHAIN
     }
     for bus in (b"DBUS_SESSION_BUS_ADDRESS", b"DBUS_SYSTEM_BUS_ADDRESS", b"DBUS_STARTER_ADDRESS"):
-        if b"unixexec" in kept.get(bus, b""):  # a program in the place of a socket
+        if b"unixexec" in kept.get(bus, b""):  # a program instead of a socket
             del kept[bus]
     left = _MOST - sum(map(len, kept.values()))
     while left < 0:  # a hook could not be started with them
@@ -137,7 +137,7 @@ def inherited(given: Mapping[bytes, bytes], record: Mapping[str, Any], directory
 
 
 def recorded(given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> dict[bytes, bytes]:
-    """What comes from the record; one of an earlier version has no `HOME` and no `XDG_*`."""
+    """Return the variables of a record; one of an earlier version has no `HOME` and no `XDG_*`."""
     home = record["home"]
     found = {"HOME": home}
     for kind, usual in (("config", ".config"), ("state", ".local/state/tenterhook"), ("cache", ".cache/tenterhook")):
@@ -145,7 +145,7 @@ def recorded(given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> dict[by
             found[f"XDG_{kind.upper()}_HOME"] = record[kind].removesuffix("/tenterhook")
     found |= record.get("steering", {})
     found |= record.get("environment", {})
-    if not os.path.isdir(found.get("TMPDIR", "/")):  # that of a login that is over
+    if not os.path.isdir(found.get("TMPDIR", "/")):  # of a session that has ended
         del found["TMPDIR"]
     encoded = {os.fsencode(name): os.fsencode(value) for name, value in found.items()}
     runtime = b"/run/user/%d" % os.getuid()
@@ -156,34 +156,34 @@ def recorded(given: Mapping[bytes, bytes], record: Mapping[str, Any]) -> dict[by
 
 
 def changed(given: Mapping[bytes, bytes], made: Mapping[bytes, bytes]) -> dict[str, str | bool | None]:
-    """What an agent has in variables that are otherwise in its hooks: its value, None if it has none.
+    """Return the agent's values of variables that differ in its hooks, None for one that the agent has not set.
 
-    True if its value is too long to be told. Where there are too many of them, `*` stands for any name.
+    A value that is too long is given as True; if there are too many variables, `*` stands for all names.
     """
     found: dict[str, str | bool | None] = {}
-    left = _MOST_TOLD
-    for name in {**given, **made}:
-        value = given.get(name)
-        if value != made.get(name) and name.isascii() and name.decode().isidentifier():
-            found[name.decode()] = None if value is None else os.fsdecode(value)
-            left -= len(name) + len(value or b"") + 8
+    left = _MOST_SENT
+    for variable in {**given, **made}:
+        value = given.get(variable)
+        if value != made.get(variable) and variable.isascii() and variable.decode().isidentifier():
+            found[variable.decode()] = None if value is None else os.fsdecode(value)
+            left -= len(variable) + len(value or b"") + 8
     if left < 0:
         longest = sorted(
             (each for each in found.items() if isinstance(each[1], str)), key=lambda each: -len(str(each[1]))
         )
-        for told, text in longest:
+        for name, text in longest:
             if left < 0:
-                found[told], left = True, left + len(os.fsencode(str(text)))
+                found[name], left = True, left + len(os.fsencode(str(text)))
     return found if left >= 0 else {"*": True}
 
 
 def absolute_only(path: bytes) -> bytes:
-    """A `PATH` without what depends on the working directory, which is the project's."""
+    """Return a `PATH` without relative entries, which would be directories of the project."""
     return b":".join(each for each in path.split(b":") if each.startswith(b"/"))
 
 
 def _path(recorded: bytes, given: bytes, project: bytes | None) -> bytes:
-    """First what was there at `install`; of the rest nothing that is the project's. Its own entries come last."""
+    """Return the recorded `PATH`, then the agent's entries outside the project; recorded ones inside it come last."""
     known = recorded.split(b":")
     more = [each for each in given.split(b":") if each.startswith(b"/") and each not in known]
     more = [each for each in more if not _is_of_process(each)]
@@ -195,7 +195,7 @@ def _path(recorded: bytes, given: bytes, project: bytes | None) -> bytes:
 
 
 def _is_of_process(place: bytes) -> bool:
-    """Whether a path goes by way of `/proc` or `/dev`, where `/proc/self/cwd` is another directory for each process."""
+    """Whether a path leads through `/proc` or `/dev`: `/proc/self/cwd` is another directory for each process."""
     names, at, links = place.split(b"/")[::-1], b"", 0
     while names:
         name = names.pop()
@@ -224,7 +224,7 @@ def _is_inside(place: bytes, directory: bytes) -> bool:
 
 
 def _project(directory: str, home: str) -> bytes | None:
-    """The repository that a directory belongs to, else the directory; None for the home and what is around it."""
+    """Return the repository of a directory, else the directory; None for the home and directories above it."""
     path = os.path.realpath(directory)
     ends = ("/", os.path.realpath(home))
     while path not in ends:

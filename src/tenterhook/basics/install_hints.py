@@ -1,7 +1,7 @@
-"""How what an optional part needs is installed into this copy of Tenterhook, as a command that a person can run.
+"""The command that installs an extra's packages into this copy of Tenterhook.
 
 pipx, uv and pip each keep an environment in their own way, and this copy may come from an index, a wheel or a checkout:
-its requirements are installed by name wherever that works, since the place it came from may be gone.
+its requirements are installed by name wherever that works, since its source may no longer exist.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SOURCE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra's packages where this copy runs."""
+    """Return the command that installs an extra's packages into this environment."""
     receipt = os.path.join(sys.prefix, "uv-receipt.toml")
     if os.path.exists(receipt):
         return shlex.join(_uv_tool(extra, receipt))
@@ -32,7 +32,7 @@ def install_command(extra: str) -> str:
 
 
 def _uv_tool(extra: str, receipt: str) -> list[str]:
-    """For a tool of uv's; where that cannot be said in full, what the extra needs goes into its environment."""
+    """Return the command for a tool of uv; if it cannot be repeated, one that installs into its environment."""
     try:
         again = _uv_tool_again(extra, receipt)
     except (OSError, AttributeError, KeyError, TypeError, ValueError):  # a receipt that another version of uv wrote
@@ -41,7 +41,7 @@ def _uv_tool(extra: str, receipt: str) -> list[str]:
 
 
 def _uv_tool_again(extra: str, receipt: str) -> list[str] | None:
-    """uv makes a tool's environment anew from what it is told: the same as before, and the extra."""
+    """Return the tool's installation with the extra added, or None: uv makes its environment anew."""
     with open(receipt, "rb") as file:
         ours, *others = tomllib.load(file)["tool"]["requirements"]
     if not all(map(_is_plain, others)):
@@ -60,7 +60,7 @@ def _uv_tool_again(extra: str, receipt: str) -> list[str] | None:
 
 
 def _is_plain(requirement: dict[str, Any]) -> bool:
-    """Whether it is known by its name, and comes from an index."""
+    """Whether a requirement is given by name, from an index."""
     return requirement.keys() <= {"name", "extras", "specifier"}
 
 
@@ -70,7 +70,7 @@ def _as_text(requirement: dict[str, Any]) -> str:
 
 
 def _run_once(extra: str) -> list[str] | None:
-    """From `uvx` or `pipx run`, whose environments are made for one run: that run again, with the extra."""
+    """Return `uvx` or `pipx run` with the extra, if this environment was made for one run."""
     source = _local_source() or _NAME
     if re.search(r"/uv/(?:archive|environments|builds)-v", sys.prefix):
         return ["uvx", "--from", f"{source}[{extra}]", _NAME]
@@ -80,7 +80,7 @@ def _run_once(extra: str) -> list[str] | None:
 
 
 def _pip() -> list[str]:
-    """pip as it installs where we are."""
+    """Return the pip command for this environment."""
     if find_spec("pip") is None:
         return ["uv", "pip", "install", "--python", sys.executable]
     command = [sys.executable, "-m", "pip", "install"]
@@ -88,12 +88,12 @@ def _pip() -> list[str]:
 
     in_venv = sys.prefix != sys.base_prefix
     if not in_venv and os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")):
-        command.append("--break-system-packages")  # as it must have been for us
+        command.append("--break-system-packages")  # as it was for Tenterhook itself
     return command
 
 
 def _what(extra: str) -> list[str]:
-    """What pip is to install: an editable checkout with its extra, else the packages by name."""
+    """Return what pip installs: an editable checkout with its extra, else the packages by name."""
     if _distribution() is None and os.path.exists(os.path.join(_SOURCE, "pyproject.toml")):
         return ["-e", f"{_SOURCE}[{extra}]"]
     source = _local_source()
@@ -104,7 +104,7 @@ def _what(extra: str) -> list[str]:
 
 
 def _local_source() -> str | None:
-    """The checkout or wheel that this copy was installed from, if it is still there."""
+    """Return the checkout or wheel that this copy was installed from, or None if it does not exist."""
     url = _direct_url().get("url")
     if not isinstance(url, str) or not url.startswith("file://"):
         return None
@@ -115,7 +115,7 @@ def _local_source() -> str | None:
 
 
 def _direct_url() -> dict[str, Any]:
-    """What the installer noted about where this copy came from; nothing, if it came from an index."""
+    """Return what the installer recorded about the source of this copy; empty if it came from an index."""
     found = _distribution()
     try:
         about = json.loads((found.read_text("direct_url.json") if found else None) or "{}")
@@ -125,7 +125,7 @@ def _direct_url() -> dict[str, Any]:
 
 
 def _requirements(extra: str) -> list[str]:
-    """What an extra needs, by name; the extra itself if nothing is known of it."""
+    """Return the requirements of an extra by name; the extra itself if they are unknown."""
     found = _distribution()
     wanted = re.compile(rf"\bextra\s*==\s*['\"]{re.escape(extra)}['\"]").search
     parts = [each.partition(";") for each in (found.requires if found else None) or ()]

@@ -1,4 +1,4 @@
-"""The record that `install` writes for each agent, as every reader reads it.
+"""Reading the record that `install` writes for each agent.
 
 Nothing is imported here that slows down the start of the bridge.
 """

@@ -1,7 +1,7 @@
-"""JSON on the path that an agent waits for: reading, writing, and any Python value as plain JSON or as text.
+"""JSON on the path of an event: reading, writing, and any Python value as plain JSON or as text.
 
-`json` imports `re`, which doubles the start of an interpreter, so the parts of it that are written in C are used alone.
-What these functions read and write is what `json` does; where its parts in C are missing or changed, it is used itself.
+`json` imports `re`, which doubles the start of an interpreter, so only its parts written in C are used.
+The results are those of `json`; where its parts in C are missing or changed, it is used itself.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ try:
         def parse_constant(name: str) -> float:
             return float(name.replace("Infinity", "inf"))
 
-    _scan = _json.make_scanner(_Context)  # type: ignore[arg-type]  # any object with these attributes will do
+    _scan = _json.make_scanner(_Context)  # type: ignore[arg-type]  # any object with these attributes
     _quoted = {True: _json.encode_basestring_ascii, False: _json.encode_basestring}
     _make_encoder = _json.make_encoder
     _encode = _make_encoder({}, None, _quoted[True], None, ": ", ", ", True, False, True)
     if "".join(_encode({"a": [1.5]}, 0)) != '{"a": [1.5]}':
-        raise ImportError("not the encoder we know")
-except (ImportError, AttributeError, TypeError):  # another Python, or another version of it
+        raise ImportError("unknown encoder")
+except (ImportError, AttributeError, TypeError):  # another implementation or version of Python
     _scan = None
 
 
 def loads(text: str) -> Any:
-    """The value that a JSON text stands for; raises `ValueError`, or `RecursionError` for one that nests too deeply."""
+    """Return the value of a JSON text; raise `ValueError`, or `RecursionError` if it nests too deeply."""
     if _scan is None:
         import json
 
@@ -52,7 +52,7 @@ def loads(text: str) -> Any:
         value, end = _scan(text, start)
     except StopIteration as error:
         raise ValueError(f"no JSON value at character {error.value}") from None
-    except SystemError:  # it takes its error from `json.decoder`, and has none to raise while that is not imported
+    except SystemError:  # the scanner raises an error of `json.decoder`, which is not imported
         import json
 
         return json.loads(text)
@@ -64,7 +64,7 @@ def loads(text: str) -> Any:
 def dumps(
     value: Any, *, ascii_only: bool = True, sort_keys: bool = False, default: Callable[[Any], Any] | None = None
 ) -> str:
-    """The value as JSON on one line, with a space after each colon and comma."""
+    """Return the value as JSON on one line, with a space after each colon and comma."""
     if _scan is None:
         import json
 
@@ -84,9 +84,9 @@ _LONGEST_INTEGER = 10_000  # bits
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """The value as JSON can hold it: models and dataclasses as objects, anything else as its string form.
+    """Return the value as plain JSON: models and dataclasses as objects, anything else as its string form.
 
-    Raises `BadEvent` for a value that nests deeper than any parser of a hook would read.
+    Raises `BadEvent` for a value that nests deeper than the parsers of hooks read.
     """
     kind = type(value)
     if kind is str or kind is bool or value is None:
@@ -98,9 +98,9 @@ def plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item, depth + 1) for item in value]
     if isinstance(value, float):
-        return float(value) if value - value == 0 else str(value)  # nan and the infinities are no JSON
+        return float(value) if value - value == 0 else str(value)  # JSON has no nan and no infinities
     if isinstance(value, int):
-        # Python refuses to write a number of thousands of digits in any form but this
+        # Python refuses to write a number of thousands of digits in decimal
         return int(value) if value.bit_length() < _LONGEST_INTEGER else hex(value)
     if isinstance(value, str):
         return str(value)
@@ -128,25 +128,25 @@ def same(one: Any, other: Any) -> bool:
 
 
 def encode(value: Any) -> bytes:
-    """Plain JSON as one line of UTF-8, with a space after each colon and comma: scripts look for `"key": "`."""
+    """Return plain JSON as one line of UTF-8, with a space after each colon and comma: scripts look for `"key": "`."""
     try:
         return dumps(value, ascii_only=False).encode()
-    except UnicodeEncodeError:  # a lone surrogate, such as an undecodable file name, has only its escaped form
+    except UnicodeEncodeError:  # a lone surrogate, as in an undecodable file name, can only be escaped
         return dumps(value).encode()
 
 
 def printable(value: str) -> str:
-    """The string with lone surrogates replaced, so that every stream and file can hold it."""
+    """Return the string with lone surrogates replaced, so that it can be encoded."""
     return value.encode("utf-8", "replace").decode()
 
 
 def text(value: Any) -> str:
-    """A string as it is, any other plain value in its JSON form."""
+    """Return a string as it is, any other plain value as JSON."""
     return value if isinstance(value, str) else dumps(value, ascii_only=False)
 
 
 def prompt_text(prompt: Any) -> str:
-    """A prompt's text, given as a string or as a list of content parts."""
+    """Return the text of a prompt, which is a string or a list of content parts."""
     if isinstance(prompt, list):
         parts = [part.get("text") if isinstance(part, dict) else part for part in prompt]
         return "\n".join(part for part in parts if isinstance(part, str))
@@ -154,7 +154,7 @@ def prompt_text(prompt: Any) -> str:
 
 
 def input_texts(value: Any) -> list[str]:
-    """Each string value of a tool's input, nested ones too; numbers and booleans in their JSON form."""
+    """Return each string of a tool's input, nested ones too; numbers and booleans as JSON."""
     if value is None:
         return []
     if not isinstance(value, dict):

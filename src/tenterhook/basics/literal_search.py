@@ -1,6 +1,6 @@
-"""Expressions that are nothing but words, such as `Shell`, `Write|Edit` or `^Bash$`: they need no expression engine.
+"""Regular expressions that are alternatives of literal words, such as `Shell`, `Write|Edit` or `^Bash$`.
 
-Most matchers are of this kind, and importing an engine costs an agent as much as starting an interpreter. Nothing is
+Most matchers are of this kind, and importing `re` costs as much as starting an interpreter. Nothing is
 imported here, and a word is a plain tuple: an index of hooks keeps them as they are.
 """
 
@@ -10,15 +10,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    Word = tuple[str, bool, bool]  # a text, to be found at the start, at the end, both or anywhere
+    Word = tuple[str, bool, bool]  # a text, and whether it is anchored at the start and at the end
 
-_MEAN_THEMSELVES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ ,/:;<>=!@#%&~\"'-")
+_LITERAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ ,/:;<>=!@#%&~\"'-")
 _MOST_REMEMBERED = 4096
 _WORDS: dict[str, tuple[Word, ...] | None] = {}
 
 
 def words(expression: str) -> tuple[Word, ...] | None:
-    """The alternatives of an expression, or None if it is more than words. The same in either dialect."""
+    """Return the alternatives of an expression, or None if it has more than words. The same in both dialects."""
     if expression not in _WORDS:
         if len(_WORDS) >= _MOST_REMEMBERED:
             _WORDS.clear()
@@ -43,11 +43,11 @@ def _words(expression: str) -> tuple[Word, ...] | None:
 
 
 def _is_plain(text: str) -> bool:
-    return _MEAN_THEMSELVES.issuperset(text)
+    return _LITERAL.issuperset(text)
 
 
 def search(dialect: str, expression: str) -> Callable[[str], bool] | None:
-    """A function that tells whether a text holds one of the words; None if the expression is more than words."""
+    """Return a function that searches a text for the words; None if the expression has more than words."""
     alternatives = words(expression)
     if alternatives is None:
         return None
@@ -55,7 +55,7 @@ def search(dialect: str, expression: str) -> Callable[[str], bool] | None:
 
 
 def found(dialect: str, alternatives: Iterable[Word], text: str) -> bool:
-    """Whether a text holds one of the words."""
+    """Whether a text contains one of the words."""
     # in Python `$` also matches before a newline at the end
     ends = (text, text.removesuffix("\n")) if dialect == "python" else (text,)
     for word, at_start, at_end in alternatives:
@@ -68,28 +68,27 @@ def found(dialect: str, alternatives: Iterable[Word], text: str) -> bool:
 
 
 def needed(expression: str) -> tuple[Word, ...] | None:
-    """Words, one of which is in every text that an expression is found in; None if a look does not tell.
+    """Return words of which every matching text contains at least one; None if they cannot be determined.
 
-    So most calls that no expression is for are told from the others without an engine: `git push.*--force` is not
-    found where there is no `git push`.
+    Most texts are ruled out by them without `re`: `git push.*--force` cannot match a text without `git push`.
     """
     if "(?" in expression.replace("(?:", "") or "[]" in expression or "[^]" in expression:
-        return None  # flags, names, looking around; a class that the dialects read differently
+        return None  # flags, groups, lookarounds; a class that the dialects read differently
     longest = []
     for runs in _runs(expression):
         word = max(runs, key=len)
-        if len(word) < _TELLING:
+        if len(word) < _SHORTEST:
             return None
         longest.append((word, False, False))
     return tuple(longest) or None
 
 
-_TELLING = 2  # a single character is found in almost any text
+_SHORTEST = 2  # a single character is found in almost any text
 _CLASSES = frozenset("dDwWsSbB")
 
 
 def _runs(expression: str) -> list[list[str]]:
-    """For each alternative its runs of characters that mean themselves; empty for what is not read here."""
+    """Return the literal runs of each alternative; empty if the expression is not understood here."""
     runs = [[""]]
     depth = 0
     in_class = False
@@ -100,7 +99,7 @@ def _runs(expression: str) -> list[list[str]]:
             escaped = next(chars, "")
             if escaped.isalnum() or escaped in ("", "_"):
                 if escaped not in _CLASSES:
-                    return []  # a number, a code: of any length
+                    return []  # a back reference, a code point: of any length
             elif not in_class:
                 literal = escaped
         elif in_class:
@@ -114,7 +113,7 @@ def _runs(expression: str) -> list[list[str]]:
             if not depth:
                 runs.append([""])
                 continue
-        elif char in "*?{":  # what stands before may be missing
+        elif char in "*?{":  # the character before may be missing
             if not depth:
                 runs[-1][-1] = runs[-1][-1][:-1]
             if char == "{" and not _is_count(chars):
@@ -129,7 +128,7 @@ def _runs(expression: str) -> list[list[str]]:
 
 
 def _is_count(chars: Iterator[str]) -> bool:
-    """Read on to the closing brace; whether a count stands before it. What is none, the dialects read differently."""
+    """Read up to the closing brace; whether it is a repetition. The dialects read anything else differently."""
     bounds = ""
     for char in chars:
         if char == "}":

@@ -1,6 +1,6 @@
 """The script of a model: its turns, written in Python or read from a YAML file.
 
-`agent.scripted` serves it to the bundled agent, `live.model` over HTTP to any other.
+`bundled_agent.scripted` serves it to the bundled agent, `doctor.live.model` over HTTP to any other.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ class Turn(NamedTuple):
     status: int | None = None
     when: str | None = None  # only to a request that mentions this
     unless: str | None = None  # not to a request that mentions this
-    sticky: bool = False  # given as often as it is asked for
+    sticky: bool = False  # used for every such request
     delay: float = 0  # seconds before it is given
-    before: Callable[[], object] | None = None  # called then, and given when it returns
-    tokens: int = 100  # how long it says the conversation is; many make an agent compact it
+    before: Callable[[], object] | None = None  # called before the turn is given
+    tokens: int = 100  # the reported length of the conversation; a high number makes an agent compact it
     output_tokens: int = 10
     speaker: str = AGENT  # SUMMARY: for a request without tools, such as a title
-    last: bool = False  # held back until all others have been given: an agent that ends takes its subagents along
+    last: bool = False  # used when all others have been: subagents end with their agent
     expect: str | None = None  # an expression that must be found in the request
 
 
-# What a model on HTTP says when the script has no turn left.
+# The answers of the HTTP model when the script has no turn left.
 CLOSING = {AGENT: Turn("The script is used up."), SUMMARY: Turn("<summary>A short summary.</summary>")}
 
 
 class ModelScript:
-    """The turns not given yet. Threads may take from it at the same time."""
+    """The turns that are left. Safe to use from several threads."""
 
     def __init__(self, turns: Iterable[Turn], name: str = "the script", log: str | None = None) -> None:
         """`log` is a file to which requests are written."""
@@ -71,7 +71,7 @@ class ModelScript:
 
     @classmethod
     def load(cls, path: str) -> ModelScript:
-        """Return the script in a YAML file; raise `HookError` before anything is played if it is wrong."""
+        """Return the script in a YAML file; raise `HookError` if any part of it is wrong."""
         import yaml
 
         try:
@@ -190,7 +190,7 @@ def _is_expression(value: Any) -> bool:
     return True
 
 
-# What each part of an answer looks like.
+# The check of each part of an answer, and an example.
 _FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "calls": (
         lambda value: isinstance(value, list) and all(map(_is_call, value)),

@@ -1,7 +1,6 @@
 """`NamedTuple`, `StrEnum` and `remembered` without `typing`, `enum` and `functools`.
 
-Importing those three costs as much as starting an interpreter. Events and verdicts are on the way that an agent waits
-for, so they take the light road; type checkers see the real things.
+Importing those three costs as much as starting an interpreter, while an agent waits. Type checkers see the originals.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ else:
     from _collections import _tuplegetter  # what `collections.namedtuple` reads its fields with
 
     _NOT_INHERITED = ("__annotations__", "__qualname__", "__classcell__")
-    _OFTEN = 256
+    _COMPILE_AFTER = 256
 
     class _NamedTupleType(type):
         def __new__(cls, name, bases, namespace):
@@ -35,22 +34,22 @@ else:
             getters = {field: _tuplegetter(number, "") for number, field in enumerate(fields)}
             made = type(name, (_Named,), {**getters, **members, "__slots__": (), "__match_args__": fields})
             made._fields, made._field_defaults = fields, defaults
-            made.__new__ = _slowly(made, fields, defaults)
+            made.__new__ = _constructor(made, fields, defaults)
             return made
 
-    def _slowly(made, fields, defaults):
-        """Make instances without a function compiled for it; once there are many, one is compiled.
+    def _constructor(made, fields, defaults):
+        """Return a `__new__` that needs no compiled function; after many instances one is compiled.
 
-        Compiling costs as much as making a hundred instances, and most classes have a handful in a short process.
+        Compiling costs as much as a hundred instances, and most classes have a few in a short process.
         """
         count = len(fields)
-        left = _OFTEN
+        left = _COMPILE_AFTER
 
         def make(cls, *values, **named):
             nonlocal left
             left -= 1
             if not left:
-                made.__new__ = _quickly(made, fields, defaults)
+                made.__new__ = _compiled_constructor(made, fields, defaults)
             if len(values) == count and not named:
                 return tuple.__new__(cls, values)
             given = len(values)
@@ -70,7 +69,7 @@ else:
 
         return make
 
-    def _quickly(made, fields, defaults):
+    def _compiled_constructor(made, fields, defaults):
         names = ", ".join(fields)
         code = f"lambda _cls, {names}: _new(_cls, ({names},))"
         function = eval(code, {"_new": tuple.__new__, "__builtins__": {}})  # noqa: S307  # names of our own fields
@@ -101,7 +100,7 @@ else:
             return tuple(self)
 
     class NamedTuple(metaclass=_NamedTupleType):
-        """Subclass it with annotated fields; the result is what `collections.namedtuple` would make."""
+        """Subclass it with annotated fields; the result works like one of `collections.namedtuple`."""
 
     class _StrEnumType(type):
         def __new__(cls, name, bases, namespace):
@@ -129,7 +128,7 @@ else:
             return len(cls._members)
 
     class StrEnum(str, metaclass=_StrEnumType):
-        """Subclass it with names for strings; each is one object, equal to its string."""
+        """Subclass it with names for strings; each member is one object, equal to its string."""
 
         __slots__ = ("name", "value")
 
@@ -142,19 +141,13 @@ else:
         def __reduce__(self):
             return type(self), (self.value,)
 
-        def __copy__(self):
-            return self
-
-        def __deepcopy__(self, _):
-            return self
-
     def remembered(maxsize):
-        """Remember what a function returned for its positional arguments; forget everything when it is too much."""
+        """Cache the results of a function by its positional arguments; clear the cache when it is full."""
 
         def decorate(function):
             known = {}
 
-            def ask(*arguments):
+            def wrapper(*arguments):
                 try:
                     return known[arguments]
                 except KeyError:
@@ -163,7 +156,7 @@ else:
                     answer = known[arguments] = function(*arguments)
                     return answer
 
-            ask.__name__, ask.__doc__ = function.__name__, function.__doc__
-            return ask
+            wrapper.__name__, wrapper.__doc__ = function.__name__, function.__doc__
+            return wrapper
 
         return decorate

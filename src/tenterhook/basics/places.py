@@ -1,4 +1,4 @@
-"""Where things are kept: one function per kind of place, and names that are safe as file names."""
+"""The directories of Tenterhook and its users, safe file names, and writing files there."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import os
 from _thread import get_ident
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# What `install` wrote down, for a process whose environment somebody else may have set: kind of place to directory.
+# Directories that `install` recorded, by kind: for a process whose environment a repository may have set.
 FIXED: dict[str, str] = {}
 
 
 def home() -> str:
-    """The person's home as their environment has it."""
+    """Return the person's home, by the environment."""
     return FIXED.get("home") or os.environ.get("HOME") or os.path.expanduser("~")
 
 
 def account_home() -> str:
-    """The home the account database names: nothing in the environment can move it."""
+    """Return the home in the account database, which the environment cannot change."""
     import pwd
 
     try:
@@ -30,35 +30,35 @@ def config_home() -> str:
 
 
 def settings_file() -> str:
-    """The person's own settings."""
+    """Return the file of the person's settings."""
     return os.path.join(config_home(), "tenterhook", "config.toml")
 
 
 def state() -> str:
-    """Our own directory for what must outlive a process."""
+    """Return our directory for state."""
     return FIXED.get("state") or _xdg("XDG_STATE_HOME", ".local/state") + "/tenterhook"
 
 
 def journal() -> str:
-    """Where what happened is written down."""
+    """Return the directory of the journal."""
     return f"{state()}/journal"
 
 
 def cache() -> str:
-    """Our own directory for what can be made again."""
+    """Return our directory for caches."""
     return FIXED.get("cache") or _xdg("XDG_CACHE_HOME", ".cache") + "/tenterhook"
 
 
 def marks() -> str:
-    """Where agents that are guarded are marked: nothing in the environment can move it."""
+    """Return the directory of marks of guarded agents, which the environment cannot change."""
     user = os.getuid()
     runtime = f"/run/user/{user}"
     try:
         if os.stat(runtime).st_uid == user:
             return f"{runtime}/tenterhook"
-    except OSError:  # there is no session manager that makes it
+    except OSError:  # no session manager made it
         pass
-    return f"/tmp/tenterhook-{user}"  # noqa: S108  # believed only if it is this account's alone
+    return f"/tmp/tenterhook-{user}"  # noqa: S108  # used only if no other account can write to it
 
 
 def _xdg(variable: str, default: str) -> str:
@@ -68,13 +68,13 @@ def _xdg(variable: str, default: str) -> str:
 
 
 def is_inside(path: str, directory: str) -> bool:
-    """Whether a path, links followed, lies in a directory or is it."""
+    """Whether a path is a directory or in it, symbolic links resolved."""
     path, directory = os.path.realpath(path), os.path.realpath(directory)
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def file_identity(path: str) -> tuple[int, int] | str:
-    """What two names of one file have in common, links of both kinds followed; the path of one that is not there."""
+    """Return a value that is equal for all names of one file; the real path if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:
@@ -86,7 +86,7 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 def file_name(text: str) -> str:
-    """Any text as one file name; different texts have different names."""
+    """Return a text as one file name; different texts have different names."""
     name = "".join(char if char in _SAFE else _escaped(char) for char in text)
     if name.startswith("."):
         name = "%2e" + name[1:]
@@ -102,7 +102,7 @@ def _escaped(char: str) -> str:
 
 
 def make_private(directory: str) -> None:
-    """Make a directory for this account alone, and what is missing above it; our own directory around it is private."""
+    """Create a directory and its parents, mode 700 for it and for our own directory around it."""
     for own in (state(), cache()):
         if f"{directory}/".startswith(f"{own}/"):
             _keep_private(own)
@@ -110,7 +110,7 @@ def make_private(directory: str) -> None:
 
 
 def _keep_private(own: str) -> None:
-    """Make one of our own directories, or take away what earlier versions let other accounts do there."""
+    """Create one of our own directories, or remove access that earlier versions gave to other accounts."""
     try:
         found = os.stat(own)
     except FileNotFoundError:
@@ -122,14 +122,14 @@ def _keep_private(own: str) -> None:
 
 
 def make_directories(directory: str, mode: int = 0o755) -> None:
-    """Make what is missing so that no other account can write to it, whatever the umask is: it would not be used."""
+    """Create a directory and its parents so that no other account can write to them, whatever the umask is."""
     if not directory or os.path.isdir(directory):
         return
     make_directories(os.path.dirname(directory))
     try:
         os.mkdir(directory, mode)
     except FileExistsError:
-        if not os.path.isdir(directory):  # else somebody else was quicker
+        if not os.path.isdir(directory):  # else another process was quicker
             import errno
 
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), directory) from None
@@ -139,13 +139,13 @@ _LARGEST_LOG = 8 * 1024 * 1024
 
 
 def keep_small(file: str) -> None:
-    """Have a log that grew too large begun anew, the last one kept beside it."""
+    """Rotate a log that is too large; the previous one is kept beside it."""
     if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
         os.replace(file, file + ".1")
 
 
 def append_line(file: str, line: str) -> None:
-    """Add a line to a private log that is kept small."""
+    """Append a line to a private log, rotating it if it is too large."""
     make_private(os.path.dirname(file))
     keep_small(file)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -156,13 +156,13 @@ def append_line(file: str, line: str) -> None:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Write a private file so that a reader, or a crash, sees the old or the new content, whole."""
+    """Write a private file atomically: readers, also after a crash, see the old or the new content."""
     temporary = f"{path}.{os.getpid()}.{get_ident()}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
-    except BaseException:  # nothing half-written stays, whatever happened
+    except BaseException:  # no temporary file stays
         os.unlink(temporary)
         raise

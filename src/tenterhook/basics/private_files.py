@@ -1,6 +1,6 @@
-"""Whether another account could have written a file; caches are used only if none could.
+"""Files that no other account can write: caches are used only if they are such files.
 
-Nothing is imported here that costs a start.
+Nothing is imported here that slows down the start of the bridge.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _PARSED: dict[str, tuple[tuple[int, ...], Any]] = {}
 
 
 def read(file: str) -> bytes | None:
-    """A file's content, if it and its directory are ours and nobody else may write there."""
+    """Return a file's content; None unless it and its directory are ours, and no other account can write to them."""
     return parsed(file, bytes)
 
 
 def parsed(file: str, parse: Callable[[bytes], T]) -> T | None:
-    """What such a file holds, parsed once for as long as it stays as it is."""
+    """Return the parsed content of such a file; it is parsed again only if the file changed."""
     try:
         if not _is_private(os.lstat(os.path.dirname(file)), 0o040000):
             return None
@@ -61,12 +61,29 @@ def parsed(file: str, parse: Callable[[bytes], T]) -> T | None:
     return value
 
 
+def read_regular(file: str, most: int, *, no_links: bool = False) -> bytes | None:
+    """Return at most `most` bytes of a regular file; None for anything else, with `no_links` also for links."""
+    links = os.O_NOFOLLOW if no_links else 0
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | links)
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        is_linked = no_links and found.st_nlink != 1
+        return os.read(descriptor, most) if stat.S_ISREG(found.st_mode) and not is_linked else None
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
 def _is_private(found: os.stat_result, kind: int) -> bool:
     return found.st_mode & 0o170000 == kind and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def write(file: str, data: bytes) -> None:
-    """Write one; without a place for it, things take the time they take."""
+    """Write such a file; if that fails, it is left out, as for a cache."""
     try:
         places.make_private(os.path.dirname(file))
         places.replace_file(file, data)
@@ -75,7 +92,7 @@ def write(file: str, data: bytes) -> None:
 
 
 def signature(path: str) -> tuple[int, ...] | None:
-    """What changes whenever a file or directory does: an edit that restores time and size still shows."""
+    """Return a value that changes whenever a file or directory does, also if its time and size are restored."""
     try:
         return signature_of(os.stat(path))
     except OSError:
@@ -90,19 +107,19 @@ def signature_of(found: os.stat_result) -> tuple[int, ...]:
 
 
 def is_fresh(files: list[tuple[str, tuple[int, ...] | None]]) -> bool:
-    """Whether each file is as it was."""
+    """Whether each file has the signature that is given."""
     return all(signature(path) == known for path, known in files)
 
 
 def forget_old(directory: str, seconds: float = _KEPT) -> None:
-    """Remove what nobody has touched for a month, or as long as given; looked for once a day, however much there is."""
+    """Remove entries that were not touched for a month, or for `seconds`; at most once a day."""
     import time
 
     looked, now = f"{directory}.looked", time.time()  # beside it
     try:
         if os.stat(looked).st_mtime > now - _A_DAY:
             return
-    except OSError:  # never yet
+    except OSError:  # not done yet
         pass
     try:
         with os.scandir(directory) as entries:
@@ -118,24 +135,24 @@ def forget_old(directory: str, seconds: float = _KEPT) -> None:
         else:
             try:
                 os.unlink(each.path)
-            except OSError:  # somebody else did
+            except OSError:  # another process did
                 pass
 
 
 def writable_by_others(path: str) -> str | None:
-    """The file or parent directory that another account could change, if there is one: as it is named, and really."""
+    """Return the file or parent directory that another account could change, by its name and its real path; or None."""
     named, real = os.path.abspath(path), os.path.realpath(path)
-    return _writable_on_the_way(real) or (_writable_on_the_way(named) if named != real else None)
+    return _first_writable(real) or (_first_writable(named) if named != real else None)
 
 
-def _writable_on_the_way(path: str) -> str | None:
+def _first_writable(path: str) -> str | None:
     is_parent = False
     while True:
         try:
             found = os.stat(path)
         except OSError:
-            return None  # not there: whoever reads it will say so
-        # In a sticky directory such as /tmp only an entry's owner can replace it, and that was looked at.
+            return None  # missing: reading it will fail
+        # In a sticky directory such as /tmp only an entry's owner can replace it, and the entry was checked.
         sticky = is_parent and found.st_mode & stat.S_ISVTX and found.st_uid in (os.getuid(), 0)
         if not sticky and others_can_write(found):
             return path
@@ -146,17 +163,17 @@ def _writable_on_the_way(path: str) -> str | None:
 
 
 def others_can_write(found: os.stat_result, owners: tuple[int, ...] | None = None) -> bool:
-    """The same for one file or directory alone. `owners`: who may own it; without, we or root."""
+    """Whether another account than `owners`, or us and root, could change this file or directory."""
     if found.st_uid not in (owners or (os.getuid(), 0)):
         return True
     mode = found.st_mode
     if not mode & (stat.S_IWOTH | stat.S_IWGRP):
         return False
-    return bool(mode & stat.S_IWOTH) or not _only_ours(found.st_gid)
+    return bool(mode & stat.S_IWOTH) or not _is_own_group(found.st_gid)
 
 
-def _only_ours(gid: int) -> bool:
-    """Whether a group is this account's private one, as many systems give everybody."""
+def _is_own_group(gid: int) -> bool:
+    """Whether a group is this account's private one, as many systems create them."""
     import grp
     import pwd
 
@@ -171,7 +188,7 @@ def _only_ours(gid: int) -> bool:
 
 
 def owned_by_root(path: str) -> bool:
-    """Whether root owns the file and every directory above it, and nobody else may write there."""
+    """Whether root owns the file and every directory above it, and no other account may write to them."""
     path = os.path.realpath(path)
     while True:
         try:

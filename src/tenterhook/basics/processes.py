@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Process(NamedTuple):
-    """A process as it can be recognised: a number comes again, a number and a start time do not."""
+    """A process, identified by its ID and start time: an ID alone is used again."""
 
     pid: int
     started: str
@@ -26,7 +26,7 @@ class Process(NamedTuple):
 
 
 class Ancestor(NamedTuple):
-    """A process as its descendants see it."""
+    """A process with its parent, name, session, terminal and group."""
 
     process: Process
     parent: int
@@ -37,7 +37,7 @@ class Ancestor(NamedTuple):
 
 
 def this() -> Process:
-    """This process; a fork is another one."""
+    """Return this process; a fork is another one."""
     pid = os.getpid()
     known = _THIS.get(pid)
     if known is None:
@@ -50,7 +50,7 @@ _THIS: dict[int, Process] = {}
 
 
 def child(pid: int) -> Process:
-    """A child of ours, or this process, by its number; to be called before it is reaped."""
+    """Return a child of ours, or this process, by its ID; to be called before it is reaped."""
     found = look_up(pid, has_ended=True)
     return found.process if found else Process(pid, "")
 
@@ -62,7 +62,7 @@ def is_ours(process: Process) -> bool:
         return True
     while words and words[0].startswith(b"-") and words[0] not in (b"-c", b"-m"):
         del words[0]
-    match words:  # what an interpreter runs; words behind that may be a project's name
+    match words:  # what an interpreter runs; later words may be a project's name
         case [b"-c", *code]:
             text = b" ".join(code)
             return text.startswith(b"import sys; sys.path") and b"; from tenterhook." in text
@@ -85,17 +85,17 @@ def _command_line(pid: int) -> list[bytes]:
 
 
 def ancestors(pid: int) -> Iterator[Process]:
-    """Yield a process, its parent, and so on."""
+    """Return an iterator over a process, its parent, and so on."""
     return (each.process for each in lineage(pid))
 
 
 def lineage(pid: int) -> list[Ancestor]:
-    """The same, with what is known about each.
+    """The same as a list, with what is known about each.
 
-    One that ends while we look has its children given to another; then we look again.
+    If one of them ends meanwhile, its children get another parent, so the list is read again.
     """
     found: list[Ancestor] = []
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_MOST_READS):
         found = _look_up_all(pid)
         if not found or is_whole(found):
             break
@@ -103,7 +103,7 @@ def lineage(pid: int) -> list[Ancestor]:
 
 
 def is_whole(found: list[Ancestor]) -> bool:
-    """Whether a lineage leads to the first process, or to one that another account may hide from us (`hidepid`)."""
+    """Whether a lineage leads to the first process, or to one that `hidepid` hides from us."""
     last = found[-1]
     if last.parent == 0:
         return True
@@ -111,7 +111,7 @@ def is_whole(found: list[Ancestor]) -> bool:
     return again is not None and again.parent == last.parent and not os.path.exists(f"/proc/{last.parent}")
 
 
-_MOST_LOOKS = 20
+_MOST_READS = 20
 
 
 def _look_up_all(pid: int) -> list[Ancestor]:
@@ -119,7 +119,7 @@ def _look_up_all(pid: int) -> list[Ancestor]:
     seen: set[int] = set()
     while pid > 0 and pid not in seen:
         seen.add(pid)
-        each = look_up(pid, has_ended=True)  # a process whose first thread has ended is shown as one that has
+        each = look_up(pid, has_ended=True)  # one whose first thread has ended is shown as a zombie
         if each is None:
             break
         found.append(each)
@@ -128,7 +128,7 @@ def _look_up_all(pid: int) -> list[Ancestor]:
 
 
 def now() -> int:
-    """The time as the system counts the starts of processes."""
+    """Return the time in clock ticks since boot, as the start times of processes are given."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if _HAS_BOOT_TIME else 0
 
 
@@ -136,7 +136,7 @@ _HAS_BOOT_TIME = hasattr(time, "CLOCK_BOOTTIME")
 
 
 def shells_above(pid: int) -> list[int]:
-    """The numbers of the shells that a process is started by, the next first, and of what has started them."""
+    """Return the IDs of the parent, of the shells above it, and of the process that started those."""
     found = []
     while each := look_up(pid):
         found.append(each.parent)
@@ -147,7 +147,7 @@ def shells_above(pid: int) -> list[int]:
 
 
 def look_up(pid: int, *, has_ended: bool = False) -> Ancestor | None:
-    """A process that has not ended; with `has_ended`, also one that has and was not waited for."""
+    """Return a running process, or None; with `has_ended`, also one that was not reaped yet."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             # the name in parentheses may hold anything, so count from its end
@@ -165,7 +165,7 @@ def look_up(pid: int, *, has_ended: bool = False) -> Ancestor | None:
 
 
 def _found_by_ps(pid: int) -> Ancestor | None:
-    """The same where there is no /proc."""
+    """The same on systems without /proc."""
     parent, _, started = _ask_ps(pid, "ppid=", "lstart=").partition(" ")
     return Ancestor(Process(pid, "-".join(started.split())), int(parent)) if parent.isdigit() else None
 
@@ -183,7 +183,7 @@ def _ask_ps(pid: int, *columns: str) -> str:
     return asked.stdout.strip()
 
 
-_SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` costs an import of `enum`
+_SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` imports `enum`
 _LAST_WAIT = 1.0  # seconds for a group that SIGKILL does not remove at once
 _DETACHED: list[int] = []  # children that may outlive this process
 
@@ -199,9 +199,9 @@ def start_detached(
 ) -> int:
     """Start a Python process of ours that may outlive this one, and return its number.
 
-    It calls `function`, as `module:name`, with arguments that `repr` can write. It has a session of its own, `/` as its
-    directory, `stdin` and `output` or the null device, no other descriptor of ours, and the environment `env`, else
-    `variables.for_own_process`. Raises `OSError` if it cannot be started.
+    It calls `function`, as `module:name`, with arguments that `repr` writes as Python. It has its own session, `/` as
+    its directory, `stdin` and `output` or the null device, no other descriptor of ours, and the environment `env`,
+    else `env_policy.for_own_process`. Raises `OSError` if it cannot be started.
     """
     import subprocess
 
@@ -218,13 +218,13 @@ def start_detached(
         env=env_policy.for_own_process(os.environ) if env is None else env,
         start_new_session=True,
     )
-    process.returncode = 0  # it is reaped by its number; what Popen knows of it does not matter
+    process.returncode = 0  # it is reaped by its ID, not by Popen
     _DETACHED.append(process.pid)
     return process.pid
 
 
 def module_path() -> list[str]:
-    """Where a Python process that is started with `-I -S` finds our modules and those they need."""
+    """Return the directories in which a Python process started with `-I -S` finds our modules and dependencies."""
     package = os.path.dirname(places.PACKAGE)
     return list(dict.fromkeys([package, *(entry for entry in sys.path if entry.endswith("-packages"))]))
 
@@ -237,9 +237,9 @@ def _reaped(pid: int) -> bool:
 
 
 def signal_group(leader: int, number: int) -> bool:
-    """Send a signal to a process group; return whether there is one.
+    """Send a signal to a process group; return whether it exists.
 
-    Its leader must be a child that was not reaped: only then the number cannot be that of another group.
+    Its leader must be a child that was not reaped, so that its ID cannot belong to another group.
     """
     try:
         os.killpg(leader, number)
@@ -252,26 +252,26 @@ def end_group(leader: Process, grace: float, reap: Callable[[], object] = bool) 
     """End the process group that a child of ours leads, or led until it was reaped.
 
     SIGTERM, and SIGKILL for what is left after `grace` seconds, at once if that is 0; returns when the group is gone,
-    or a second later. `reap` is called meanwhile, to wait for the leader without blocking. A group whose number now
+    or a second later. `reap` is called meanwhile, to wait for the leader without blocking. A group whose ID now
     belongs to another process is left alone.
     """
 
-    def is_there(number: int = 0) -> bool:
+    def exists(number: int = 0) -> bool:
         reap()
         found = look_up(leader.pid, has_ended=True)
         return (found is None or found.process == leader) and signal_group(leader.pid, number)
 
     for number, seconds in ((_SIGTERM, grace), (_SIGKILL, _LAST_WAIT)):
-        if not seconds or not is_there(number):
+        if not seconds or not exists(number):
             continue
         until = time.monotonic() + seconds
-        while is_there() and _has_members(leader.pid) and time.monotonic() < until:
+        while exists() and _has_members(leader.pid) and time.monotonic() < until:
             time.sleep(0.005)
     reap()
 
 
 def _has_members(group: int) -> bool:
-    """Whether a process group has one that has not ended: nobody may be there to reap those that have."""
+    """Whether a process group has a process that has not ended: zombies may never be reaped."""
     if not os.path.exists("/proc/self/stat"):
         return True
     found = (look_up(int(name)) for name in os.listdir("/proc") if name.isdigit())

@@ -1,6 +1,6 @@
-"""What an agent may not change, and which of our commands would: hooks, trust, settings, state, Tenterhook itself.
+"""What a guarded agent may not change: hooks, trust, settings, state, Tenterhook; and the commands that would.
 
-Our commands ask this below an agent that is guarded, and so does the hook protect-hooks, which has a copy of this file:
+Our commands use this below a guarded agent, and so does the hook protect-hooks, which has a copy of this file:
 nothing else of ours is imported here.
 """
 
@@ -36,7 +36,7 @@ PROTECTED = {
     ".factory/hooks/": "hooks of Factory Droid",
     "site-packages/tenterhook/": "Tenterhook itself",
     "dist-packages/tenterhook/": "Tenterhook itself",
-    "pipx/venvs/tenterhook/": "Tenterhook itself",  # the launcher falls back on these, there or not
+    "pipx/venvs/tenterhook/": "Tenterhook itself",  # the launcher tries these, also if they do not exist yet
     "uv/tools/tenterhook/": "Tenterhook itself",
 }
 # Variables that move an agent's settings elsewhere, each with what is in that directory.
@@ -50,7 +50,7 @@ MOVED = {
 }
 
 
-# Every command of ours: what it is below an agent that is guarded. Refused, whatever its options are:
+# Every command of ours, by how it is treated below a guarded agent. Refused with any options:
 REFUSED = frozenset(
     (
         *("disable", "enable", "remove", "trust", "untrust", "hub", "hub join", "hub leave", "hub start", "hub stop"),
@@ -63,7 +63,7 @@ REFUSED_WITHOUT = {"agent": "--sessions", "install": "--dry-run", "uninstall": "
 REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "trigger": "--session"}
 # Refused if the file or directory that these options name is protected, or if what they change is:
 WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", "--update")}
-# They read, or run hooks and agents that are held to the same.
+# Allowed: they read, or run hooks and agents under the same rules.
 READING = frozenset(
     (
         *("check", "completion", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
@@ -74,11 +74,11 @@ READING = frozenset(
 
 
 def command_in(arguments: Iterable[str]) -> tuple[str, bool]:
-    """The command of ours that is given these arguments, and whether it is refused to a guarded agent."""
+    """Return the command of ours that these arguments call, and whether it is refused below a guarded agent."""
     words = list(arguments)
     given = [word for word in words if not word.startswith("-")]
     known = (*REFUSED, *REFUSED_WITHOUT, *REFUSED_WITH, *WRITING, *READING)
-    # options before a subcommand may have values, which cannot be told from names
+    # options before a subcommand may have values, which look like names
     meant = [name for name in known if given[:1] == name.split()[:1] and _are_in_order(name.split(), given)]
     if not meant:
         return "", False
@@ -102,10 +102,10 @@ def protected(
     is_plain: bool = True,
     places: Mapping[str, str] | None = None,
 ) -> str | None:
-    """What a path belongs to that an agent may not change, or None.
+    """Return what a path belongs to that an agent may not change, or None.
 
-    What `removes` takes all that is in a directory with it. A path that is not `is_plain` has patterns in it, which
-    `matches` compares with a name. `places` are those of `known_places`, from a caller that asks more than once.
+    `removes`: the change removes a directory with its content. A path that is not `is_plain` has patterns, which
+    `matches` compares with a name. `places`: the result of `known_places`, if the caller has it.
     """
     if not path:
         return None
@@ -118,9 +118,9 @@ def protected(
 
 
 def known_places(more: Mapping[str, str] | None = None, home: str = "", state: str = "") -> dict[str, str]:
-    """Directories and files that this machine has exactly once, each with what it is; `more` are the caller's.
+    """Return the directories and files that exist once on this machine, with what they are; `more` are added.
 
-    Without `home` and `state`, which is Tenterhook's own, they are where variables say.
+    Without `home` and `state`, Tenterhook's directory of state, the environment decides where they are.
     """
     home = home or os.environ.get("HOME") or os.path.expanduser("~")
     places = {"/etc/agents/": "the machine's hooks", "/etc/claude-code/": "settings of Claude Code"}
@@ -152,14 +152,14 @@ def known_places(more: Mapping[str, str] | None = None, home: str = "", state: s
 
 
 def _moved(variables: Mapping[str, str]) -> dict[str, str]:
-    """Settings of agents in the directories that variables name."""
+    """Return agents' settings in the directories that variables name."""
     directories = [(names, variables.get(variable)) for variable, names in MOVED.items()]
     found = [os.path.join(each, name) for names, each in directories if each and each[:1] == "/" for name in names]
     return dict.fromkeys(found, "settings of an agent")
 
 
 def _installed(state: str) -> dict[str, str]:
-    """What the records of installations name: settings, wherever they were then, and files named with `--config`."""
+    """Return the settings that records of installations name, and files named with `--config`."""
     import json
 
     directory = os.path.join(state, "installed")
@@ -183,13 +183,13 @@ def _installed(state: str) -> dict[str, str]:
 
 
 _CONFIGURATION = "Tenterhook's configuration"
-_MOST_ENTRIES = 10_000  # of a directory of hooks: also with all of `node_modules` in one, a call waits for milliseconds
+_MOST_ENTRIES = 10_000  # of a directory of hooks: even with `node_modules` in it, that takes milliseconds
 
 
 def _behind_links(places: Mapping[str, str], home: str) -> dict[str, str]:
-    """The files and directories that links lead to, where managers of dotfiles have put them in protected places."""
+    """Return the targets of symbolic links in protected places, as managers of dotfiles make them."""
     named = {os.path.join(home, name): what for name, what in PROTECTED.items() if name[0] == "."}
-    homes = (f"{home}/", f"{os.path.realpath(home)}/")  # a directory that has one in it would protect everything
+    homes = (f"{home}/", f"{os.path.realpath(home)}/")  # a directory above one of them would protect everything
     found: dict[str, str] = {}
     for place, what in {**named, **places}.items():
         end = "/" if place.endswith("/") else ""
@@ -204,7 +204,7 @@ def _is_above(directory: str, others: Iterable[str]) -> bool:
 
 
 def _targets(path: str) -> list[str]:
-    """Where a path leads, link by link; nothing if no part of it is a link."""
+    """Return where a path leads, link by link; empty if no part of it is a link."""
     found = [os.path.realpath(path)]
     way = path
     while os.path.islink(way) and len(found) < 40:  # as many as the system follows
@@ -214,7 +214,7 @@ def _targets(path: str) -> list[str]:
 
 
 def _linked_in(directory: str, homes: Iterable[str]) -> list[str]:
-    """What links in a directory lead to outside of it, and links in that."""
+    """Return what links in a directory lead to outside of it, and links in those directories."""
     found: list[str] = []
     root = os.path.realpath(directory) + "/"
     waiting, seen, entries = [root], set[str](), 0
@@ -237,7 +237,7 @@ def _linked_in(directory: str, homes: Iterable[str]) -> list[str]:
 
 
 def _by_file(path: str, places: Mapping[str, str]) -> str | None:
-    """The same by the files themselves: a hard link, a mount and other letters are other names of one."""
+    """The same by file identity: hard links, mounts and other letter case are further names of one file."""
     known = {_identity(place): (place, what) for place, what in places.items()}
     above = path = os.path.realpath(path)
     while above != "/":
@@ -268,7 +268,7 @@ def _by_place(path: str, removes: bool, same: Callable[[str, str], bool], places
 
 
 def _by_name(path: str, removes: bool, same: Callable[[str, str], bool], is_plain: bool) -> str | None:
-    """Files and directories that are protected wherever they are."""
+    """Return what a path belongs to by names that are protected in every directory."""
     parts = names_of(path)
     for name, what in PROTECTED.items():
         known = names_of(name)
@@ -297,5 +297,5 @@ def names_of(path: str) -> list[str]:
 
 
 def _are(parts: list[str], known: list[str], same: Callable[[str, str], bool]) -> bool:
-    """Whether names are those that are known, on a file system that takes capital letters for small ones too."""
+    """Whether two lists of names are the same, ignoring case as some file systems do."""
     return len(parts) == len(known) and all(map(same, map(str.lower, parts), map(str.lower, known)))

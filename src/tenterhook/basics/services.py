@@ -1,7 +1,7 @@
-"""Processes of ours that are kept running in the background: the daemon and the hub.
+"""Background services: the daemon and the hub.
 
 A service runs from `enable` to `disable`, one process for each account. Its configuration, its lock and its log are
-files in the state directory. If it does not run when an agent begins a session, it is started again; nobody waits.
+files in the state directory. If it does not run when an agent begins a session, it is started again, without waiting.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .processes import Lock
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-_PATIENCE = 10.0  # seconds for a service to end
-_FOR_LOCK = 0.5  # seconds; it is taken for a moment to see whether somebody holds it
+_STOP_TIMEOUT = 10.0  # seconds for a service to end
+_LOCK_TIMEOUT = 0.5  # seconds; others take the lock for a moment, to see whether it is held
 
 
 class Service:
@@ -76,24 +76,24 @@ class Service:
         return True
 
     def process_id(self) -> int | None:
-        """The number of its process, None if it does not run."""
+        """Return the ID of its process, or None if it does not run."""
         return self._holder()[0]
 
     def is_outdated(self) -> bool:
-        """Whether it runs in the background in another version than ours."""
+        """Whether it runs in the background in another version than this one."""
         return self._holder()[1] not in ("", _version())
 
     def ensure_running(self) -> None:
         """Start it without waiting, if it is enabled and does not run, or if it was upgraded since."""
         if self.config() is not None and (self.process_id() is None or self.is_outdated()):
-            with contextlib.suppress(OSError):  # no process to be had: the next session tries again
+            with contextlib.suppress(OSError):  # the next session tries again
                 self.start()
 
     def start(self) -> int:
-        """Start a process that becomes the service, and return its number. Raises `OSError` if there can be none."""
+        """Start the service's process, and return its ID. Raises `OSError` if it cannot be started."""
         config = self.config()
         if config is None:
-            raise FileNotFoundError(f"{self.file} is not there")
+            raise FileNotFoundError(f"{self.file} does not exist")
         places.keep_small(self.log)
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         how = {"python": config["python"], "path": config["path"], "env": config["environment"]}
@@ -103,7 +103,7 @@ class Service:
             os.close(log)
 
     def become(self, run: Callable[[dict[str, Any], Callable[[dict[str, Any]], None]], None]) -> None:
-        """Be the service in this process, unless another one is; `run` gets the configuration and a log."""
+        """Run the service in this process, unless it runs already; `run` gets the configuration and a log."""
         config = self.config()
         if config is None or (self.process_id() is not None and not self.is_outdated()):
             return
@@ -112,23 +112,23 @@ class Service:
             self.stop()
             with self.claimed(_version()) as is_ours:
                 if is_ours:
-                    run(config, self._say)
+                    run(config, self._print)
         except HookError as error:
             sys.exit(f"{error.message}; {error.remedy}")
 
-    def _say(self, said: dict[str, Any]) -> None:
+    def _print(self, said: dict[str, Any]) -> None:
         if self.config() is None:  # it was disabled while it started
             raise SystemExit
         print(json.dumps({"time": time.time(), **said}), flush=True)
 
     @contextlib.contextmanager
     def claimed(self, version: str = "") -> Iterator[bool]:
-        """Be the process that others know as the service; the value is False if another one is.
+        """Hold the service's lock; the value is False if another process holds it.
 
         Without a version it was started by a person or a service manager, and an upgrade does not replace it.
         """
         places.make_private(places.state())
-        with Lock(self._lock, _FOR_LOCK) as is_ours:
+        with Lock(self._lock, _LOCK_TIMEOUT) as is_ours:
             if is_ours:
                 with Lock(self._lock, wait=0) as is_free:
                     if is_free:
@@ -148,9 +148,9 @@ class Service:
                 if not self._is_held_by(pid):
                     raise OSError(None, "it runs in another container")
                 signal.pidfd_send_signal(process, signal.SIGTERM)
-                if not select.select([process], [], [], _PATIENCE)[0]:
+                if not select.select([process], [], [], _STOP_TIMEOUT)[0]:
                     signal.pidfd_send_signal(process, signal.SIGKILL)
-                    select.select([process], [], [], _PATIENCE)
+                    select.select([process], [], [], _STOP_TIMEOUT)
             finally:
                 os.close(process)
         except ProcessLookupError:
@@ -161,7 +161,7 @@ class Service:
         return True
 
     def _is_held_by(self, pid: int) -> bool:
-        """Whether a process has the lock open: its number may be that of another one in this container."""
+        """Whether a process has the lock open: its ID may belong to another process in this container."""
         ours = os.stat(self._lock)
         directory = f"/proc/{pid}/fd"
         with contextlib.suppress(OSError):
@@ -172,7 +172,7 @@ class Service:
         return False
 
     def _holder(self) -> tuple[int | None, str]:
-        """Who holds the lock, and its version."""
+        """Return the process that holds the lock, and its version."""
         try:
             with open(self._lock, encoding="utf-8") as file:
                 pid, _, version = file.read(200).partition(" ")
@@ -185,6 +185,6 @@ class Service:
 
 
 def _version() -> str:
-    """What distinguishes one state of the program from another: an upgrade writes every file anew."""
+    """Return a value that changes with each upgrade, which writes every file anew."""
     found = os.stat(os.path.join(places.PACKAGE, "dispatch", "start.py"))
     return f"{found.st_ino} {found.st_size} {int(found.st_mtime)}"

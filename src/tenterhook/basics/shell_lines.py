@@ -1,4 +1,4 @@
-"""A shell line or script as the shell reads it."""
+"""Shell lines and scripts: their interpreter, their syntax, the programs they call."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .named_tuples import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from tree_sitter import Language, Node
 
-# What the shell does by itself, in POSIX or in bash.
+# Builtins of POSIX shells and bash.
 _BUILTINS = frozenset(
     (
         *(".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare", "echo", "eval"),
@@ -33,25 +33,15 @@ def _bash() -> Language:
     return tree_sitter.Language(tree_sitter_bash.language())
 
 
-def shell_of(script: str) -> str | None:
-    """The shell that would run a script file, if it is one that can check it."""
-    with open(script, "rb") as file:
-        first = file.readline(256)
-    if not first.startswith(b"#!"):
-        return "/bin/sh" if script.endswith(".sh") else None
-    words = named_program(first)
-    return shell_called(os.path.basename(words[0])) if words else None
-
-
 def shell_called(name: str) -> str | None:
-    """The shell of that name, if it is one that can check a script."""
+    """Return the shell of that name, if it is one that can check the syntax of a script."""
     import shutil
 
     return "/bin/sh" if name in ("sh", "dash") else shutil.which("bash") if name == "bash" else None
 
 
 def named_program(first: bytes) -> list[str]:
-    """The program that a `#!` line comes to, behind `env` too, and its arguments; nothing if a look does not tell."""
+    """Return the program that a `#!` line starts, behind `env` too, and its arguments; empty if unknown."""
     words = first[2:].decode("utf-8", "replace").replace("\t", " ").strip() if first.startswith(b"#!") else ""
     program, _, argument = words.partition(" ")
     argument = argument.strip()
@@ -62,7 +52,7 @@ def named_program(first: bytes) -> list[str]:
             return _behind_env(argument.removeprefix(option))
     if argument.startswith("-"):
         return []
-    # what follows is one word to Linux: with options it is the name of no program
+    # Linux passes the rest as one word: with options it is the name of no program
     return [argument] if argument and sys.platform == "linux" else argument.split()
 
 
@@ -78,13 +68,13 @@ def _behind_env(arguments: str) -> list[str]:
     return words
 
 
-def refusal(shell: str, *arguments: str, env: Mapping[bytes, bytes] | None = None) -> str | None:
-    """What a shell says of a script or line (`-c`) that it cannot parse; None if it can, or if it cannot be asked."""
+def refusal(shell: str, *arguments: str) -> str | None:
+    """Return a shell's error for a script or line (`-c`) that it cannot parse; None if it can, or if it cannot run."""
     import subprocess
 
     try:
         asked = subprocess.run(
-            [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=5, env=env
+            [shell, "-n", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=5
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
@@ -93,10 +83,10 @@ def refusal(shell: str, *arguments: str, env: Mapping[bytes, bytes] | None = Non
 
 
 def parse(line: bytes) -> Node:
-    """The syntax tree; what the shell would refuse is in it as ERROR nodes.
+    """Return the syntax tree; syntax errors are ERROR nodes in it.
 
-    The grammar's scanner looks characters up in a table of 256: far beyond that, where emoji are, it may crash. A line
-    with such a character is given as one that cannot be parsed.
+    The grammar's scanner uses characters as indexes of a table of 256: for emoji and the like it may crash. A line
+    with such a character is returned as a syntax error.
     """
     from tree_sitter import Parser
 
@@ -105,13 +95,13 @@ def parse(line: bytes) -> Node:
 
 
 def function_names(nodes: Iterable[Node]) -> set[bytes | None]:
-    """The functions that a script defines."""
+    """Return the names of functions that a script defines."""
     defined = [node for node in nodes if node.type == "function_definition"]
     return {child.text for node in defined for child in node.children if child.type == "word"}
 
 
 def programs(text: str) -> list[str]:
-    """The programs that a script names outright: no builtins, no functions of its own, nothing computed."""
+    """Return the programs that a script calls by a literal name: no builtins, none of its own functions."""
     nodes = list(_nodes(parse(text.encode("utf-8", "replace"))))
     functions = function_names(nodes)
     names = [

@@ -1,1 +1,1 @@
-"""Where hooks come from: layers of folders, named files, and whether their owner trusts them."""
+"""The hooks of a project: layers of folders, named files, and whether their owner trusts them."""

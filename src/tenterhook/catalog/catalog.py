@@ -1,4 +1,4 @@
-"""The catalog of a project: the hooks in force, those that are not, every problem, and the layers they come from."""
+"""The catalog of a project: the hooks in force, those that are not, all problems, and the layers they come from."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LeftOut(NamedTuple):
 
 
 class Catalog(NamedTuple):
-    """What was found for one project."""
+    """The hooks and problems of one project."""
 
     root: str
     layers: tuple[Layer, ...]
@@ -43,29 +43,29 @@ class Catalog(NamedTuple):
     refused_configs: tuple[str, ...] = ()
 
     def without_empty(self, files: Collection[str]) -> Catalog:
-        """The same without the remark that these files define no hooks: nobody named them."""
+        """Return the catalog without the problem that these files define no hooks: the person did not name them."""
         kept = [each for each in self.problems if each.code != "no-hooks" or each.file not in files]
         return self._replace(problems=tuple(kept))
 
     @property
     def until(self) -> float | None:
-        """When a hook comes back that is disabled until then: what was loaded is true until that time."""
+        """The time at which a disabled hook is in force again; the catalog is valid until then."""
         return min((each.until for each in self.left_out if each.until is not None), default=None)
 
     def disabled(self, event: str | None = None) -> list[LeftOut]:
-        """The hooks, those of an event if one is named, that a person has disabled."""
+        """Return the hooks that a person has disabled, those of an event if one is given."""
         return [each for each in self.left_out if each.is_disabled and event in (None, each.hook.event)]
 
     def all_hooks(self) -> tuple[Hook, ...]:
-        """The hooks in force, and those that are left out."""
+        """Return the hooks in force, and those that are left out."""
         return (*self.hooks, *(each.hook for each in self.left_out))
 
     def expected(self) -> tuple[Hook, ...]:
-        """The hooks in force, and those that will be by themselves: agents must lead the events of both to us."""
+        """Return the hooks in force, and those that will be at a set time: agents must call Tenterhook for both."""
         return (*self.hooks, *(each.hook for each in self.left_out if each.until is not None))
 
     def in_force(self) -> tuple[Hook, ...]:
-        """The hooks that would run now: those of a project only while they are trusted."""
+        """Return the hooks that would run now: those of a project only while they are trusted."""
         return tuple(hook for hook in self.hooks if hook.layer != "project" or self.trust.standing(hook).runs)
 
 
@@ -80,7 +80,7 @@ class Layer(NamedTuple):
 
 
 def layers(root: str, managed: str = MANAGED) -> list[Layer]:
-    """Managed, user (`agents`, then `kimi`), project, in order of definition; a directory with two names once."""
+    """Return the layers in order of definition: managed, user (`agents`, then `kimi`), project; each directory once."""
     found: dict[str, Layer] = {}
     for layer in every(root, managed):
         found.setdefault(os.path.realpath(layer.directory), layer)
@@ -88,15 +88,15 @@ def layers(root: str, managed: str = MANAGED) -> list[Layer]:
 
 
 def directories(root: str, managed: str = MANAGED) -> list[str]:
-    """Every name under which a layer is looked for."""
+    """Return the directories of all layers, under all their names."""
     return [layer.directory for layer in every(root, managed)]
 
 
-def every(root: str, managed: str = MANAGED) -> list[Layer]:
-    """The same, each under every name."""
+def every(root: str, managed: str) -> list[Layer]:
+    """Return the layers, each directory under all its names."""
     config = places.config_home()
-    # What the environment moves to where a repository can write is the project's; the account's own ~/.config never is.
-    # Nor is what `install` wrote down: the person chose it.
+    # Hooks in a directory that the environment moves into a repository are the project's; never those of ~/.config,
+    # nor those of a directory that `install` recorded: the person chose it.
     own = os.path.join(places.account_home(), ".config")
     chosen = "config" in places.FIXED or os.path.realpath(config) == os.path.realpath(own)
     moved = not chosen and project_root.repository_can_reach(config, root)

@@ -1,6 +1,6 @@
 """The hooks that block when they fail, as they were last in force: one that can no longer be loaded refuses its event.
 
-They are kept in a private file of the state directory, written when hooks are loaded for events and have changed. A
+They are kept in a private file of the state directory, written when hooks that are loaded for events have changed. A
 project's hooks are not kept: another branch may not have them, and one that was changed is not trusted anyway.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _TEXTS = ("name", "event", "declared", "format", "layer", "source", "dialect", "description")
 _OPTIONAL = ("folder", "tool", "pattern", "target")
 _NUMBERS = ("priority", "timeout")
-_MOST_OF_FILES = 200  # hooks of named files; the oldest are forgotten first
+_MOST_OF_FILES = 200  # hooks of named files; the oldest are dropped first
 _LONGEST_WAIT = 1.0  # seconds for another process to write
 
 
@@ -40,7 +40,7 @@ class Kept(NamedTuple):
 
 
 class Scope:
-    """What one load looks at: directories of hooks, each with its layer, and named files."""
+    """What one load reads: directories of hooks, each with its layer, and named files."""
 
     def __init__(self, layers: Iterable[Layer], files: Iterable[str]) -> None:
         self._layers, self._files = {tuple(layer) for layer in layers}, set(files)
@@ -56,7 +56,7 @@ def path() -> str:
 
 
 def read() -> tuple[list[Kept], Problem | None]:
-    """Those that are kept; and why they are not known, if the file cannot be used."""
+    """Return the hooks that are kept, and the problem if the file cannot be used."""
     try:
         descriptor = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -74,17 +74,17 @@ def read() -> tuple[list[Kept], Problem | None]:
 
 
 def _unusable(why: str) -> Problem:
-    message = f"{why}; which hooks must block when they fail is not known, so a broken one makes tool calls be refused"
+    message = f"{why}; the hooks that must block when they fail are unknown: tool calls are refused if a hook is broken"
     return Problem("fail-closed-unknown", path(), None, None, message, f"rm {path()}; it is written anew")
 
 
-def unknown(trouble: Problem) -> list[Hook]:
-    """In place of the hooks that are not known and may be missing: hooks that refuse every tool call."""
-    why = f"cannot be told whether it is missing: {trouble.file}: {trouble.message}; {trouble.remedy}"
+def unknown(problem: Problem) -> list[Hook]:
+    """Return hooks that refuse every tool call, for kept hooks that are unknown and may be missing."""
+    why = f"cannot be determined whether it is missing: {problem.file}: {problem.message}; {problem.remedy}"
     known: dict[str, Any] = {
         "format": "folder",
         "layer": "user",
-        "source": trouble.file,
+        "source": problem.file,
         "fail_closed": True,
         "missing": why,
     }
@@ -106,7 +106,7 @@ def _as_json(kept: Kept) -> dict[str, Any]:
 
 
 def is_guard(hook: Hook) -> bool:
-    """Whether a hook refuses its event when it fails, and is one that is kept."""
+    """Whether a hook refuses its event when it fails, and is kept."""
     if not hook.fail_closed or hook.layer not in ("managed", "user", "config"):
         return False
     is_enforced = not hook.is_shadow and not hook.in_background and not hook.never_matches
@@ -114,29 +114,29 @@ def is_guard(hook: Hook) -> bool:
 
 
 def missing(kept: Iterable[Kept], scope: Scope, loaded: Collection[Hook], problems: Sequence[Problem]) -> list[Kept]:
-    """Those of the kept hooks that should have been loaded and were not, each with the reason as `missing`."""
+    """Return the kept hooks that should have been loaded and were not, each with the reason as `missing`."""
     found = []
     for hook, until in kept:
         if not scope.has(hook) or _is_among(hook, loaded):
             continue
         about = _about(hook, problems)
-        if about is None and hook.layer == "managed" and not _is_there(hook):
+        if about is None and hook.layer == "managed" and not _exists(hook):
             continue  # only root could remove it
-        why = f"cannot be loaded: {_reason(hook, about)}; fix that, or {_way_out(hook)}"
+        why = f"cannot be loaded: {_reason(hook, about)}; fix that, or {_removal(hook)}"
         found.append(Kept(hook._replace(missing=why), until))
     return found
 
 
 def problem(hook: Hook, problems: Sequence[Problem]) -> Problem:
-    """What there is to say about a hook that is missing."""
+    """Return the problem of a missing hook."""
     about = _about(hook, problems)
     message = f"'{hook.name}' cannot be loaded and blocks when it fails: {hook.declared} is refused where it applies"
-    remedy = f"{about.remedy if about else 'put it back'}; or {_way_out(hook)}"
+    remedy = f"{about.remedy if about else 'put it back'}; or {_removal(hook)}"
     return Problem("fail-closed-missing", hook.source, None, None, f"{message} ({_reason(hook, about)})", remedy)
 
 
 def _is_among(hook: Hook, loaded: Iterable[Hook]) -> bool:
-    """Whether it was loaded, from where it was or under its name; what an edit made of it is the person's business."""
+    """Whether a hook was loaded, from the same place or under its name; edits of it do not matter."""
     if hook.folder is None:
         return any(each.source == hook.source for each in loaded)
     return any(
@@ -147,7 +147,7 @@ def _is_among(hook: Hook, loaded: Iterable[Hook]) -> bool:
 
 
 def _about(hook: Hook, problems: Iterable[Problem]) -> Problem | None:
-    """The problem that keeps a hook from being loaded, the closest to it first."""
+    """Return the problem that keeps a hook from being loaded, the closest to it first; or None."""
     place = hook.folder or hook.source
     errors = [each for each in problems if each.severity == ERROR or each.code == "no-hooks"]
     own = [each for each in errors if each.file == place or each.file.startswith(f"{place}/")]
@@ -158,29 +158,27 @@ def _about(hook: Hook, problems: Iterable[Problem]) -> Problem | None:
 def _reason(hook: Hook, about: Problem | None) -> str:
     if about is not None:
         return about.message if about.file in about.message else f"{about.message} ({about.file})"
-    return f"{hook.source} is {'not what it was' if _is_there(hook) else 'gone'}"
+    return f"{hook.source} {'was changed' if _exists(hook) else 'does not exist'}"
 
 
-def _is_there(hook: Hook) -> bool:
+def _exists(hook: Hook) -> bool:
     try:
         os.lstat(hook.source)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:  # it cannot be seen
-        return True
+    except OSError as error:  # other errors do not mean that it is missing
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
     return True
 
 
-def _way_out(hook: Hook) -> str:
+def _removal(hook: Hook) -> str:
     if hook.layer == "managed":
         return f"have root remove {hook.folder}"
     from shlex import quote
 
-    return f"give the hook up: tenterhook remove {quote(hook.name)}"
+    return f"remove the hook: tenterhook remove {quote(hook.name)}"
 
 
 def keep(known: Iterable[Kept], scope: Scope, hooks: Iterable[Hook], left_out: Iterable[LeftOut]) -> bool:
-    """Keep what is in force now, and what is disabled until a time. False if another process does not stop writing."""
+    """Keep the hooks in force, and those disabled until a time. Return False if the file stays locked."""
     found = [Kept(hook) for hook in hooks if is_guard(hook)]
     found += [Kept(each.hook, each.until) for each in left_out if each.until is not None and is_guard(each.hook)]
     now = {each.key: each for each in found}
@@ -189,7 +187,7 @@ def keep(known: Iterable[Kept], scope: Scope, hooks: Iterable[Hook], left_out: I
         return True
 
     def changed(latest: list[Kept]) -> list[Kept]:
-        # What was removed meanwhile stays forgotten; what others have added meanwhile stays.
+        # Entries that others have removed or added meanwhile stay so.
         kept = [now.get(each.key, each) for each in latest if each.key in now or each.key not in before]
         keys = {each.key for each in kept}
         new = [each for key, each in now.items() if key not in keys and each.hook.missing is None]
@@ -202,7 +200,7 @@ def keep(known: Iterable[Kept], scope: Scope, hooks: Iterable[Hook], left_out: I
 
 
 def forget(name: str) -> list[Hook]:
-    """Forget the hooks of a name, and return them; those that can be loaded are kept again when they are."""
+    """Remove the hooks of a name from the file, and return them; one that can be loaded is kept again then."""
     forgotten: list[Hook] = []
 
     def changed(latest: list[Kept]) -> list[Kept]:
@@ -215,17 +213,17 @@ def forget(name: str) -> list[Hook]:
 
 
 def _change(changed: Any) -> bool:
-    """Write the file anew, one process at a time, so that a reader sees the old or the new content."""
+    """Replace the file, one process at a time. Return False if it stays locked."""
     file = path()
     try:
         places.make_private(os.path.dirname(file))
         with processes.Lock(f"{file}.lock", _LONGEST_WAIT) as is_held:
             if not is_held:
                 return False
-            latest, trouble = read()
-            if trouble is None:
+            latest, unusable = read()
+            if unusable is None:
                 hooks = [_as_json(each) for each in changed(latest)]
                 places.replace_file(file, light_json.dumps({"schema": 1, "hooks": hooks}).encode())
-    except OSError:  # no place to write, or no room
+    except OSError:  # not writable, or the disk is full
         pass
     return True

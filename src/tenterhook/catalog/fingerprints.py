@@ -1,4 +1,4 @@
-"""The exact bytes of a hook's folder, as one hash: every file, every mode, every link."""
+"""The fingerprint of a hook's folder: one hash over every file, mode and link."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..errors import HookError
 
 
 class Untrustable(HookError):
-    """A folder whose content cannot be pinned down."""
+    """A folder that cannot be trusted, since its content may change unnoticed."""
 
 
 class FileFingerprint(NamedTuple):
-    """One file of a folder; `digest` is of its content, or of where a link leads."""
+    """One file of a folder; `digest` is of its content, or of the target of a link."""
 
     path: str
     mode: int
@@ -23,20 +23,20 @@ class FileFingerprint(NamedTuple):
 
 
 class Fingerprint(NamedTuple):
-    """All of a folder, and the hash over it."""
+    """All files of a folder, and the hash over them."""
 
     hash: str
     entries: tuple[FileFingerprint, ...]
 
 
 def of_folder(folder: str) -> Fingerprint:
-    """Read every file below a folder. Raises `Untrustable` for a link that leads out, or for a special file."""
+    """Return the fingerprint of a folder. Raises `Untrustable` for a link that leads out, or for a special file."""
     entries = sorted(_walk(folder))
     return Fingerprint(_hash(entries), tuple(entries))
 
 
 def of_file(file: str) -> Fingerprint:
-    """The same for a single file, which must not be a link: what it leads to would not be read."""
+    """Return the fingerprint of a single file. Raises `Untrustable` for a link: its target is not read."""
     if os.path.islink(file):
         raise Untrustable(f"{file} is a link", "put the file itself there")
     entry = _entry(file, os.path.basename(file), os.path.dirname(file))
@@ -44,7 +44,7 @@ def of_file(file: str) -> Fingerprint:
 
 
 def touched_since(folder: str, moment: float) -> bool:
-    """Whether something below a folder has changed since a time of `time.time`; reads no content."""
+    """Whether a file below a folder has changed since a time of `time.time`; by `stat` alone."""
     earliest = moment - _CLOCK_TICK
     left = [folder]
     try:
@@ -58,7 +58,7 @@ def touched_since(folder: str, moment: float) -> bool:
                         left.append(entry.path)
                     elif entry.stat(follow_symlinks=False).st_ctime > earliest:
                         return True
-    except OSError:  # a folder that cannot be looked through is not as it was
+    except OSError:  # a folder that cannot be read counts as changed
         return True
     return False
 
@@ -75,7 +75,7 @@ def _hash(entries: list[FileFingerprint]) -> str:
 
 
 def _walk(folder: str) -> list[FileFingerprint]:
-    """Every file below a folder; no folder that a person could have looked through is refused for its size."""
+    """Return every file below a folder; the limits exceed what a person can review."""
     if os.path.islink(folder):
         raise Untrustable(f"{folder} is a link", "put the files themselves there")
     found: list[FileFingerprint] = []
@@ -130,7 +130,7 @@ def _entry(full: str, relative: str, folder: str) -> FileFingerprint:
 
 
 def _leads_out(link: str, target: str, folder: str) -> bool:
-    """Whether a link leads out of a folder, also if what is out there leads back: that could be changed."""
+    """Whether a link leads out of a folder, also if it leads back: what is outside may change."""
     inside = os.path.realpath(folder) + "/"
     if os.path.isabs(target) or not os.path.realpath(link).startswith(inside):
         return True

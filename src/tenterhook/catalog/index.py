@@ -1,8 +1,8 @@
-"""The compiled index of a project's hooks: most events reach none, and that is settled without loading anything.
+"""The compiled index of a project's hooks: most events reach none, which is decided without loading any.
 
-It is believed only if nobody else could have written it, and only while nothing that it was made from has changed: no
-definition, no directory on the way to one, no trust record; and until a hook that is disabled for a while comes back.
-Whoever finds it stale loads the hooks and writes it anew. Reading it imports next to nothing.
+It is used only if no other account could have written it, and while nothing that it was made from has changed: no
+definition, no directory above one, no trust record; and until the time at which a disabled hook is in force again.
+If it is stale, the hooks are loaded and it is written anew. Reading it imports very little.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _MADE_BY = (11, __version__, sys.hexversion)
 
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
-    """The index of a project, if there is one that is still true."""
+    """Return the index of a project, or None if anything changed since."""
     index = glance(root, configs, layers)
     return index if index is not None and is_whole(index) else None
 
 
 def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
-    """The index, if it is still true which events reach a hook; what scripts there are may have changed.
+    """Return the index, or None if a definition changed since; scripts are not checked.
 
-    Without `layers` it is the one of `install`, which knows where everything is, whatever the environment says.
+    Without `layers` it is the index for `dispatch`, whose directories `install` recorded.
     """
-    try:  # nobody but this account can have written it
+    try:  # only this account can have written it
         index: Index | None = private_files.parsed(_file(root, configs, layers), marshal.loads)
         if index is None or (index["made_by"], index["root"], index["configs"]) != (_MADE_BY, root, list(configs)):
             return None
-        if index["made_for"] != (places.config_home(), places.state()):  # they share a cache, and nothing else
+        if index["made_for"] != (places.config_home(), places.state()):  # another home may use the same cache
             return None
         if index["until"] is not None and time.time() >= index["until"]:  # a hook is in force again
             return None
@@ -59,7 +59,7 @@ def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ())
 
 
 def is_whole(index: Index) -> bool:
-    """Whether the rest of it is true as well."""
+    """Whether no script changed since the index was made."""
     try:
         return private_files.is_fresh(index["scripts"])
     except (ValueError, TypeError, KeyError):
@@ -67,7 +67,7 @@ def is_whole(index: Index) -> bool:
 
 
 def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> bool:
-    """Whether an event surely reaches no hook. False where only an expression engine could tell."""
+    """Whether an event certainly reaches no hook. False if that needs a regular expression."""
     entries = index["entries"].get(event)
     if not entries:
         return True
@@ -90,20 +90,22 @@ def reaches_nothing(index: Index, event: str, tool: Any, tool_input: Any) -> boo
 
 
 def catalog(index: Index, event: str | None = None, trust: Any = None) -> Catalog:
-    """The hooks as they were loaded when the index was made. Trust is there as far as this event could ask for it."""
+    """Return the hooks as they were loaded when the index was made. Trust is loaded only if this event may need it."""
     from ..errors import Problem
     from ..model import Hook
     from .catalog import Catalog
 
     hooks = tuple(Hook(*values) for values in marshal.loads(index["hooks"]))  # noqa: S302  # as above
     problems = tuple(Problem(*values) for values in index["problems"])
-    asking = [hook for hook in hooks if event in (None, hook.event) and hook.metadata]
-    is_asked = any(hook.layer == "project" for hook in hooks)
-    if trust is None and (is_asked or any(hook.metadata.get("runs_project_code") for hook in asking)):
+    with_metadata = [hook for hook in hooks if event in (None, hook.event) and hook.metadata]
+    has_project = any(hook.layer == "project" for hook in hooks)
+    if trust is None and (has_project or any(hook.metadata.get("runs_project_code") for hook in with_metadata)):
         from .trust import Trust
 
         trust = Trust(index["root"])
-    left_out = _left_out(index) if event in (None, "pre-session") else ()  # a session's start says what is disabled
+    left_out = (
+        _left_out(index) if event in (None, "pre-session") else ()
+    )  # disabled hooks are reported at a session's start
     return Catalog(index["root"], (), hooks, problems, left_out, trust, index["debug"])
 
 
@@ -116,7 +118,7 @@ def _left_out(index: Index) -> tuple[LeftOut, ...]:
 
 
 def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) -> Catalog:
-    """Load a project's hooks and keep what was found as its index, if it can be kept."""
+    """Load a project's hooks, and write the index if possible."""
     return read_and_keep(root, configs, managed=managed)[0]
 
 
@@ -128,7 +130,7 @@ def read_and_keep(
     trust: Trust | None = None,
     here: Sequence[Layer] = (),
 ) -> tuple[Catalog, Observed, Memory]:
-    """The same, with what was looked at and read: of the definitions, those that have changed since the last time."""
+    """The same, with the files that were observed and read. Only definitions that changed are read again."""
     from . import catalog, loading, snapshot
 
     managed = managed or catalog.MANAGED
@@ -139,7 +141,7 @@ def read_and_keep(
     if observed.is_settled():
         try:
             made, read = _made(found, configs, observed), memory.as_bytes()
-        except ValueError:  # something in a definition that cannot be kept
+        except ValueError:  # a value that cannot be stored
             return found, observed, memory
         beside = _definitions(root, configs, here)
         for file, data in ((beside, marshal.dumps((_MADE_BY, read))), (_file(root, configs, here), made)):
@@ -149,19 +151,19 @@ def read_and_keep(
 
 
 def recalled(root: str, configs: Sequence[str], here: Sequence[Layer] = ()) -> Known | None:
-    """The definitions as they were when the index was made, however much of it is still true."""
+    """Return the definitions of the last index, also if it is stale; or None."""
     from . import snapshot
 
     data = private_files.read(_definitions(root, configs, here))
     try:
-        made_by, read = marshal.loads(data or b"")  # noqa: S302  # nobody but this account can have written it
+        made_by, read = marshal.loads(data or b"")  # noqa: S302  # only this account can have written it
         return snapshot.recalled(read) if made_by == _MADE_BY else None
-    except (ValueError, EOFError, TypeError):  # there is none, or it is broken
+    except (ValueError, EOFError, TypeError):  # missing or broken
         return None
 
 
 def has_been_loaded(root: str, configs: Sequence[str], here: Sequence[Layer]) -> bool:
-    """Whether somebody has loaded it before; what is loaded just once need not be kept."""
+    """Whether these hooks were loaded before; the index is not written the first time."""
     mark = f"{_file(root, configs, here)}.loaded"
     if os.path.exists(mark):
         return True
@@ -170,7 +172,7 @@ def has_been_loaded(root: str, configs: Sequence[str], here: Sequence[Layer]) ->
 
 
 def forget(root: str) -> None:
-    """Remove the index of a project that is gone."""
+    """Remove the index of a project."""
     for file in (_file(root, ()), _definitions(root, ())):
         try:
             os.unlink(file)
@@ -210,14 +212,14 @@ def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
 
 
 def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
-    """What need not be looked at to know that an event reaches no hook: it could at most take one away."""
+    """Return the files that cannot add a hook: an event that reaches none is answered without checking them."""
     from ..formats import entry_points
     from .snapshot import parents
 
-    if found.left_out or any(hook.replaced_by for hook in found.hooks):  # another could come in its place
+    if found.left_out or any(hook.replaced_by for hook in found.hooks):  # another could replace it
         return set()
-    troubled = {parent for problem in found.problems for parent in parents(problem.file)}
-    folders = [hook.folder for hook in found.hooks if hook.folder is not None and hook.folder not in troubled]
+    with_problems = {parent for problem in found.problems for parent in parents(problem.file)}
+    folders = [hook.folder for hook in found.hooks if hook.folder is not None and hook.folder not in with_problems]
     plain = [folder for folder in folders if (seen := looks.get(folder)) is not None and not seen.links]
     return {
         f"{folder}{rest}"
@@ -227,7 +229,7 @@ def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
 
 
 def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
-    """What a hook's matchers look for: None where there is no matcher, False where words do not tell."""
+    """Return the words that a hook's matchers need: None without a matcher, False if there are no such words."""
     if hook.never_matches:
         return None
     if not hook.spec.has_tool:
@@ -239,12 +241,12 @@ def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
 
 
 def _words(expression: str) -> Any:
-    """Words that tell where an expression cannot be found; False where there are none."""
+    """Return words without which an expression cannot match; False if there are none."""
     return literal_search.words(expression) or literal_search.needed(expression) or False
 
 
 def place(path: str) -> tuple[int, ...] | None:
-    """Which directory or link is there, and who may write to it."""
+    """Return the identity, owner and mode of a directory or link; None if it does not exist."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -258,6 +260,6 @@ def _file(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> st
 
 
 def _definitions(root: str, configs: Sequence[str], layers: Sequence[Layer] = ()) -> str:
-    """Beside an index: what its definitions said. Whoever only asks the index need not read it."""
+    """Return the file with an index's definitions: events that reach no hook do not read it."""
     directory, _, name = _file(root, configs, layers).rpartition("/")
     return f"{directory}-definitions/{name}"

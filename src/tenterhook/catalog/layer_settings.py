@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FILE = "hooks.toml"
 TOP = (
-    fields.Field("enabled", bool, True, meaning="false: none of the hooks runs that this file governs"),
+    fields.Field("enabled", bool, True, meaning="false: none of the hooks that this file governs runs"),
     fields.Field("debug", bool, False, meaning="say what each hook is given and how it ends"),
 )
 DISABLE = (
@@ -26,7 +26,7 @@ DEFAULTS = tuple(field for field in fields.FOLDER if field.key in ("timeout", "a
 
 
 class LayerSettings(NamedTuple):
-    """What one `hooks.toml` says. `governs` are the layers whose hooks it may disable or override."""
+    """The content of one `hooks.toml`. `governs` are the layers whose hooks it may disable or override."""
 
     file: str = ""
     governs: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class LayerSettings(NamedTuple):
 
 
 def read(directory: str, governs: tuple[str, ...]) -> tuple[LayerSettings, list[Problem]]:
-    """The settings of a directory of hooks; without the file, or with a broken one, there are none."""
+    """Return the settings of a directory of hooks, empty if the file is missing or broken; and the problems."""
     file = os.path.join(directory, FILE)
     if not os.path.lexists(file):
         return LayerSettings(), []
@@ -114,7 +114,7 @@ def _disable(
     file: str,
     lines: toml_files.LineNumbers,
 ) -> list[Problem]:
-    """Take in one `[[hooks.disable]]`. With a time that cannot be read it does nothing: the hook stays in force."""
+    """Add one `[[hooks.disable]]` to `disabled`. With an invalid time it has no effect: the hook stays in force."""
 
     def line_of(key: str) -> int | None:
         return lines.line_of("hooks.disable", number, key)
@@ -133,14 +133,14 @@ def _disable(
 
 
 def moment(until: Any) -> float | None:
-    """A date and time of TOML in seconds since 1970, local time where it names no other; None for anything else."""
+    """Return a date and time of TOML in seconds since 1970, local time without an offset; None for anything else."""
     from datetime import datetime
 
     if not isinstance(until, datetime):
         return None
     try:
         return until.timestamp()
-    except (ValueError, OverflowError, OSError):  # further away than any calendar reaches
+    except (ValueError, OverflowError, OSError):  # out of range
         return None
 
 

@@ -1,4 +1,4 @@
-"""What is legal but wrong: the hook loads, and will not do what its author thinks."""
+"""Lints: hooks that load, but will not do what their author means."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_BODY = 4000  # characters, about 1,000 tokens
 
 
 def lint(hook: Hook) -> Iterator[Problem]:
-    """Everything worth a warning about one hook that loading did not say already."""
+    """Yield the problems of one hook that loading does not report."""
     if hook.missing is not None:
         return
     yield from _expressions(hook)
@@ -41,7 +41,7 @@ def lint(hook: Hook) -> Iterator[Problem]:
 
 
 def _trust(hook: Hook, folder: str) -> Iterator[Problem]:
-    """What keeps a project's folder from ever being trusted."""
+    """Yield the problem of a project's folder that cannot be trusted."""
     try:
         fingerprints.of_folder(folder)
     except fingerprints.Untrustable as error:
@@ -58,15 +58,15 @@ def _expressions(hook: Hook) -> Iterator[Problem]:
             remedy = f"this file's expressions are {hook.dialect.title()}; write it so that both mean the same"
             yield Problem("dialect", hook.source, _line(hook, shown), shown, message, remedy)
         if expressions.can_run_away(expression):
-            message = f"'{expression}' repeats something that repeats or branches: it can take for ever"
-            remedy = "take out the inner or the outer repetition"
+            message = f"'{expression}' repeats something that repeats or branches: it can take exponential time"
+            remedy = "remove the inner or the outer repetition"
             yield Problem("can-run-away", hook.source, _line(hook, shown), shown, message, remedy)
     if hook.tool is not None and hook.spec.has_tool:
         yield from _tool(hook, hook.tool)
 
 
 def _tool(hook: Hook, expression: str) -> Iterator[Problem]:
-    """An expression for a tool's name that finds no tool."""
+    """Yield the problem of an expression for a tool's name that matches no tool."""
     key = "matcher" if hook.has_one_matcher else "tool"
     rule = tool_expressions.permission_rule(hook.dialect, expression)
     if rule is not None:
@@ -82,7 +82,7 @@ def _tool(hook: Hook, expression: str) -> Iterator[Problem]:
 
 
 def _line(hook: Hook, key: str) -> int | None:
-    """The line of a key of a hook; of the hook itself if it cannot be told."""
+    """Return the line of a key of a hook; that of the hook if the key is not found."""
     if hook.folder is not None:
         front = front_matter.read(hook.source)
         return hook.line if isinstance(front, Problem) else front.line_of(key)
@@ -110,7 +110,7 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
 
 
 def _script(script: str, first: bytes) -> Iterator[Problem]:
-    """What keeps a script that is there from being run, by what its first line and its name say."""
+    """Yield why a script cannot be run, by its first line and its name."""
     missing = _missing_interpreter(first)
     if missing:
         yield Problem("cannot-start", script, 1, None, *missing)
@@ -128,7 +128,7 @@ def _script(script: str, first: bytes) -> Iterator[Problem]:
 
 
 def _broken(script: str, program: list[str]) -> Iterator[Problem]:
-    """What a script's interpreter says of its syntax; and which programs a shell script lacks."""
+    """Yield the syntax error of a script, and the missing programs of a shell script."""
     name = os.path.basename(program[0])
     shell = shell_lines.shell_called(name)
     if shell:
@@ -142,7 +142,7 @@ def _broken(script: str, program: list[str]) -> Iterator[Problem]:
 
 
 def _missing_interpreter(first: bytes) -> tuple[str, str] | None:
-    """What a `#!` line names that is not there, and what to do about it."""
+    """Return the message and remedy for a `#!` line that names a missing program, or None."""
     interpreter = entry_points.interpreter(first)
     if interpreter and not os.path.exists(interpreter):
         return f"its #! line names {interpreter}, which does not exist", "fix the #! line, or install the interpreter"
@@ -159,12 +159,12 @@ def _missing_interpreter(first: bytes) -> tuple[str, str] | None:
 
 
 def placeholder(script: str) -> Iterator[Problem]:
-    """A reason that nobody has filled in: the model would be told to say why."""
+    """Yield the problem of a script that still has the reason of its template."""
     with open(script, encoding="utf-8", errors="replace") as file:
         lines = file.read(_LARGEST_SCRIPT).split("\n")
     for number, line in enumerate(lines, start=1):
         if PLACEHOLDER in line:
-            message = "the reason is still the placeholder of `tenterhook new`; the model is told just that"
+            message = "the reason is still the placeholder of `tenterhook new`; the model is sent that text"
             remedy = "write why it is refused and what to do instead, here and in cases/"
             yield Problem("placeholder-reason", script, number, None, message, remedy)
 
@@ -189,7 +189,7 @@ def _command(hook: Hook, command: str) -> Iterator[Problem]:
     paths = (os.path.abspath(given), os.path.join(root, given))
     script = next((path for path in paths if os.path.exists(path)), None)
     if script is None:
-        other = next(filter(None, map(_in_other_letters, paths)), None)
+        other = next(filter(None, map(_in_other_case, paths)), None)
         message = f"there is no {paths[0]}" + (f"; the file is called {other}, and case matters" if other else "")
         # in a file that is in force in other projects too, a relative path may be right there
         is_certain = os.path.isabs(given) or places.is_inside(hook.source, root)
@@ -211,7 +211,7 @@ _RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "n
 
 
 def _plain_words(line: str) -> list[str]:
-    """The words of a line that does nothing but start one program, from that program on; else none."""
+    """Return the words of a line that only starts one program, from that program on; else an empty list."""
     if "'" not in line:
         line = re.sub(r"\$HOME\b|\$\{HOME\}", lambda _: os.path.expanduser("~"), line)
     if any(char in line for char in "$`;|&<>(){}*?\n"):
@@ -228,7 +228,7 @@ def _plain_words(line: str) -> list[str]:
 
 
 def _named_script(words: list[str]) -> tuple[str | None, str] | None:
-    """The script that plain words name, with the program that is to run it: `interpreter script …`, `script …`."""
+    """Return the script that plain words name, and the program that runs it: `interpreter script …`, `script …`."""
     if len(words) > 1 and os.path.basename(words[0]) in _RUNNERS and not words[1].startswith("-"):
         return words[0], os.path.expanduser(words[1])
     if words and "/" in words[0]:
@@ -237,20 +237,20 @@ def _named_script(words: list[str]) -> tuple[str | None, str] | None:
 
 
 def _is_missing(name: str) -> bool:
-    """Whether a word is the name of a program, nothing of the shell's own, and there is none on the PATH."""
+    """Whether a word is the name of a program, not of a builtin, that is not on the PATH."""
     return "/" not in name and shell_lines.programs(name) == [name] and shutil.which(name) is None
 
 
 def _instead_of(name: str, otherwise: str) -> str:
-    """What to do about an interpreter that is not on the PATH."""
+    """Return the remedy for an interpreter that is not on the PATH."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, _RUNNERS, n=1)
     return f"did you mean {close[0]}? Else install it" if close and close[0] != name else f"{otherwise}, or install it"
 
 
-def _in_other_letters(path: str) -> str | None:
-    """The name of a file that differs from a path's by capital letters only."""
+def _in_other_case(path: str) -> str | None:
+    """Return the name of a file that differs from a path's by case only."""
     directory, name = os.path.split(path)
     try:
         return next((each for each in os.listdir(directory) if each.lower() == name.lower()), None)
@@ -259,7 +259,7 @@ def _in_other_letters(path: str) -> str | None:
 
 
 def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterator[Problem]:
-    """A program that is not installed makes a guard pass everything, or fail each time."""
+    """Yield the programs that are not installed: without one, a guard lets everything pass or fails each time."""
     for name in shell_lines.programs(text):
         if shutil.which(name) is None:
             message = f"there is no program '{name}' on the PATH"

@@ -27,48 +27,46 @@ _AT_ONCE = 8  # more descriptors than reading has open
 
 
 class Followed:
-    """A project's hooks as they are now. Safe to use from several threads at once."""
+    """A project's current hooks. Safe to use from several threads."""
 
     def __init__(self, root: str, configs: Sequence[str], trust: Trust, unnamed: Collection[str] = frozenset()) -> None:
-        """`unnamed` are those of the configs that nobody named: they may define no hooks."""
+        """`unnamed` are those of `configs` that the person did not name: they may define no hooks."""
         self._unnamed = unnamed
         self._root, self._configs, self._everything = root, configs, trust.everything
         self._lock = threading.Lock()
         self._known: Known | None = None
         self._files: list[tuple[str, Any]] = []
         self._ways: list[tuple[str, Any]] = []
-        self._observed: Observed | None = None  # until it is first asked what was seen
+        self._observed: Observed | None = None  # until `current` is first called
         self._is_settled = True
         self.latest = self._loaded(trust).without_empty(unnamed)
         self._until = self.latest.until
 
     def current(self) -> Catalog:
-        """Return the catalog as it is now; the same object for as long as nothing has changed."""
+        """Return the current catalog; the same object for as long as nothing has changed."""
         with self._lock:
             if self._observed is not None:
                 self._files, self._ways = self._observed.files(), self._observed.ways()
                 self._is_settled = self._observed.is_settled()
                 self._observed = None
-            if (self._is_over() or not (self._is_settled and self._is_fresh())) and _can_read():
+            has_expired = self._until is not None and time.time() >= self._until  # a disabled hook is in force again
+            if (has_expired or not (self._is_settled and self._is_fresh())) and _can_read():
                 self._read_again()
             return self.latest
-
-    def _is_over(self) -> bool:
-        """Whether a hook that was disabled until a time is in force again."""
-        return self._until is not None and time.time() >= self._until
 
     def _is_fresh(self) -> bool:
         return private_files.is_fresh(self._files) and all(index.place(path) == known for path, known in self._ways)
 
     def _loaded(self, trust: Trust) -> Catalog:
-        """As the last process left it, if nothing has changed since."""
-        if self._everything:  # then the project's settings count as well, whatever they are
+        """Return the catalog of the index if nothing has changed since; else load it."""
+        if self._everything:  # then the project's untrusted settings count as well
             return self._read(trust)
         here = catalog.layers(self._root)
         found = index.read(self._root, self._configs, here)
         if found is not None:
             self._files, self._ways = [*found["definitions"], *found["scripts"]], found["places"]
-            return _as_loaded(found, here, trust)
+            loaded = index.catalog(found, trust=trust)
+            return loaded._replace(layers=tuple(here), refused_configs=tuple(found["refused_configs"]))
         if not index.has_been_loaded(self._root, self._configs, here):
             return self._read(trust)
         loaded, self._observed, memory = index.read_and_keep(self._root, self._configs, trust=trust, here=here)
@@ -84,7 +82,7 @@ class Followed:
         return loaded
 
     def _read_again(self) -> None:
-        """Everything anew, of which only what has changed is read; trust may be bound to something else by now."""
+        """Load everything again, reading only what has changed; the identity that trust is bound to may be another."""
         if self._known is None:
             self._known = index.recalled(self._root, self._configs, catalog.layers(self._root))
         found = self._read(Trust(self._root, everything=self._everything))
@@ -93,18 +91,13 @@ class Followed:
 
 
 def _can_read() -> bool:
-    """Whether files can be opened: without descriptors every hook would seem to be gone, so what is known stays."""
-    held: list[int] = []
+    """Whether files can be opened: without descriptors every hook would seem to be missing."""
+    opened: list[int] = []
     try:
-        held += (os.open("/", os.O_RDONLY | os.O_CLOEXEC) for _ in range(_AT_ONCE))
+        opened += (os.open("/", os.O_RDONLY | os.O_CLOEXEC) for _ in range(_AT_ONCE))
     except OSError:
         return False
     finally:
-        for descriptor in held:
+        for descriptor in opened:
             os.close(descriptor)
     return True
-
-
-def _as_loaded(found: index.Index, here: Sequence[catalog.Layer], trust: Trust) -> Catalog:
-    known = index.catalog(found, trust=trust)
-    return known._replace(layers=tuple(here), refused_configs=tuple(found["refused_configs"]))

@@ -1,4 +1,4 @@
-"""Every hook there is for a project, and everything that is wrong: good hooks and problems, side by side."""
+"""Loading every hook of a project: valid hooks, and the problems of all others."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def load(
     memory: Memory | None = None,
     keep: bool = False,
 ) -> Catalog:
-    """Read every layer and every named file. Never raises for what is in them.
+    """Return the catalog of every layer and every named file. Never raises for their content.
 
-    `observed` is looked at already, or as far as it comes to that; `memory` knows what need not be read again. With
-    `keep`, hooks that block when they fail are kept in mind: should one not be found later, its event is refused.
+    `observed` records the files that the result depends on; `memory` has definitions that need not be read again. With
+    `keep`, hooks that block when they fail are stored: if one is missing later, its event is refused.
     """
     trust = trust or Trust(root)
     look = observed.look if observed else entry_points.look
@@ -55,15 +55,15 @@ def load(
             problems.append(refusal)
             refused_layers.add(layer.directory)
             continue
-        rules, trouble = _settings(layer, trust)
-        problems += trouble
+        rules, found_problems = _settings(layer, trust)
+        problems += found_problems
         governing.append(rules)
-        read, trouble = _read_layer(layer, rules, governing, look, read_folder, taken)
+        read, found_problems = _read_layer(layer, rules, governing, look, read_folder, taken)
         hooks += read
-        problems += trouble
+        problems += found_problems
     files = _each_once(configs)
     scope = fail_closed.Scope(every(root, managed), files)
-    kept, trouble_of_kept = fail_closed.read()
+    kept, unusable = fail_closed.read()
     folders = [each for each in kept if each.hook.folder is not None]
     hooks = _still_closed(hooks, folders, problems)
     lost, away = _missing(fail_closed.missing(folders, scope, hooks, problems), refused_layers)
@@ -87,10 +87,10 @@ def load(
     in_force += [each.hook for each in fail_closed.missing(named, scope, in_force, problems)]
     problems += names_twice([hook for hook in in_force if hook.format == "table"])
     problems += [fail_closed.problem(hook, problems) for hook in in_force if hook.missing]
-    if trouble_of_kept is not None:
+    if unusable is not None:
         if any(each.severity == "error" and not _is_of_project(each, found) for each in problems):
-            in_force += fail_closed.unknown(trouble_of_kept)
-        problems.append(trouble_of_kept)
+            in_force += fail_closed.unknown(unusable)
+        problems.append(unusable)
     elif keep and not fail_closed.keep(kept, scope, in_force, left_out) and observed:
         observed.doubt()
     debug = any(rules.debug for rules in governing)
@@ -100,12 +100,12 @@ def load(
 
 
 def _is_of_project(problem: Problem, found: Iterable[Layer]) -> bool:
-    """Whether a problem is of a project's hooks, which are not kept."""
+    """Whether a problem is one of a project's hooks, which are not kept."""
     return any(layer.name == "project" and problem.file.startswith(layer.directory) for layer in found)
 
 
 def _missing(lost: Iterable[fail_closed.Kept], refused_layers: Container[str]) -> tuple[list[Hook], list[LeftOut]]:
-    """Hooks that should have been loaded; and those of them that are disabled, by settings that cannot be read."""
+    """Return missing hooks; and separately those that are disabled, by settings that can no longer be read."""
     now = time.time()
     hooks, away = [], []
     for hook, until in lost:
@@ -117,7 +117,7 @@ def _missing(lost: Iterable[fail_closed.Kept], refused_layers: Container[str]) -
 
 
 def _still_closed(hooks: Sequence[Hook], kept: Iterable[fail_closed.Kept], problems: Iterable[Problem]) -> list[Hook]:
-    """Hooks, of which those still block when they fail that a `hooks.toml` made do so which cannot be read now."""
+    """Return hooks; if a `hooks.toml` cannot be read, those that it made block when they fail still do."""
     if not any(os.path.basename(each.file) == layer_settings.FILE and each.code in _UNREAD for each in problems):
         return list(hooks)
     closed = {(hook.folder, hook.event) for hook, _ in kept}
@@ -128,7 +128,7 @@ _UNREAD = ("unreadable", "not-text", "bad-toml", "bad-hooks-section", "writable-
 
 
 def _each_once(files: Iterable[str]) -> list[str]:
-    """Absolute names; a file with two names, or behind a link, by the first of them."""
+    """Return absolute names; a file with several names only once, by the first."""
     found: dict[object, str] = {}
     for file in files:
         found.setdefault(places.file_identity(file), os.path.abspath(file))
@@ -136,11 +136,11 @@ def _each_once(files: Iterable[str]) -> list[str]:
 
 
 def _refuse(layer: Layer) -> Problem | None:
-    """Why nothing of a whole directory is used."""
+    """Return why a whole directory is not used, or None."""
     if not os.path.isdir(layer.directory):
         return None
     if layer.name == "managed" and not private_files.owned_by_root(layer.directory):
-        remedy = f"chown -R root: {layer.directory} and take write permission from others"
+        remedy = f"chown -R root: {layer.directory}, and remove write permission for others"
         message = "managed hooks must belong to root, with no other writer"
         return Problem("not-owned-by-root", layer.directory, None, None, message, remedy)
     if layer.name == "user":
@@ -151,7 +151,7 @@ def _refuse(layer: Layer) -> Problem | None:
 
 
 def _writable(path: str, culprit: str) -> Problem:
-    message = f"another account could change {culprit}; nothing of it is used"
+    message = f"another account could change {culprit}; it is not used"
     return Problem("writable-by-others", path, None, None, message, f"chmod go-w {culprit}, and make it your own")
 
 
@@ -174,7 +174,7 @@ def _read_layer(
     read_folder: Callable[..., folder_format.FolderDefinition],
     taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
-    """The folders of a layer, by name, bytewise; not those that are `taken`: a stronger layer has them."""
+    """Return the hooks of a layer, sorted by name in bytes; without folders in `taken`, which an earlier layer has."""
     try:
         names = sorted(os.listdir(layer.directory), key=os.fsencode)
     except FileNotFoundError:
@@ -207,7 +207,7 @@ def _read_layer(
             if changed.hook is not None:
                 changes, read = wanted, changed
                 continue
-            # The settings are wrong, not the hook: it stays as it is.
+            # The settings are wrong, not the hook: it is not changed.
             errors = [problem for problem in changed.problems if problem.severity == "error"]
             problems += [problem._replace(file=rules.file, line=rules.lines.get(hook_name)) for problem in errors]
         problems += read.problems
@@ -219,7 +219,7 @@ def _read_layer(
 def _folders(
     directory: str, looked: Mapping[str, entry_points.Look | None]
 ) -> Iterator[tuple[str, str, entry_points.Look]]:
-    """The hook folders of a directory, each with its real path; not links to others of them."""
+    """Yield the hook folders of a directory, each with its real path; without links to others of them."""
     folders = [(f"{directory}/{name}", seen) for name, seen in looked.items() if seen is not None]
     above = os.path.realpath(directory)
     own = {above + folder[len(directory) :] for folder, seen in folders if folder not in seen.links}
@@ -231,7 +231,7 @@ def _folders(
 
 
 def _problems_of_other(directory: str, name: str) -> list[Problem]:
-    """What is wrong with an entry of a layer that is no hook, if it is meant as one."""
+    """Return the problems of an entry that is meant as a hook but is none."""
     if name == layer_settings.FILE:
         return []
     from . import misplaced_files
@@ -240,7 +240,7 @@ def _problems_of_other(directory: str, name: str) -> list[Problem]:
 
 
 def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> str | None:
-    """What of a hook another account could write; the layer's directory itself is known to be safe."""
+    """Return the file of a hook that another account could change, or None; the layer's directory is safe."""
     if layer.name == "project":
         return None  # trust decides
     for link in seen.links:
@@ -257,7 +257,7 @@ def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> 
 def _choose(
     hooks: Sequence[Hook], governing: Sequence[layer_settings.LayerSettings]
 ) -> tuple[list[Hook], list[LeftOut]]:
-    """Those in force: disabled ones are not. Whether a project's replaces one is settled when it would run."""
+    """Return the hooks in force, and those left out. Whether a project's hook replaces one is decided at the event."""
     in_force: list[Hook] = []
     left_out: list[LeftOut] = []
     kept: dict[str, str] = {}  # a person's hooks by name, each with the directory it is in
@@ -279,7 +279,7 @@ def _choose(
 
 
 def _disabled(hook: Hook, governing: Sequence[layer_settings.LayerSettings], now: float) -> LeftOut | None:
-    """What switches a hook off, until when; nothing does so to a managed one."""
+    """Return what disables a hook, and until when; None for an enabled one, and for all managed ones."""
     if hook.layer == "managed":
         return None
     found = [rules for rules in governing if hook.layer in rules.governs]
@@ -295,18 +295,18 @@ def _disabled(hook: Hook, governing: Sequence[layer_settings.LayerSettings], now
 
 
 def _clock(moment: float, now: float) -> str:
-    """A time as people say it: with its date unless that is today's."""
+    """Return a time in hours and minutes, with its date unless that is today."""
     there, here = time.localtime(moment), time.localtime(now)
     return time.strftime("%H:%M" if there[:3] == here[:3] else "%Y-%m-%d %H:%M", there)
 
 
 def layer_of(hook: Hook) -> str:
-    """The directory a folder hook's layer is in."""
+    """Return the directory of a folder hook's layer."""
     return (hook.folder or "").rpartition("/")[0]
 
 
 def _ungoverned(rules: layer_settings.LayerSettings, hooks: Sequence[Hook]) -> list[Problem]:
-    """Names in a `hooks.toml` that no hook it may change has."""
+    """Return the problems of names in a `hooks.toml` that no hook has which it may change."""
     known = {hook.name for hook in hooks if hook.layer in rules.governs}
     return [
         Problem(
@@ -323,7 +323,7 @@ def _ungoverned(rules: layer_settings.LayerSettings, hooks: Sequence[Hook]) -> l
 
 
 def names_twice(hooks: Sequence[Hook]) -> list[Problem]:
-    """Hooks of one directory or file that share a name."""
+    """Return the problems of hooks in one directory or file that share a name."""
     problems = []
     seen: dict[tuple[str, str], Hook] = {}
     for hook in hooks:

@@ -1,4 +1,4 @@
-"""What lies in a hooks directory and is meant as a hook, but is none: a misspelt HOOK.md, a folder too deep."""
+"""Files that are meant as hooks but are not read: a misspelt HOOK.md, a folder that is nested too deeply."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_LOOKED_AT = 500  # entries of one directory
+_MOST_ENTRIES = 500  # entries of one directory
 _MOST_NAMED = 3
 _BELOW = ("", "/hooks", "/.agents/hooks")  # where repositories keep their hooks
 
 
 def look(directory: str, name: str) -> Iterator[Problem]:
-    """What is wrong with an entry of a hooks directory that has no HOOK.md."""
+    """Yield the problems of an entry of a hooks directory that has no HOOK.md."""
     folder = f"{directory}/{name}"
     if name.upper() == "HOOK.MD":
         remedy = f"put it and its scripts into a folder of their own: {directory}/NAME/HOOK.md"
@@ -41,9 +41,9 @@ def look(directory: str, name: str) -> Iterator[Problem]:
 
 
 def _unreadable(folder: str) -> Problem | None:
-    """Why it cannot be seen whether there is a hook in a folder."""
+    """Return the problem of a folder that cannot be read, or None."""
     if os.path.islink(folder) and not os.path.exists(folder):
-        message = f"a link that leads nowhere: {os.readlink(folder)}"
+        message = f"a broken symbolic link: {os.readlink(folder)}"
         return Problem("unreadable", folder, None, None, message, "fix the link, or remove it")
     if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
         message, remedy = "cannot read this folder: Permission denied", "make it readable, or move it elsewhere"
@@ -52,7 +52,7 @@ def _unreadable(folder: str) -> Problem | None:
 
 
 def misspelt(folder: str) -> Problem | None:
-    """The HOOK.md of a folder that has none, if it is there in other letters."""
+    """Return the problem of a HOOK.md whose name has another case, or None."""
     name = next((each for each in _directory(folder) if each.upper() == "HOOK.MD"), None)
     if name is None:
         return None
@@ -74,9 +74,9 @@ def _move(paths: list[str], target: str) -> str:
 
 
 def _directory(path: str) -> list[str]:
-    """The names in a directory, as many as are worth a look; none if it is no directory."""
+    """Return the names in a directory, up to a limit; empty if it is not a directory."""
     try:
         with os.scandir(path) as entries:
-            return [entry.name for entry, _ in zip(entries, range(_MOST_LOOKED_AT), strict=False)]
+            return [entry.name for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)]
     except OSError:
         return []

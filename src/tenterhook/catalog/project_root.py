@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from ..basics import places
+from ..basics import places, private_files
 
 
 def project_root(directory: str) -> str:
-    """The directory or its nearest ancestor with `.git` or `.agents/hooks`; from inside HOME the search ends there."""
+    """Return the directory or its nearest parent with `.git` or `.agents/hooks`; the search ends at the home."""
     start = os.path.realpath(directory)
     home = os.path.realpath(places.home())
     current = start
@@ -22,7 +22,7 @@ def project_root(directory: str) -> str:
 
 
 def repository_can_reach(path: str, root: str) -> bool:
-    """Whether what lies at a path could have come with a repository: this project's, or the one around it."""
+    """Whether a path could have come with a repository: this project's, or one around the path."""
     path = os.path.realpath(path)
     ends = {os.path.realpath(places.account_home()), "/"}
     while path not in ends:
@@ -33,27 +33,29 @@ def repository_can_reach(path: str, root: str) -> bool:
 
 
 def identity(root: str) -> str:
-    """What trust is bound to: the git directory, which a repository and its worktrees share, else the path itself."""
+    """Return what trust is bound to: the git directory, which a repository and its worktrees share, else the path."""
     directory = _git_directory(root)
     return f"git:{directory}" if directory else "path:" + os.path.realpath(root)
 
 
 def identity_files(root: str) -> list[str]:
-    """The files that an identity is read from."""
+    """Return the files that an identity is read from."""
     dot_git = os.path.join(root, ".git")
     private = None if os.path.isdir(dot_git) else _pointer(dot_git, "gitdir: ")
     return [dot_git, *(os.path.join(private, name) for name in ("gitdir", "commondir") if private)]
 
 
 def repository_id(root: str) -> str | None:
-    """What tells this repository from another one at the same path; None if it was never given an id.
+    """Return an ID that differs for another repository at the same path; None if it has none yet.
 
-    A git directory keeps a random id that no clone and no archive can bring along. Where `.git` is a link, or a file
-    as in a submodule, that file itself counts, by the time the kernel keeps of it. Without git, the path is all.
+    A git directory has a random ID that no clone or archive contains. Where `.git` is a link, or a file
+    as in a submodule, it is identified by its inode and change time. Without git, only the path counts.
     """
     directory = _git_directory(root)
     if directory is not None:
-        return _read_id(os.path.join(directory, _ID_FILE))
+        # not through a link of either kind, which could lead to the ID of another repository
+        found_id = private_files.read_regular(os.path.join(directory, _ID_FILE), 64, no_links=True)
+        return found_id.decode("ascii", "replace") if found_id else None
     try:
         found = os.lstat(os.path.join(root, ".git"))
     except OSError:
@@ -62,7 +64,7 @@ def repository_id(root: str) -> str | None:
 
 
 def renew_repository_id(root: str) -> str | None:
-    """Give a repository a new id: one that is there already may have come with an archive."""
+    """Give a repository a new ID, and return it: an existing one may have come with an archive."""
     directory = _git_directory(root)
     if directory is not None:
         places.replace_file(os.path.join(directory, _ID_FILE), os.urandom(16).hex().encode())
@@ -72,28 +74,11 @@ def renew_repository_id(root: str) -> str | None:
 _ID_FILE = "tenterhook-id"
 
 
-def _read_id(file: str) -> str | None:
-    """The id in a file; None if it is a link of either kind, which could lead to the id of another repository."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(descriptor)
-        if found.st_mode & 0o170000 != 0o100000 or found.st_nlink != 1:
-            return None
-        return os.read(descriptor, 64).decode("ascii", "replace") or None
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-
-
 def _git_directory(root: str) -> str | None:
-    """The git directory of a repository, also for a worktree that this repository lists.
+    """Return the git directory of a repository, also for a worktree that the repository lists; or None.
 
-    It lists a worktree in `worktrees/NAME/gitdir`, where only its owner can write. Git itself believes any `.git` file
-    and the `commondir` of the directory it names, both of which an archive can bring along.
+    It lists a worktree in `worktrees/NAME/gitdir`, where only its owner can write. Git itself trusts any `.git` file
+    and the `commondir` of the directory it names, both of which an archive can contain.
     """
     dot_git = os.path.join(os.path.realpath(root), ".git")
     if os.path.islink(dot_git):  # it could lead to a worktree of another repository
@@ -114,18 +99,8 @@ def _git_directory(root: str) -> str | None:
 
 
 def _pointer(file: str, prefix: str) -> str | None:
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        if os.fstat(descriptor).st_mode & 0o170000 != 0o100000:  # a pipe could be waited for without end
-            return None
-        line = os.fsdecode(os.read(descriptor, 4096)).strip()
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-    if not line.startswith(prefix):
+    data = private_files.read_regular(file, 4096)
+    line = os.fsdecode(data).strip() if data is not None else None
+    if line is None or not line.startswith(prefix):
         return None
     return os.path.realpath(os.path.join(os.path.dirname(file), line[len(prefix) :]))

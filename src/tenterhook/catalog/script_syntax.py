@@ -1,4 +1,4 @@
-"""Whether a script's interpreter would refuse it. Nothing of the script is run."""
+"""Syntax errors of scripts, as their interpreters report them. The script is not run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _NO_SUCH_OPTION = 2  # the exit status of a Python that cannot be isolated, as P
 
 
 class SyntaxMistake(NamedTuple):
-    """What is wrong with a script, and on which line."""
+    """A syntax error of a script, and its line."""
 
     line: int | None
     message: str
 
 
 def refusal(script: str, program: str, *, with_options: bool = False) -> SyntaxMistake | None:
-    """What the program says of a script that it cannot parse; None if it can, or if it cannot be asked."""
+    """Return the error of an interpreter that cannot parse a script; None if it can, or if it cannot be run."""
     if os.path.getsize(script) > _LARGEST:
         return None
     if re.fullmatch(r"python[\d.]*", program):
@@ -43,17 +43,17 @@ def _python(script: str, program: str) -> SyntaxMistake | None:
             compile(source, script, "exec", dont_inherit=True)
     except SyntaxError as error:
         found = SyntaxMistake(error.lineno, f"Python refuses it: {error.msg}")
-    except (ValueError, RecursionError, MemoryError):  # too deep for us, or not text
+    except (ValueError, RecursionError, MemoryError):  # nested too deeply, or not text
         return None
     else:
         return None
-    # Another version may know better. The one on the PATH is asked: what a repository names might be its own.
+    # Another version may accept it. The one on the PATH is run: a path in the script might be the repository's own.
     other = shutil.which(program)
     if other is None or os.path.realpath(other) == os.path.realpath(sys.executable):
         return found
     code = "import sys; compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec')"
-    # Isolated: nothing here is trusted yet, and without that it would import what lies in the current directory.
-    status, _ = _asked([other, "-I", "-c", code, script])
+    # Isolated: nothing here is trusted yet, and it would import modules from the current directory.
+    status, _ = _run([other, "-I", "-c", code, script])
     return None if status in (0, _NO_SUCH_OPTION) else found
 
 
@@ -63,13 +63,13 @@ def _node(script: str, program: str) -> SyntaxMistake | None:
         return None
     with open(script, encoding="utf-8", errors="replace") as file:
         is_module = _IMPORTS(file.read()) is not None
-    if is_module:  # without an ending that says so, node passes over what is wrong with one
+    if is_module:  # with another suffix, node does not report errors in modules
         with tempfile.TemporaryDirectory() as place:
             module = shutil.copyfile(script, os.path.join(place, "script.mjs"))
-            status, said = _asked([node, "--check", module])
+            status, said = _run([node, "--check", module])
         said = said.replace(module, script)
     else:
-        status, said = _asked([node, "--check", script])
+        status, said = _run([node, "--check", script])
     if status in (0, None):
         return None
     message = next((line for line in said.splitlines() if re.match(r"\w*Error", line)), "syntax error")
@@ -82,8 +82,8 @@ _IMPORTS = re.compile(
 ).search
 
 
-def _asked(command: list[str]) -> tuple[int | None, str]:
-    """An interpreter's exit status and what it said; None if it cannot be asked."""
+def _run(command: list[str]) -> tuple[int | None, str]:
+    """Return an interpreter's exit status and stderr; None and an empty text if it cannot be run."""
     try:
         asked = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_LONGEST)
     except (OSError, ValueError, subprocess.TimeoutExpired):

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     Key = tuple[str, str, str]  # a folder or file, its layer, what hooks.toml changes in it
-    # with what its files looked like, and when that was
+    # with the state of its files, and its time
     Known = dict[Key, tuple[Look | tuple[Any, ...], int, tuple[tuple[Hook, ...], tuple[Problem, ...]]]]
 
 CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
 class Observed:
-    """The files and directories of a project's hooks, as they were; folders are added as they are looked at."""
+    """The state of the files and directories of a project's hooks; folders are added by `look`."""
 
     def __init__(self, root: str, configs: Sequence[str], managed: str) -> None:
         self.at = time.time_ns()
@@ -50,7 +50,7 @@ class Observed:
         self._plain = {path: private_files.signature(path) for path in paths}
 
     def look(self, folder: str) -> Look | None:
-        """What the file system says of a folder; asked once."""
+        """Return the state of a hook's folder, read once."""
         if folder not in self.looks:
             self.looks[folder] = entry_points.look(folder)
             if self.looks[folder] is None and "/." not in folder[folder.rfind("/") :]:
@@ -58,14 +58,14 @@ class Observed:
         return self.looks[folder]
 
     def report(self, problems: Iterable[Problem]) -> None:
-        """Take note of the entries that problems are about; others that are no hooks may change as they like."""
+        """Store which entries have problems; other entries that are no hooks need not be watched."""
         files = [problem.file for problem in problems]
         self._reported = frozenset(
             folder for folder in self._others if any(file == folder or file.startswith(folder + "/") for file in files)
         )
 
     def look_at_all(self) -> None:
-        """Look at every folder there is."""
+        """Read the state of every folder."""
         for directory in self._directories:
             try:
                 names = os.listdir(directory)
@@ -76,16 +76,16 @@ class Observed:
         self.ways()
 
     def signature(self, path: str) -> tuple[int, ...] | None:
-        """What a named file looked like; None if it was not there."""
+        """Return the signature of a named file; None if it does not exist."""
         return self._plain.get(path)
 
     def files(self) -> list[tuple[str, tuple[int, ...] | None]]:
-        """Everything whose content decides which hooks there are."""
+        """Return the signatures of all files whose content decides which hooks exist."""
         found: dict[str, tuple[int, ...] | None] = dict(self._plain)
         for folder, seen in self.looks.items():
             if seen is None:
                 found[f"{folder}/HOOK.md"] = None
-                if folder in self._reported:  # what is said of it may no longer be true
+                if folder in self._reported:  # its problem may have been fixed
                     found[folder] = self._others.get(folder)
             else:
                 found |= dict.fromkeys(seen.links)
@@ -93,7 +93,7 @@ class Observed:
         return list(found.items())
 
     def ways(self) -> list[tuple[str, Any]]:
-        """Every directory and link on the way to the hooks: who may write there decides whether they count."""
+        """Return every directory and link above the hooks: hooks count only if no other account can write there."""
         if self._ways is None:
             links = [link for seen in self.looks.values() if seen for link in seen.links]
             trusted = os.path.join(places.state(), "trust.json")
@@ -101,7 +101,7 @@ class Observed:
             for path in (*self._directories, *links, *self._configs, trusted):
                 for way in (path, os.path.realpath(path)):
                     paths += parents(way)
-            # a repository around a directory makes what is in it the project's
+            # hooks in a directory inside a repository are the project's
             kept = [os.path.join(each, "x") for each in (places.config_home(), places.state())]
             around = [parent for each in kept for way in (each, os.path.realpath(each)) for parent in parents(way)]
             paths += [os.path.join(parent, ".git") for parent in (self._root, *around)]
@@ -109,11 +109,11 @@ class Observed:
         return self._ways
 
     def doubt(self) -> None:
-        """Have it looked at again at the next event."""
+        """Have it read again at the next event."""
         self._is_doubtful = True
 
     def is_settled(self) -> bool:
-        """Whether the last change was long enough ago: a second one in one tick would look like the first."""
+        """Whether the last change was more than a clock tick ago: a second one in it would have the same time."""
         return (
             not self._is_doubtful
             and self.at - max((known[1] for _, known in self.files() if known), default=0) > CLOCK_TICK
@@ -121,7 +121,7 @@ class Observed:
 
 
 def parents(path: str) -> list[str]:
-    """Every directory above a path, the nearest first."""
+    """Return every directory above a path, the nearest first."""
     found = []
     while path != os.path.dirname(path):
         path = os.path.dirname(path)
@@ -130,7 +130,7 @@ def parents(path: str) -> list[str]:
 
 
 class Memory:
-    """What is read in one load, each with what its files looked like. What was known earlier is not read again."""
+    """The definitions read in one load, with the state of their files. Unchanged ones are not read again."""
 
     def __init__(self, observed: Observed, earlier: Known | None = None) -> None:
         self.known: Known = {}
@@ -138,8 +138,8 @@ class Memory:
         self._earlier = earlier or {}
 
     def folder(self, folder: str, layer: str, changes: Mapping[str, Any], seen: Look) -> folder_format.FolderDefinition:
-        """The hook in a folder, with the changes that `hooks.toml` makes."""
-        change = repr(changes) if any(changes.values()) else ""  # a repr tells 1 from True
+        """Return the hook in a folder, with the changes of `hooks.toml`."""
+        change = repr(changes) if any(changes.values()) else ""  # repr distinguishes 1 and True
         key = folder, layer, change
         known = self._earlier.get(key)
         if known is not None and _signature(known[0]) == _signature(seen) and _is_settled(seen, known[1]):
@@ -151,7 +151,7 @@ class Memory:
         return read
 
     def file(self, file: str) -> toml_files.TomlDefinitions:
-        """The hooks of a named file."""
+        """Return the hooks of a named file."""
         key = file, "", ""
         known, seen = self._earlier.get(key), self._observed.signature(file)
         if known is not None and known[0] == seen and _is_settled(seen, known[1]):
@@ -163,7 +163,7 @@ class Memory:
         return read
 
     def as_bytes(self) -> bytes:
-        """All of it, for a later process. Raises `ValueError` for what cannot be kept."""
+        """Return all definitions for `recalled`. Raises `ValueError` for values that cannot be stored."""
         return marshal.dumps(
             [
                 (key, _signature(seen), [tuple(hook) for hook in hooks], [tuple(each) for each in problems], at)
@@ -173,15 +173,15 @@ class Memory:
 
 
 def recalled(data: bytes) -> Known:
-    """What an earlier process knew. Raises `ValueError`, `EOFError` or `TypeError` for anything else."""
+    """Return the definitions of an earlier process. Raises `ValueError`, `EOFError` or `TypeError` for other data."""
     return {
         key: (seen, at, (tuple(Hook(*hook) for hook in hooks), tuple(Problem(*each) for each in problems)))
-        for key, seen, hooks, problems, at in marshal.loads(data)  # noqa: S302  # whoever has read it saw to that
+        for key, seen, hooks, problems, at in marshal.loads(data)  # noqa: S302  # only this account can have written it
     }
 
 
 def _signature(seen: Look | tuple[Any, ...]) -> tuple[Any, ...]:
-    """What changes whenever one of a folder's files does; a process that has ended left it so."""
+    """Return a value that changes whenever one of a folder's files does; also for one that was stored."""
     if not isinstance(seen, Look):
         return seen
     stats = tuple((path, private_files.signature_of(found)) for path, found in seen.stats.items())
@@ -189,6 +189,6 @@ def _signature(seen: Look | tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _is_settled(seen: Look | tuple[int, ...], at: int) -> bool:
-    """Whether what was read had not just changed: a second change in one tick would look like the first."""
+    """Whether a file changed more than a clock tick before it was read, so that later changes are noticed."""
     times = [found.st_ctime_ns for found in seen.stats.values()] if isinstance(seen, Look) else [seen[1]]
     return at - max(times, default=at) > CLOCK_TICK

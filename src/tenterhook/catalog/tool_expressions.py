@@ -1,4 +1,4 @@
-"""Whether the expression for a tool's name can find any: the tools that agents have, and other programs' syntax."""
+"""Checks of expressions for tool names: known tools, and the permission syntax of other programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 KNOWN = (*NAMES_OF_TOOL, *dict.fromkeys(tool for agent in AGENTS.values() for tool in agent.tools))
 
-# What people call a tool that no agent calls so.
+# Further words for tools, which no agent uses as names.
 _ALSO_CALLED = {
     "Shell": ("terminal", "console", "command", "cmd", "execute", "exec", "run"),
     "WriteFile": ("filewrite", "createfile", "save", "newfile"),
@@ -27,25 +27,25 @@ _RULE = re.compile(r"(?:^|\|)\s*\^?([A-Za-z_]\w*)\((?!\?)([^()|]*)\)\$?\s*(?=$|\
 
 
 def finds_a_known_tool(dialect: str, expression: str) -> bool:
-    """Whether it finds a tool that some agent has. True where that cannot be told."""
+    """Whether it matches a tool of a known agent. True if that cannot be determined."""
     if expressions.can_run_away(expression):
         return True
     try:
         found = expressions.search(dialect, expression)
-    except expressions.BadExpression:  # said elsewhere
+    except expressions.BadExpression:  # reported elsewhere
         return True
     return any(found(name) for name in KNOWN)
 
 
 def may_mean_other_tools(expression: str) -> bool:
-    """Whether it is for the tools of a server, whose names nobody knows here."""
+    """Whether it is for tools of an MCP server, whose names are unknown."""
     return "mcp" in expression.lower()
 
 
 def permission_rule(dialect: str, expression: str) -> str | None:
-    """The part of an expression that is another program's permission rule, such as `Bash(git push:*)`.
+    """Return the part of an expression that is another program's permission rule, such as `Bash(git push:*)`; or None.
 
-    As an expression it finds `Bashgit push` and nothing else. A word alone in parentheses may be meant as one.
+    As an expression it matches only `Bashgit push`. A single word in parentheses may be meant as an expression.
     """
     for rule in _RULE.finditer(expression):
         branch = rule[0].strip("| ")
@@ -57,22 +57,22 @@ def permission_rule(dialect: str, expression: str) -> str | None:
 def _finds(dialect: str, branch: str) -> bool:
     try:
         return any(map(expressions.search(dialect, branch), KNOWN))
-    except expressions.BadExpression:  # `Bash(*)` is none
+    except expressions.BadExpression:  # such as `Bash(*)`
         return False
 
 
 def instead_of_rule(rule: str, *, has_pattern: bool) -> str:
-    """What to write for another program's permission rule."""
+    """Return the remedy for another program's permission rule."""
     name, _, rest = rule.strip("^$ ").partition("(")
     asked = re.sub(r"[:\s]*\*+$", "", rest.removesuffix(")")).strip()
     if not has_pattern:
-        return f"write {name}; it is an expression for the tool's name, and the hook looks at the input itself"
+        return f"write {name}; it is an expression for the tool's name, and the hook checks the input itself"
     pattern = f" and pattern: '^{re.escape(asked)}'".replace("\\ ", " ") if asked and "*" not in asked else ""
     return f"it is an expression for the tool's name; write tool: {name}{pattern}"
 
 
 def suggestion(expression: str) -> str:
-    """The tools that were probably meant."""
+    """Return a remedy with the tools that were probably meant."""
     meant = dict.fromkeys(name for word in re.findall(r"\w+", expression) for name in _meant(word))
     known = f"did you mean {' or '.join(meant)}?" if meant else "tools are called Shell, WriteFile, ReadFile, …;"
     return f"{known} For a tool of your own, ignore this"

@@ -1,4 +1,4 @@
-"""What a project's owner has trusted: the exact bytes of each hook folder. Trusted, changed, untrusted."""
+"""Trust in a project's hooks: records of the exact content of each trusted folder."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ..model import Hook
     from . import fingerprints
 
-CODE = "."  # what trust in the project's own code is filed under
+CODE = "."  # the key of trust in the project's own code
 OWN_FILES = "a hook's own files belong in $TENTERHOOK_STATE_DIR, not in its folder"
 _LARGEST_KEPT = 256 * 1024
 _MOST_NAMED = 5  # files that have changed
 
 
 class State(StrEnum):
-    """How a project's definition stands with its owner."""
+    """Whether a project's definition is trusted."""
 
     TRUSTED = "trusted"
     CHANGED = "changed"
@@ -34,7 +34,7 @@ class State(StrEnum):
 
 
 class Standing(NamedTuple):
-    """A state and, unless trusted, what to say about it; a hint if the hook may have changed its folder itself."""
+    """A state and, unless trusted, the reason; a hint if the hook may have changed its folder itself."""
 
     state: State
     why: str | None = None
@@ -51,12 +51,12 @@ class Standing(NamedTuple):
 
 
 def as_asked(root: str, trust_project: bool) -> Trust:
-    """The records as a caller wants them: lifted by an argument, or by a variable that names exactly this root."""
+    """Return the trust of a project; everything is trusted by an argument, or by a variable that names this root."""
     return Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
 
 
 class Trust:
-    """The records for one project. With `everything` set, all of it runs, whatever the records say."""
+    """The trust records of one project. With `everything`, all hooks run, whatever the records are."""
 
     def __init__(self, root: str, *, everything: bool = False) -> None:
         self.root = root
@@ -68,25 +68,25 @@ class Trust:
         self._records: dict[str, Any] = {}
 
     def unreliable(self) -> str | None:
-        """Why no record counts: a repository, or another account, could have written it."""
-        # The account's own state directory is the account's, even in a repository that is the whole home.
+        """Return why the records are not used, or None: a repository, or another account, could have written them."""
+        # The account's own state directory is used even if the whole home is a repository.
         own = os.path.join(places.account_home(), ".local", "state")
         if not places.is_inside(self._file, own) and project_root.repository_can_reach(self._file, self.root):
-            return f"the trust records would lie inside a repository ({self._file})"
+            return f"the trust records would be inside a repository ({self._file})"
         other = private_files.writable_by_others(self._file)
         return f"another account could write {other}" if other else None
 
     def standing(self, hook: Hook) -> Standing:
-        """Whether a hook may run now, as its files are now."""
+        """Return whether a hook may run now, by the current content of its files."""
         if hook.layer != "project" or hook.folder is None:
             return Standing(State.NOT_NEEDED)
         return self.of(hook.folder)
 
     def of(self, path: str) -> Standing:
-        """The standing of a hook's folder, or of the project's `hooks.toml`."""
+        """Return the standing of a hook's folder, or of the project's `hooks.toml`."""
         record = self._of_project().get(self.key(path))
-        if record is None:  # whatever is in it is not even looked at
-            return Standing(State.TRUSTED) if self.everything else Standing(State.UNTRUSTED, "nobody has trusted it")
+        if record is None:  # its content is not read
+            return Standing(State.TRUSTED) if self.everything else Standing(State.UNTRUSTED, "it was never trusted")
         from . import fingerprints
 
         try:
@@ -102,7 +102,7 @@ class Trust:
         return Standing(State.CHANGED, f"changed since it was trusted: {_named(changes)}", hint=hint)
 
     def changed_by_run(self, hook: Hook, begun: float) -> tuple[str, ...]:
-        """What to say if a trusted hook has changed its own folder while it ran; `begun` is a time of `time.time`."""
+        """Return notes if a trusted hook has changed its own folder while it ran; `begun` is a time of `time.time`."""
         from . import fingerprints
 
         if hook.folder is None or not fingerprints.touched_since(hook.folder, begun):
@@ -113,12 +113,12 @@ class Trust:
         return f"it will not run again: {standing.why}", *([standing.hint] if standing.hint else [])
 
     def replaces(self, path: str) -> bool:
-        """Whether a project's folder is trusted now, and its owner let it replace a hook of their own."""
+        """Whether a project's folder is trusted now, and was allowed to replace a hook of the person."""
         standing = self.of(path)
         return standing.state is State.TRUSTED and standing.replaces
 
     def changes(self, path: str, now: fingerprints.Fingerprint) -> list[tuple[str, str]]:
-        """Each file that is not as it was trusted, with what happened to it."""
+        """Return each file that differs from the trusted one, with the kind of change."""
         record = self._of_project().get(self.key(path)) or {}
         old = {name: (mode, digest) for name, mode, digest in record.get("entries", ())}
         new = {entry.path: (entry.mode, entry.digest) for entry in now.entries}
@@ -133,7 +133,7 @@ class Trust:
         return said
 
     def trusted_entry(self, path: str, name: str) -> fingerprints.FileFingerprint | None:
-        """A file's mode and digest as they were when it was trusted."""
+        """Return a file's mode and digest as trusted, or None."""
         from . import fingerprints
 
         record = self._of_project().get(self.key(path)) or {}
@@ -142,7 +142,7 @@ class Trust:
         )
 
     def trusted_content(self, entry: fingerprints.FileFingerprint) -> bytes | None:
-        """A file's content when it was trusted, if it was kept."""
+        """Return a file's content as trusted; None if it was not stored."""
         try:
             with open(os.path.join(self._objects, entry.digest), "rb") as file:
                 return file.read()
@@ -150,7 +150,7 @@ class Trust:
             return None
 
     def grant(self, path: str, *, replaces: bool = False, seen: fingerprints.Fingerprint | None = None) -> None:
-        """Trust exactly the bytes that were seen; raises `Untrustable` if they are no longer those."""
+        """Trust the content that was shown; raise `Untrustable` if it has changed since."""
         from . import fingerprints
 
         fingerprint = fingerprint_of(path)
@@ -169,33 +169,33 @@ class Trust:
         self._change(lambda records: records.update({self.key(path): record}))
 
     def grant_code(self) -> None:
-        """Let hooks of one's own run the code of this repository: its tests, the tools it brings along."""
+        """Let the person's hooks run the code of this repository, such as its tests and tools."""
         record = {"repository": project_root.renew_repository_id(self.root), "when": int(time.time())}
         self._change(lambda records: records.update({CODE: record}))
 
     def trusts_code(self) -> bool:
-        """Whether they may; another repository at the same path is another project."""
+        """Whether the person's hooks may run this repository's code; another one at the same path is not trusted."""
         if self.everything:
             return True
         trusted = (self._of_project().get(CODE) or {}).get("repository")
         return trusted is not None and trusted == project_root.repository_id(self.root)
 
     def revoke(self, path: str) -> bool:
-        """Forget the trust in a folder or file, by its path or its key; False if there was none."""
+        """Remove the trust in a folder or file, by its path or key; return whether there was any."""
         removed: list[Any] = []
         self._change(lambda records: removed.append(records.pop(self.key(path), None)))
         return removed != [None]
 
     def knows(self, path: str) -> bool:
-        """Whether it was trusted once, as it was then."""
+        """Whether it was ever trusted, also if it changed since."""
         return self.key(path) in self._of_project()
 
     def keys(self) -> list[str]:
-        """What was trusted, changed since or not, as paths below the root."""
+        """Return all trusted paths below the root, also of files that changed since."""
         return sorted(self._of_project())
 
     def key(self, path: str) -> str:
-        """What a record is filed under: the path below the root, so that worktrees share it."""
+        """Return the key of a record: the path below the root, so that worktrees share it."""
         return os.path.relpath(os.path.join(self.root, path), self.root)
 
     def _keep(self, file: str, digest: str) -> None:
@@ -208,12 +208,12 @@ class Trust:
             places.replace_file(target, data)
 
     def _of_project(self) -> dict[str, Any]:
-        """This project's records, read again whenever the file has changed."""
+        """Return this project's records, reading the file again if it has changed."""
         try:
             found = os.stat(self._file)
             signature = (found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns)
             if signature != self._read_at:
-                self._records = {} if self.unreliable() else _load(self._file)
+                self._records = {} if self.unreliable() else _load(self._file) or {}
                 self._read_at = signature
         except OSError:
             self._records, self._read_at = {}, None
@@ -221,12 +221,13 @@ class Trust:
         return project if isinstance(project, dict) else {}
 
     def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
-        """Change this project's records and write those of every project back whole, one writer at a time."""
+        """Change this project's records and write the file, one process at a time."""
         places.make_private(os.path.dirname(self._file))
         with Lock(self._file + ".lock"):
             records = _load(self._file)
-            if not records and not _is_sound(self._file):
-                os.replace(self._file, self._file + ".broken")  # not ours to throw away
+            if records is None:
+                os.replace(self._file, self._file + ".broken")  # kept, so that a person can repair it
+                records = {}
             change(records.setdefault(self._identity, {}))
             if not records[self._identity]:
                 del records[self._identity]
@@ -235,7 +236,7 @@ class Trust:
             self._forget_unused(records)
 
     def _forget_unused(self, records: dict[str, Any]) -> None:
-        """Remove texts of files that nobody trusts any more."""
+        """Remove stored content of files that are no longer trusted."""
         used = {
             digest
             for project in records.values()
@@ -252,7 +253,7 @@ class Trust:
 
 
 def _may_be_own_file(name: str, what: str) -> bool:
-    """Whether a change looks like a file that the hook keeps, rather than an edit of the hook."""
+    """Whether a change looks like a file that the hook writes, rather than an edit of the hook."""
     return what == "added" or (what == "changed" and name != "HOOK.md" and not name.startswith("scripts/"))
 
 
@@ -269,22 +270,14 @@ def fingerprint_of(path: str) -> fingerprints.Fingerprint:
     return fingerprints.of_file(path) if os.path.basename(path) == layer_settings.FILE else fingerprints.of_folder(path)
 
 
-def _is_sound(file: str) -> bool:
-    """Whether there are records, if only none, or there is no file yet."""
+def _load(file: str) -> dict[str, Any] | None:
+    """Return the records of every project, empty if there is no file yet; None if it is broken."""
     try:
         with open(file, encoding="utf-8") as stream:
             text = stream.read()
-        return not text.strip() or isinstance(light_json.loads(text)["projects"], dict)
+        projects = light_json.loads(text)["projects"] if text.strip() else {}
     except FileNotFoundError:
-        return True
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-
-
-def _load(file: str) -> dict[str, Any]:
-    try:
-        with open(file, encoding="utf-8") as stream:
-            projects = light_json.loads(stream.read())["projects"]
-    except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return projects if isinstance(projects, dict) else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return projects if isinstance(projects, dict) else None

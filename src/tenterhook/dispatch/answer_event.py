@@ -1,4 +1,4 @@
-"""One event of an agent, answered: read it, put it to the hooks, say the verdict in the agent's own form."""
+"""Answering one event of an agent: read it, decide it, write the verdict in the agent's form."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def answer(
     deadline: float,
     caller: Caller,
 ) -> HookOutput:
-    """The agent's answer to one event. `found` is the index, if the session is known and it is true for its root."""
+    """Return the answer to one event. `found` is the current index of the session's root; None for a new session."""
     agent = AGENTS[record["host"]]
     received = _ready(agent.read_event(payload, native), caller)
     unwired: list[str] = []
@@ -52,13 +52,23 @@ def answer(
     )
     journal = Journal(record["host"], tells=False)
     if is_new:
-        if not caller.is_another:  # the daemon imports nothing anew
+        if not caller.is_another:  # not in the daemon itself
             _ensure_services_run()
-        # not just when the hooks were loaded: another agent, with settings of its own, may have done that
+        # also if the hooks were not loaded now: another agent, with other settings, may have loaded them
         unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline, journal, caller)
     if received.event.canonical in presence.EVENTS and presence.is_any():
-        verdict = _approved(received, verdict, agent, record, deadline, journal, caller)
+        from . import approvals
+
+        verdict = approvals.settled(
+            received.event,
+            verdict,
+            agent,
+            has_question="permission-request" in record["events"].values(),
+            deadline=deadline,
+            journal=journal,
+            caller=caller,
+        )
     if received.event.canonical in presence.AFTER and os.path.exists(presence.asked_about(received.event.session_id)):
         from . import approvals
 
@@ -68,18 +78,18 @@ def answer(
 
         ensure_uploader_running()
     if received.event.canonical == "pre-session":
-        verdict = verdict._replace(messages=(*verdict.messages, *_news(catalog, unwired)))
+        verdict = verdict._replace(messages=(*verdict.messages, *_session_messages(catalog, unwired)))
         _export_variables(agent, received.event.session_id, record, caller)
     else:
         verdict = verdict._replace(messages=(*verdict.messages, *_changed(verdict, catalog)))
     answered = agent.write_verdict(received, verdict)
     if answered.lost or unwired or any(run.failed or not run.started for run in verdict.runs):
-        _note(record["host"], received, verdict, answered, unwired)
+        _log(record["host"], received, verdict, answered, unwired)
     return answered
 
 
 def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
-    """The answer to a tool call that hooks cannot be told of; nothing is decided at any other event."""
+    """Return the refusal of a tool call that cannot be sent to hooks; at other events, no decision."""
     from ..agents.wire import Received
     from ..model import Action, Event, Verdict
 
@@ -93,7 +103,7 @@ def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
 
 
 def _ready(received: Received, caller: Caller) -> Received:
-    """The event in a session, in a directory that exists: an agent may have removed the one it stands in."""
+    """Return the event with a session, in a directory that exists: an agent may have removed its working directory."""
     event = received.event
     work_dir = event.work_dir
     while not os.path.isdir(work_dir):
@@ -101,7 +111,7 @@ def _ready(received: Received, caller: Caller) -> Received:
     if not caller.is_another:
         try:
             os.chdir(work_dir)  # hooks start quicker where we are
-        except OSError:  # it may not be entered; whether a hook can start there is the hook's trouble
+        except OSError:  # not permitted; if a hook cannot start there, that is reported
             pass
     if event.session_id and work_dir == event.work_dir:
         return received
@@ -109,22 +119,22 @@ def _ready(received: Received, caller: Caller) -> Received:
 
 
 def _mark_agent(caller: Caller) -> None:
-    """What runs below this agent may not widen what may run."""
+    """Mark the agent: commands below it may not weaken the protection."""
     from ..basics import agent_marks, processes
 
     agent = callers.agent_above(caller.pid)
     try:
         if agent is not None:
             agent_marks.mark(agent)
-        elif not os.path.isdir("/proc/self"):  # then the names of programs are not told either: mark who may be it
+        elif not os.path.isdir("/proc/self"):  # program names are unknown too: mark each possible agent
             for process in list(processes.ancestors(caller.pid))[1:4]:
                 agent_marks.mark(process)
-    except OSError:  # no place to write: the verdict does not depend on it
+    except OSError:  # not writable: the verdict does not depend on it
         pass
 
 
 def _ensure_services_run() -> None:
-    """Have the daemon and the hub started that are enabled and do not run."""
+    """Start the daemon and the hub, if they are enabled and do not run."""
     if any(os.path.exists(f"{places.state()}/{name}") for name in ("daemon.json", "hub-in-background.json")):
         from . import daemon
 
@@ -132,7 +142,7 @@ def _ensure_services_run() -> None:
 
 
 def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
-    """Have the agent's settings lead to us at every event that hooks are for; return those that do not yet."""
+    """Add missing entries for events with hooks to the agent's settings; return those not in force yet."""
     from ..install import event_wiring
 
     hooks = catalog.in_force()  # what is trusted later is wired then
@@ -142,7 +152,7 @@ def _keep_in_step(record: dict[str, Any], catalog: Catalog) -> list[str]:
 
 
 def _export_variables(agent: Agent, session_id: str, record: dict[str, Any], caller: Caller) -> None:
-    """Let the agent's own tools have the variables that pre-session hooks set, where it has a way to."""
+    """Pass variables that pre-session hooks have set to the agent's own tools, if the agent supports that."""
     if agent.env_file is None:
         return
     session = Session(session_id)
@@ -154,25 +164,27 @@ def _export_variables(agent: Agent, session_id: str, record: dict[str, Any], cal
         pass
 
 
-def _news(catalog: Catalog, unwired: list[str]) -> list[str]:
-    """What a person should hear when a session begins: guards that are not in force."""
+def _session_messages(catalog: Catalog, unwired: list[str]) -> list[str]:
+    """Return messages for the start of a session: hooks that are not in force."""
     from ..install import launcher
 
     projects = [hook for hook in catalog.hooks if hook.layer == "project"]
     untrusted = [standing for hook in projects if not (standing := catalog.trust.standing(hook)).runs]
     hints = [standing.hint for standing in untrusted if standing.hint]
-    news = [untrusted_line(len(untrusted), hints)] if untrusted else []
-    news += _broken(catalog)
-    news += [f"tenterhook: {each}" for each in catalog.disabled()]
+    messages = [untrusted_line(len(untrusted), hints)] if untrusted else []
+    messages += _broken(catalog)
+    messages += [f"tenterhook: {each}" for each in catalog.disabled()]
     if instead := launcher.fallback():
-        news.append(f"tenterhook: it is not where it was installed; that of {instead} answers: tenterhook doctor --fix")
+        messages.append(
+            f"tenterhook: it is not where it was installed; that of {instead} answers: tenterhook doctor --fix"
+        )
     if unwired:
-        news.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
-    return news
+        messages.append(f"tenterhook: {', '.join(unwired)} has hooks and was not wired; it is from the next start on")
+    return messages
 
 
 def _broken(catalog: Catalog) -> list[str]:
-    """Hooks that cannot be used; those that refuse their event because of that, each with the way out."""
+    """Return messages about hooks that cannot be used; for those that refuse their event then, with the remedy."""
     errors = [problem for problem in catalog.problems if problem.severity == ERROR]
     others = [problem for problem in errors if not problem.code.startswith("fail-closed-")]
     said = [f"{len(others)} of your hooks cannot be used: tenterhook check, tenterhook doctor"] if others else []
@@ -182,7 +194,7 @@ def _broken(catalog: Catalog) -> list[str]:
 
 
 def _changed(verdict: Verdict, catalog: Catalog) -> list[str]:
-    """What to say of a project's hooks that were trusted and did not run, for they were changed since."""
+    """Return messages about a project's hooks that did not run because they changed since they were trusted."""
     kept = [run.hook for run in verdict.runs if not run.started and run.hook.layer == "project"]
     standings = [(hook.name, catalog.trust.standing(hook)) for hook in kept]
     return [
@@ -210,31 +222,8 @@ def _decide(received: Received, catalog: Catalog, deadline: float, journal: Jour
     return verdict._replace(messages=(*verdict.messages, *messages))
 
 
-def _approved(
-    received: Received,
-    verdict: Verdict,
-    agent: Agent,
-    record: dict[str, Any],
-    deadline: float,
-    journal: Journal,
-    caller: Caller,
-) -> Verdict:
-    """The verdict with what rules, and people at the hub, have to say."""
-    from . import approvals
-
-    return approvals.settled(
-        received.event,
-        verdict,
-        agent,
-        has_question="permission-request" in record["events"].values(),
-        deadline=deadline,
-        journal=journal,
-        caller=caller,
-    )
-
-
-def _note(host: str, received: Received, verdict: Verdict, answered: HookOutput, unwired: list[str]) -> None:
-    """Write down what the agent could not be told, and which hooks failed or did not run; `doctor` shows it."""
+def _log(host: str, received: Received, verdict: Verdict, answered: HookOutput, unwired: list[str]) -> None:
+    """Log what the answer could not express, and which hooks failed or did not run; `doctor` shows it."""
     from ..basics import light_json
 
     line = light_json.dumps(
@@ -253,5 +242,5 @@ def _note(host: str, received: Received, verdict: Verdict, answered: HookOutput,
     )
     try:
         places.append_line(os.path.join(places.state(), "dispatch.jsonl"), line)
-    except OSError:  # the verdict stands, only the note is missing
+    except OSError:  # the verdict does not depend on it
         pass

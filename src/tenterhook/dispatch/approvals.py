@@ -1,4 +1,4 @@
-"""The bridge's side of approvals: applies the policy to an agent's tool call, as far as that agent can be told.
+"""The bridge's side of approvals: applies the policy to an agent's tool call, as far as the agent supports it.
 
 Hooks decide first; then rules, approvals for the session, and people at the hub, within the time that the agent waits.
 """
@@ -10,7 +10,6 @@ import time
 from typing import TYPE_CHECKING
 
 from ..approvals import policy, presence, rules
-from ..approvals import rules as rules_
 from ..approvals.policy import Step
 from ..approvals.requests import Answer, Call, Request, fresh_id
 from ..basics import callers, places
@@ -50,8 +49,8 @@ def settled(
     forced = _read_forced(call) if is_request else _save_forced(call, said)
     joined = _joined()
     try:
-        rule = rules_.match(in_force(joined), call)
-    except HookError as error:  # what hooks have decided stands
+        rule = rules.match(in_force(joined), call)
+    except HookError as error:  # the decision of the hooks stays
         return verdict._replace(messages=(*verdict.messages, f"tenterhook: your rules are not in force: {error}"))
     asks_first = has_question and agent.capabilities.answers_permission and not is_request
     case = policy.ApprovalCase(
@@ -79,7 +78,9 @@ def settled(
         return _with(answer, verdict, can_approve=is_request or agent.capabilities.approves)
     if is_request or ruling.step in (Step.LEAVE, Step.RUN):
         return verdict
-    return verdict._replace(decision=Action.ASK, reason=why)  # an agent that cannot ask refuses: agents.wire says so
+    return verdict._replace(
+        decision=Action.ASK, reason=why
+    )  # for an agent that cannot ask, `agents.wire` makes it a refusal
 
 
 def is_over(event: Event, agent: str) -> None:
@@ -90,7 +91,7 @@ def is_over(event: Event, agent: str) -> None:
     report(_call(event, event.tool_input, agent), status)
 
 
-def in_force(joined: Membership | None) -> list[rules_.Rule]:
+def in_force(joined: Membership | None) -> list[rules.Rule]:
     """Return every rule in order: the managed ones, the person's, the hub's."""
     found = [*rules.managed(), *rules.person()]
     if joined is not None:
@@ -100,9 +101,9 @@ def in_force(joined: Membership | None) -> list[rules_.Rule]:
     return found
 
 
-def deciding_rule(event: Event, agent: str) -> rules_.Rule | None:
+def deciding_rule(event: Event, agent: str) -> rules.Rule | None:
     """Return the rule that matches an agent's tool call, or None."""
-    return rules_.match(in_force(_joined()), _call(event, event.tool_input, agent))
+    return rules.match(in_force(_joined()), _call(event, event.tool_input, agent))
 
 
 def _joined() -> Membership | None:
@@ -162,7 +163,7 @@ def _ask_hub(
     if is_request:
         with PendingCall(call, request.id) as pending:
             answer = wait_for_answer(joined, request, agent, caller, until, pending.status)
-    else:  # nobody else can answer the agent
+    else:  # the agent shows no question of its own
         answer = wait_for_answer(joined, request, agent, caller, until)
     if answer is not None and answer.approved and answer.scope == "session" and agent is not None:
         Session(call.session_id).grant(agent, call.grant)

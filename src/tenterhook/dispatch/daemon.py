@@ -39,7 +39,7 @@ def is_enabled() -> bool:
 def ensure_running() -> None:
     """Start the daemon and the hub without waiting, where they are enabled and do not run, or were upgraded since."""
     if _is_combined():
-        with contextlib.suppress(OSError):  # no process to be had: the next session tries again
+        with contextlib.suppress(OSError):  # the next session tries again
             processes.start_detached("tenterhook.dispatch.daemon:migrate", places.FIXED)
     else:
         SERVICE.ensure_running()
@@ -47,13 +47,13 @@ def ensure_running() -> None:
 
 
 def main(fixed: dict[str, str]) -> None:
-    """Be the daemon, unless another process is."""
+    """Run the daemon, unless it runs already."""
     places.FIXED.update(fixed)
     SERVICE.become(lambda _, say: serve(say))
 
 
 def run(say: Callable[[dict[str, Any]], None]) -> None:
-    """Be the daemon for a terminal or a service manager, until a signal comes."""
+    """Run the daemon for a terminal or a service manager, until a signal comes."""
     with SERVICE.claimed() as is_ours:
         if not is_ours:
             raise HookError("the daemon runs already", "stop it first: tenterhook daemon stop")
@@ -61,7 +61,7 @@ def run(say: Callable[[dict[str, Any]], None]) -> None:
 
 
 def serve(say: Callable[[dict[str, Any]], None]) -> None:
-    """Answer events until a signal comes; `say` is called once it does."""
+    """Answer events until a signal comes; `say` is called once the socket is open."""
     from . import daemon_server
 
     ended = threading.Event()
@@ -73,15 +73,15 @@ def serve(say: Callable[[dict[str, Any]], None]) -> None:
         say({"pid": os.getpid(), "socket": server.path})
         ended.wait()
     except OSError as error:
-        raise HookError(f"events cannot be answered: {error}", f"look at {places.state()}") from None
+        raise HookError(f"events cannot be answered: {error}", f"check {places.state()}") from None
     finally:
         server.stop()
 
 
 def migrate(fixed: dict[str, str] | None = None, leave: Service | None = None) -> bool:
-    """Replace a hub of an earlier version, which answered events too or did nothing else, by a daemon and a hub.
+    """Replace a hub of an earlier version, which also answered events, by a daemon and a hub.
 
-    Both are started, as far as they are enabled, but for `leave`; return whether one has been stopped.
+    Both are started, as far as they are enabled, except `leave`; return whether one has been stopped.
     """
     places.FIXED.update(fixed or {})
     if not _is_combined():
@@ -103,6 +103,6 @@ def migrate(fixed: dict[str, str] | None = None, leave: Service | None = None) -
 
 
 def _is_combined() -> bool:
-    """Whether what an earlier version wrote is there: one process that answers events, with or without pages."""
+    """Whether the configuration is of an earlier version: one process that answers events, with or without pages."""
     config = HUB.config()
     return config is not None and config["schema"] == 1

@@ -1,6 +1,6 @@
-"""The daemon's socket: events of this account's agents, answered by a process that has everything loaded.
+"""The daemon's socket: answers events of this account's agents in a process that has everything loaded.
 
-The bridge (bridge.pl, starting.py) connects to the socket in the state directory. The same code decides here as in the
+The bridge (bridge.pl, start.py) connects to the socket in the state directory. The same code decides here as in the
 bridge, with the variables and ancestors of the bridge's process. If anything fails here, no answer is sent, and the
 bridge answers itself.
 """
@@ -21,13 +21,13 @@ from . import dispatch, start
 
 _AT_ONCE = 64
 _HEARTBEAT = 0.5  # seconds
-_PATIENCE = 5.0  # seconds for a request to arrive
-_LAST_WORDS = 1.0  # seconds for hooks to end
+_REQUEST_TIMEOUT = 5.0  # seconds for a request to arrive
+_STOP_TIMEOUT = 1.0  # seconds for hooks to end
 _LARGEST = 256 * 1024 * 1024
 
 
 class EventRequest(NamedTuple):
-    """An event as the bridge hands it over."""
+    """An event as the bridge sends it."""
 
     pid: int
     arguments: list[str]
@@ -52,7 +52,7 @@ class Server:
         self._inode = 0  # of our socket
 
     def start(self) -> None:
-        """Listen from now on. Raises `OSError` where there can be no socket."""
+        """Start listening. Raises `OSError` if the socket cannot be created."""
         directory = os.path.dirname(self.path)
         places.make_private(directory)
         listener = socket.socket(socket.AF_UNIX)
@@ -72,7 +72,7 @@ class Server:
         threading.Thread(target=self._send_heartbeats, name="tenterhook-heartbeats", daemon=True).start()
 
     def stop(self) -> None:
-        """Listen no longer, and end the hooks that run; bridges that wait for an answer answer themselves."""
+        """Stop listening, and end the hooks that run; bridges that wait answer themselves."""
         self._is_stopped = True
         self._cancel.set()
         if self._listener is not None:
@@ -83,16 +83,16 @@ class Server:
                 pass
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
-        until = time.monotonic() + _LAST_WORDS
+        until = time.monotonic() + _STOP_TIMEOUT
         while self._waiting and time.monotonic() < until:
             time.sleep(0.01)
 
     def _listen(self) -> None:
-        """Start one more thread that accepts connections, if there can be one."""
+        """Start one more thread that accepts connections, if possible."""
         thread = threading.Thread(target=self._accept, name=f"tenterhook-events-{self._threads}", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # those that are there go on; a bridge that cannot wait for them answers itself
+        except RuntimeError:  # the others go on; a bridge that cannot wait answers itself
             return
         self._threads += 1
         self._listening += 1
@@ -102,7 +102,7 @@ class Server:
         while not self._is_stopped:
             try:
                 connection, _ = self._listener.accept()
-            except OSError:  # stopped, or there is no descriptor to be had for now
+            except OSError:  # stopped, or out of descriptors
                 time.sleep(0.05)
                 continue
             with self._lock:
@@ -115,14 +115,14 @@ class Server:
                 self._listening += 1
 
     def _send_heartbeats(self) -> None:
-        """Tell bridges that wait for an answer that the daemon is there."""
+        """Tell bridges that wait for an answer that the daemon is alive."""
         while True:
             time.sleep(_HEARTBEAT)
             with self._lock:
                 for connection in self._waiting:
                     try:
                         connection.send(b".", socket.MSG_DONTWAIT)
-                    except OSError:  # gone; the thread that serves it will see
+                    except OSError:  # closed; the thread that serves it notices
                         continue
 
     def _serve(self, connection: socket.socket) -> None:
@@ -132,7 +132,7 @@ class Server:
             with self._lock:  # no heartbeat within an answer
                 self._waiting.discard(connection)
             if answer is not None:
-                connection.settimeout(_PATIENCE)
+                connection.settimeout(_REQUEST_TIMEOUT)
                 connection.sendall(answer)
         except Exception:  # noqa: BLE001, S110  # no answer: the bridge meets the same error itself
             pass
@@ -158,27 +158,29 @@ class Server:
         def make_ready(caller: Caller) -> None:
             connection.send(b".")  # fails if the bridge no longer waits: a daemon that is late runs nothing
             caller.use(dict(word.split(b"=", 1) for word in request.variables if b"=" in word), record)
-            caller.environ()  # while its process is there
+            caller.environ()  # while its process exists
 
         caller = Caller(pid=request.pid, given={}, cancel=self._cancel, make_ready=make_ready)
         answer = dispatch.answered(event, record, request.sent, deadline, caller)
         if answer is None:
             return b"0\0\0\0end\n"
-        output, trouble = (text.encode("utf-8", "replace") for text in (answer.stdout, answer.stderr))
-        if b"\0" in output + trouble:  # it ends each part of the answer
+        output, errors = (text.encode("utf-8", "replace") for text in (answer.stdout, answer.stderr))
+        if b"\0" in output + errors:  # NUL ends each part of the answer
             return None
-        return b"%d\0%b\0%b\0end\n" % (start.BLOCK if answer.blocks else 0, output, trouble)
+        return b"%d\0%b\0%b\0end\n" % (start.BLOCK if answer.blocks else 0, output, errors)
 
 
 def _received(connection: socket.socket) -> EventRequest | None:
-    """The request of a process of this account; None from another account's."""
+    """Return the request of a process of this account; None from another account's."""
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     if uid != os.getuid():
         return None
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _REQUEST_TIMEOUT
 
     def receive(most: int) -> bytes:
-        connection.settimeout(max(until - time.monotonic(), 0.001))  # for all of it: it may trickle in
+        connection.settimeout(
+            max(until - time.monotonic(), 0.001)
+        )  # for the whole request, also if it comes in small pieces
         return connection.recv(most)
 
     data = receive(1 << 16)

@@ -1,7 +1,7 @@
-"""`tenterhook dispatch`: what an agent runs for each event. stdin to verdict in the agent's own form.
+"""`tenterhook dispatch`, which an agent runs for each event: from stdin to the answer in the agent's own form.
 
-It starts light: an event that reaches no hook is answered from the index, with next to nothing imported. Where things
-are and what is trusted comes from what `install` wrote down, never from the environment, which a repository may set.
+It starts light: an event that reaches no hook is answered from the index, with very little imported. Directories
+and trust come from the record of `install`, never from the environment, which a repository may set.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ FAILED = 70  # never an accidental 2
 _LARGEST_PAYLOAD = 256 * 1024 * 1024
 _USAGE = "usage: tenterhook dispatch --host NAME [--event EVENT] [--record FILE]"
 _LONGEST = 600  # seconds
-_SPARE = 5  # seconds between our last moment and the agent's
+_SPARE = 5  # seconds between our timeout and the agent's
 
 
-class Trouble(Exception):
-    """We cannot answer, and why."""
+class DispatchError(Exception):
+    """The event cannot be answered; the message says why."""
 
 
-class Unreadable(Trouble):
-    """The agent told of something that no hook can be told: a model could have written it so, to be let pass."""
+class UnreadableEvent(DispatchError):
+    """An event that cannot be sent to hooks: a model could have written it so, to avoid them."""
 
 
 def main(
     arguments: Sequence[str], *, block: int = 2, sent: bytes | None = None, begun: float | None = None
 ) -> NoReturn:
-    """Answer one event and end. `block` is the exit status that says so; `sent` is what stdin held, if it was read.
+    """Answer one event and exit. `block` is the exit status of a block; `sent` is stdin, if it was read.
 
     `begun`: since when the agent waits, by the monotonic clock.
     """
     record: dict[str, Any] = {}
     try:
         status = block if _dispatch(arguments, record, sent, begun) else 0
-    except BaseException as error:  # noqa: BLE001  # whatever it is, the agent gets a valid answer
+    except BaseException as error:  # noqa: BLE001  # the agent gets a valid answer in every case
         status = _failed(error, record, block)
-    # Ending here saves the interpreter's own goodbye; everything is written, nothing is buffered.
+    # This saves the interpreter's clean-up; everything is written, nothing is buffered.
     os._exit(status)
 
 
@@ -55,16 +55,16 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
     options = _options(arguments)
     record.update(install_record.read(options["record"]), event=options["event"])
     if record.get("host") != options["host"]:
-        raise Trouble(f"{options['record']} is not the record of {options['host']!r}")
+        raise DispatchError(f"{options['record']} is not the record of {options['host']!r}")
     places.FIXED.update({kind: record[kind] for kind in install_record.PLACES})
     caller = callers.drop_untrusted_env()
     if options["check"]:
         return _check(record, caller)
     now = time.monotonic()
-    taken = now - begun if begun else 0.0  # on a slow disk, beginning takes long
+    taken = now - begun if begun else 0.0  # on a slow disk, the start takes long
     left = longest_wait(record, options["event"]) - taken
     _end_after(left)
-    deadline = now + max(left - 1, left / 2)  # so that we are done before we are ended
+    deadline = now + max(left - 1, left / 2)  # before the alarm of `_end_after`
     answer = answered(options["event"], record, _stdin() if sent is None else sent, deadline, caller)
     if answer is None:
         return False
@@ -74,20 +74,20 @@ def _dispatch(arguments: Sequence[str], record: dict[str, Any], sent: bytes | No
 
 
 def longest_wait(record: dict[str, Any], event: str) -> int:
-    """Seconds until our last moment, a little before the agent's own."""
+    """Return the seconds until our timeout, which is a little before the agent's own."""
     longest: int = record.get("timeouts", {}).get(event, _LONGEST)
     return longest - min(_SPARE, longest // 3)
 
 
 def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, caller: Caller) -> HookOutput | None:
-    """Return the answer to an event, given as the agent sent it; None if there is nothing to say."""
+    """Return the answer to an event, given as the agent sent it; None if there is nothing to answer."""
     try:
         payload = _payload(sent)
-    except Unreadable as error:
+    except UnreadableEvent as error:
         return _refusal(event, record, str(error), caller)
     native = event or payload.get("hook_event_name")
     if not isinstance(native, str):
-        raise Trouble("the agent named no event")
+        raise DispatchError("the agent named no event")
     root = _root(payload) if _is_known_agent(caller) else None
     found = None
     if root is not None and native in record["events"]:
@@ -95,7 +95,7 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
 
         found = index.glance(root, record["configs"])
         if found is not None:
-            seen, ours = _as_matchers_see_it(payload), record["events"][native]
+            seen, ours = _matched_values(payload), record["events"][native]
             is_idle = seen is not None and index.reaches_nothing(found, ours, *seen)
             if is_idle and not _concerns_others(ours, _session(payload)):
                 return None
@@ -112,7 +112,7 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
 
 
 def _concerns_others(event: str, session: str) -> bool:
-    """Whether rules or a hub may have something to say, or to hear, that no hook does."""
+    """Whether rules or the hub may need the event, although no hook does."""
     if event not in ("pre-tool-call", "permission-request", "post-tool-call", "post-tool-call-failure"):
         return False
     from ..approvals import presence
@@ -123,7 +123,7 @@ def _concerns_others(event: str, session: str) -> bool:
 
 
 def _refusal(native: str, record: dict[str, Any], why: str, caller: Caller) -> HookOutput:
-    """What hooks cannot be told of does not pass them: a refusal where there is one, elsewhere no decision."""
+    """Return the answer to an event that cannot be sent to hooks: a refusal if possible, else no decision."""
     _load(record, caller)
     from . import answer_event
 
@@ -131,17 +131,17 @@ def _refusal(native: str, record: dict[str, Any], why: str, caller: Caller) -> H
 
 
 def _load(record: dict[str, Any], caller: Caller) -> None:
-    """Make ready for what runs hooks: variables as the person had them, and where modules are found."""
+    """Prepare for running hooks: restore the person's variables and the module path."""
     if caller.make_ready is not None:
         caller.make_ready(caller)
         return
     callers.restore_trusted_env(caller, record)
-    if "site" not in sys.modules:  # else the interpreter has looked where its packages are
+    if "site" not in sys.modules:  # else the path is complete
         sys.path += [path for path in _module_path(record["path"]) if path not in sys.path]
 
 
 def _module_path(recorded: list[str]) -> list[str]:
-    """Where modules are found by this interpreter: its minor version may be another than when that was recorded."""
+    """Return the module path for this interpreter: its minor version may differ from the recorded one."""
     own = f"/lib/python{sys.version_info[0]}.{sys.version_info[1]}/"
     found: dict[str, None] = {}
     for path in recorded:
@@ -165,11 +165,11 @@ def _is_answered_elsewhere(record: dict[str, Any], native: str) -> bool:
 
 
 def _check(record: dict[str, Any], caller: Caller) -> bool:
-    """Load all that an answer could need, and answer nothing."""
+    """Load everything that an answer may need, without answering."""
     _load(record, caller)
     from ..agents import AGENTS
     from ..catalog import index
-    from ..journal import records, settings, writer  # noqa: F401  # what is imported late
+    from ..journal import records, settings, writer  # noqa: F401  # imported late
     from . import answer_event  # noqa: F401  # with all that it imports
 
     AGENTS[record["host"]]
@@ -177,11 +177,11 @@ def _check(record: dict[str, Any], caller: Caller) -> bool:
     return False
 
 
-def _as_matchers_see_it(payload: dict[str, Any]) -> tuple[Any, Any] | None:
-    """A tool's name and input; None where reading the event properly would add to them, or make it another event."""
+def _matched_values(payload: dict[str, Any]) -> tuple[Any, Any] | None:
+    """Return a tool's name and input; None if the agent's module would change them, or the event."""
     tools = [payload[key] for key in ("tool_name", "toolName") if key in payload]
     inputs = [payload[key] for key in ("tool_input", "toolArgs", "toolInput") if key in payload]
-    if len(tools) > 1 or len(inputs) > 1:  # which of them counts is the agent's codec's to say
+    if len(tools) > 1 or len(inputs) > 1:  # the agent's module decides which of them counts
         return None
     tool, tool_input = tools[0] if tools else None, inputs[0] if inputs else None
     if tool == "apply_patch" or isinstance(tool_input, str) or "agentId" in payload:
@@ -196,11 +196,11 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
     while words:
         name = words.pop(0).removeprefix("--")
         if name not in given or not words:
-            raise Trouble(_USAGE)
+            raise DispatchError(_USAGE)
         given[name] = words.pop(0)
     if not given["host"]:
-        raise Trouble(_USAGE)
-    if not given["record"]:  # by hand: the account's own, whatever the environment says
+        raise DispatchError(_USAGE)
+    if not given["record"]:  # called by hand: the account's own, not the environment's
         given["record"] = f"{places.account_home()}/.local/state/tenterhook/installed/{given['host']}.json"
     return given
 
@@ -216,31 +216,31 @@ def _stdin() -> bytes:
 
 def _payload(sent: bytes) -> dict[str, Any]:
     if len(sent) > _LARGEST_PAYLOAD:
-        raise Trouble("the agent sent more than 256 MiB")
+        raise DispatchError("the agent sent more than 256 MiB")
     try:
         payload = light_json.loads(sent.decode("utf-8", "replace"))
     except RecursionError:
-        raise Unreadable("it nests too deeply") from None
+        raise UnreadableEvent("it nests too deeply") from None
     except ValueError as error:
-        if "digits" in str(error):  # a number of thousands of them, which Python does not read
-            raise Unreadable("it holds a number that is too long") from None
+        if "digits" in str(error):  # a number of thousands of digits, which Python refuses
+            raise UnreadableEvent("it holds a number that is too long") from None
         payload = None
     if not isinstance(payload, dict):
-        raise Trouble("the agent sent no JSON object")
+        raise DispatchError("the agent sent no JSON object")
     return payload
 
 
 def _end_after(seconds: float) -> None:
-    """Be ended by the system if we hang: a late answer counts as none, and every agent goes on without one."""
+    """Let the system end this process if it hangs: every agent ignores a late answer."""
     from _signal import ITIMER_REAL, setitimer  # type: ignore[import-not-found]  # `signal` would import `enum`
 
     if seconds <= 0:
-        raise Trouble("it took too long to begin")
+        raise DispatchError("the start took too long")
     setitimer(ITIMER_REAL, seconds)
 
 
 def _root(payload: dict[str, Any]) -> str | None:
-    """The root that the session began with; None at its first event."""
+    """Return the root that the session started with; None at its first event."""
     session = _session(payload)
     if not session:
         return None
@@ -257,15 +257,17 @@ def _session(payload: dict[str, Any]) -> str:
 
 
 def _is_known_agent(caller: Caller) -> bool:
-    """Whether the agent that runs us is marked as guarded."""
+    """Whether the agent that runs us is marked as guarded, or is unknown."""
     agent = callers.agent_above(caller.pid)
     return agent is None or os.path.exists(f"{places.marks()}/{agent}")
 
 
 def _failed(error: BaseException, record: dict[str, Any], block: int) -> int:
-    """Say what went wrong. Inside the installed line its shell decides what follows; else the record does."""
+    """Report an error and return the exit status. Below the launcher it decides whether to block; else the record."""
     said = (
-        str(error) if isinstance(error, (Trouble, install_record.RecordError)) else f"{type(error).__name__}: {error}"
+        str(error)
+        if isinstance(error, (DispatchError, install_record.RecordError))
+        else f"{type(error).__name__}: {error}"
     )
     try:
         _write(2, f"tenterhook: cannot answer: {said}\n")

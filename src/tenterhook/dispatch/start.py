@@ -1,6 +1,6 @@
-"""The start of the bridge: the daemon, which has everything loaded, is asked first; else dispatch answers.
+"""The start of the bridge: the daemon, which has everything loaded, is tried first; else `dispatch` answers.
 
-The daemon's socket is beside the records. A block has an exit status of its own, since an interpreter that cannot
+The daemon's socket is beside the records. A block has its own exit status, since an interpreter that cannot
 start exits with 2, and that is no block.
 """
 
@@ -14,13 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-BLOCK = 10  # the launcher makes 2 of it
-FAILED = 70  # the launcher reports it, and asks no other Tenterhook
+BLOCK = 10  # the launcher turns it into 2
+FAILED = 70  # the launcher reports it, and tries no other Tenterhook
 
 
 def start(begun: float) -> NoReturn:
     """Answer the event on stdin. `begun`: since when the agent waits, by the monotonic clock."""
-    gc.disable()  # a collection frees nothing in so short a process, and takes over a millisecond
+    gc.disable()  # a collection frees nothing in a short process, and takes over a millisecond
     sent = _answered_by_daemon()
     try:
         from .dispatch import main
@@ -34,26 +34,26 @@ def start(begun: float) -> NoReturn:
 
 
 def _answered_by_daemon() -> bytes | None:
-    """Exit with the daemon's answer; without one, return what stdin held, if it was read."""
-    state, found, _ = sys.argv[-1].rpartition("/installed/")  # else bridge.pl has asked
+    """Exit with the daemon's answer; without one, return stdin, if it was read."""
+    state, found, _ = sys.argv[-1].rpartition("/installed/")  # else bridge.pl has tried
     if not found:
         return None
     try:
-        os.stat(f"{state}/daemon.sock")  # mostly there is none, and that is all it costs
+        os.stat(f"{state}/daemon.sock")  # mostly it does not exist, and this call is all it costs
     except OSError:
         return None
-    sent = _everything_sent()
+    sent = _read_stdin()
     answer = ask_daemon(f"{state}/daemon.sock", sys.argv[1:], sent)
     if answer is None:
         return sent
-    status, output, trouble = answer
+    status, output, errors = answer
     _write(1, output)
-    _write(2, trouble)
+    _write(2, errors)
     os._exit(status)
 
 
-def _everything_sent() -> bytes:
-    """What stdin holds, however long the agent takes."""
+def _read_stdin() -> bytes:
+    """Return all of stdin, however long the agent takes."""
     pieces = []
     while piece := os.read(0, 1 << 20):
         pieces.append(piece)
@@ -61,13 +61,13 @@ def _everything_sent() -> bytes:
 
 
 def ask_daemon(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes, bytes] | None:
-    """Its answer: an exit status and two outputs; None if it does not answer for us."""
+    """Return the daemon's answer: exit status, stdout and stderr; None if there is none."""
     try:
         import _socket  # `socket` would import `enum` and `selectors`
 
         daemon = _socket.socket(_socket.AF_UNIX)
         daemon.settimeout(0.02)
-        if len(path) > 100:  # too long for a socket: by way of its directory
+        if len(path) > 100:  # too long for a socket: use its directory's descriptor
             path = f"/proc/self/fd/{os.open(path[:-12], os.O_RDONLY)}/daemon.sock"
         daemon.connect(path)
         credentials = daemon.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
@@ -90,14 +90,14 @@ def ask_daemon(path: str, arguments: list[str], sent: bytes) -> tuple[int, bytes
             if not piece:
                 return None
             heard += piece
-        status, output, trouble, _ = heard.lstrip(b".").split(b"\0")
-        return int(status), output, trouble
+        status, output, errors, _ = heard.lstrip(b".").split(b"\0")
+        return int(status), output, errors
     except (OSError, ValueError, ImportError, AttributeError):
         return None
 
 
 def version() -> str:
-    """What tells one state of the program from another: an upgrade writes every file anew."""
+    """Return a value that changes with each upgrade, which writes every file anew."""
     found = os.stat(__file__)
     return f"{found.st_ino} {found.st_size} {found[8]}"  # the time in whole seconds, as bridge.pl has it
 

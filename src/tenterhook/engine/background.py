@@ -1,6 +1,6 @@
 """Asynchronous hooks: one detached process per event starts them, enforces their timeouts and journals their results.
 
-It holds none of the caller's pipes and outlives it.
+It inherits none of the caller's pipes and outlives the caller.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class BackgroundJob(NamedTuple):
 
 
 def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, bytes]) -> BackgroundJob:
-    """A command as another process can be handed it; `base` is the environment that it is handed for all jobs."""
+    """Return a command for another process; of its environment, what differs from `base`, which all jobs share."""
     return BackgroundJob(
         name=hook.name,
         source=hook.source,
@@ -55,9 +55,9 @@ def job(hook: Hook, command: Command, session_id: str, base: Mapping[bytes, byte
 
 
 def start(jobs: Sequence[BackgroundJob], base: Mapping[bytes, bytes]) -> str | None:
-    """Run jobs in a process of their own without waiting for it; return why it could not be started.
+    """Run jobs in a detached process, without waiting; return why it could not be started, or None.
 
-    `base` is what the environments of the jobs have in common.
+    `base` is the environment that the jobs share.
     """
     env = {os.fsdecode(name): os.fsdecode(value) for name, value in base.items()}
     handed = {"places": places.FIXED, "env": env, "jobs": [job._asdict() for job in jobs]}
@@ -73,7 +73,7 @@ def start(jobs: Sequence[BackgroundJob], base: Mapping[bytes, bytes]) -> str | N
 
 
 def _readable(data: bytes) -> int:
-    """A descriptor with the data behind it, that nobody has to feed."""
+    """Return a descriptor from which the data can be read without a writer."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("tenterhook", os.MFD_CLOEXEC)
     else:
@@ -88,7 +88,7 @@ def _readable(data: bytes) -> int:
 
 
 def main() -> None:
-    """Run the jobs on stdin side by side; log each end."""
+    """Run the jobs on stdin in parallel, and write each result to the journal."""
     handed = json.load(sys.stdin.buffer)
     places.FIXED.update(handed["places"])
     jobs = [BackgroundJob(**job) for job in handed["jobs"]]
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def log(job: BackgroundJob, ended: ProcessEnd) -> None:
-    """Write down how a job ended."""
+    """Write a job's result to the journal."""
     if ended.exit_code == 2 and tuple(job.argv[:2]) == ("/bin/sh", "-c"):
         said = shell_lines.refusal("/bin/sh", *job.argv[1:])
         if said:

@@ -1,12 +1,11 @@
-"""Searching with expressions that can run away: in a helper process, cut off when the event's time is up."""
+"""Searching with expressions that can take exponential time: in a helper process, with a time limit per event."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 
-from ..basics import light_json, places
+from ..basics import light_json, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 _SECONDS_PER_EVENT = 0.1
 
-# Answers one line per question, at once, so that what was found before the cut counts.
+# Prints one line per question at once, so that answers before the time limit count.
 _HELPER = r"""
 import json, sys
 questions = json.load(sys.stdin)
@@ -30,7 +29,7 @@ for dialect, expression, texts in questions:
 
 
 class Limit:
-    """The time that all expressions of one event may take together; a context counts what is spent inside."""
+    """The time that all expressions of one event may take together; time spent in the context is counted."""
 
     def __init__(self) -> None:
         self._left = _SECONDS_PER_EVENT
@@ -47,17 +46,15 @@ class Limit:
 
 
 def search(questions: Sequence[tuple[str, str, Sequence[str]]], limit: Limit) -> list[bool | None]:
-    """Whether each expression is found in one of its texts; None where the time was up first."""
+    """Return whether each expression is found in one of its texts; None for those that the time limit cut off."""
     from .runner import Command, run_stage
 
     answers: list[bool | None] = [None] * len(questions)
     if limit.left() <= 0:
         return answers
-    here = [os.path.dirname(places.PACKAGE)]
-    here += [path for path in sys.path if path.endswith("site-packages")]
-    boot = f"import sys; sys.path += {here!r}\n{_HELPER}"
+    code = f"import sys; sys.path += {processes.module_path()!r}\n{_HELPER}"
     helper = Command(
-        argv=(sys.executable, "-I", "-S", "-c", boot),
+        argv=(sys.executable, "-I", "-S", "-c", code),
         payload=light_json.dumps(questions).encode(),
         cwd="/",
         env={},

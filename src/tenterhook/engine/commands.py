@@ -1,4 +1,4 @@
-"""A hook and an event to a command that can be run: entry point, environment, payload, placeholders."""
+"""The command that runs a hook for an event: entry point, environment, payload, placeholders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Prepared(NamedTuple):
-    """A command, or why there is none; notes belong to the run."""
+    """A command, or why there is none; the notes belong to the run."""
 
     command: Command | None
     why: str | None = None
@@ -32,7 +32,7 @@ class Prepared(NamedTuple):
 
 
 class _Shared:
-    """What the hooks of a session have in common in their environments, while nothing about it changes."""
+    """The environment that the hooks of a session share, reused for as long as nothing in it changes."""
 
     def __init__(self, event: Event, session: Session, caller: Caller) -> None:
         variables = dict(caller.environ())
@@ -58,22 +58,22 @@ class _Shared:
         if b"PYTHONPYCACHEPREFIX" not in self.base:
             self.base[b"PYTHONPYCACHEPREFIX"] = os.fsencode(f"{places.cache()}/pycache")
         self.chain = recursion.confirmed(os.fsdecode(self.base.pop(recursion.CHAIN, b"")), caller)
-        for name in _OF_ONE_HOOK:  # ours alone to say
+        for name in _OF_ONE_HOOK:  # set by us only
             self.base.pop(name, None)
         if given is not None:
             from ..basics.env_policy import changed
 
-            told = changed(given, {**self.base, **dict.fromkeys(_OF_ONE_HOOK, b"")})
-            self.base[_CHANGED] = light_json.encode(told)
+            differing = changed(given, {**self.base, **dict.fromkeys(_OF_ONE_HOOK, b"")})
+            self.base[_CHANGED] = light_json.encode(differing)
         self._state = places.state()
         self._of: dict[int, tuple[Hook, processes.Process, dict[bytes, bytes]]] = {}
 
-    def holds(self, event: Event, session: Session, caller: Caller) -> bool:
+    def is_current(self, event: Event, session: Session, caller: Caller) -> bool:
         now = _made_from(event, session, caller, caller.environ(), places.FIXED, caller.given or {})
         return self._made_from == now
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
-        """That, and what is the hook's own; not to be changed."""
+        """Return the environment of one hook; not to be modified."""
         made = self._of.get(id(hook))
         if made is None or made[0] is not hook or made[1] is not starter:
             if len(self._of) >= _MOST_KEPT:
@@ -88,7 +88,7 @@ class _Shared:
         return made[2]
 
     def _of_root(self) -> dict[bytes, bytes]:
-        """The variables of a managed hook: nothing that the account has set decides which code it runs."""
+        """Return the variables of a managed hook: none that the account has set decides which code it runs."""
         from ..basics.env_policy import is_from_record
 
         kept = {
@@ -100,7 +100,7 @@ class _Shared:
 
 
 def _made_from(event: Event, session: Session, caller: Caller, *inherited: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Everything that an environment depends on: also who calls us, if a hook may have."""
+    """Return everything that an environment depends on; the caller too, if a hook may have called us."""
     pid = caller.pid if recursion.CHAIN in inherited[0] else None
     return (*inherited, pid, session.variables(), session.env_file, event.session_id, event.work_dir)
 
@@ -119,7 +119,7 @@ class Environment:
 
     def __init__(self, event: Event, session: Session, trust: Trust | None, caller: Caller) -> None:
         shared = _LATEST[0] if _LATEST else None
-        if shared is None or not shared.holds(event, session, caller):
+        if shared is None or not shared.is_current(event, session, caller):
             shared = _Shared(event, session, caller)
             _LATEST[:] = [shared]
         self._shared = shared
@@ -130,7 +130,7 @@ class Environment:
         self._env_file = session.env_file
 
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
-        """What a hook finds there; not to be changed."""
+        """Return the environment of a hook; not to be modified."""
         env = self._shared.of(hook, starter)
         if hook.format in AGENTS:
             from .. import agents
@@ -140,16 +140,16 @@ class Environment:
             env = {
                 **env,
                 **{os.fsencode(key): os.fsencode(value) for key, value in theirs.items()},
-                **{name: env[name] for name in (_STATE_DIR, recursion.CHAIN)},  # ours alone to say
+                **{name: env[name] for name in (_STATE_DIR, recursion.CHAIN)},  # set by us only
             }
         return {**env, **self._about(hook)} if hook.metadata else env
 
     def _about(self, hook: Hook) -> dict[bytes, bytes]:
-        """A hook's metadata, overrides and all; and whether it may run the project's code, if that is what it does."""
+        """Return a hook's metadata with overrides, and whether the project's code is trusted, for hooks that run it."""
         about = {b"TENTERHOOK_METADATA": light_json.encode(light_json.plain(dict(hook.metadata)))}
         if hook.metadata.get("runs_project_code") is True and self._trust is not None and self._trust.trusts_code():
             about[b"TENTERHOOK_PROJECT_TRUSTED"] = b"1"
-            # programs as the project has them, in its directories and by its shims
+            # the project's own programs, also through shims
             if path := (self.caller.given or {}).get(b"PATH"):
                 about[b"PATH"] = path
         return about
@@ -157,17 +157,17 @@ class Environment:
 
 @remembered(maxsize=4096)
 def _state_dir(state: str, name: str) -> bytes:
-    """A directory for a hook's own files, made when the hook first runs."""
+    """Return the directory for a hook's own files, and create it."""
     directory = os.path.join(state, "hooks", places.file_name(name))
     try:
         places.make_private(directory)
-    except OSError:  # no place to write: the hook is told where it would be, and runs all the same
+    except OSError:  # not writable: the hook gets its name and runs all the same
         pass
     return os.fsencode(directory)
 
 
 class Payloads:
-    """One event as each format and name sends it: written once, however many hooks are sent it."""
+    """An event's payload for each format and name: encoded once for all hooks that get it."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
@@ -182,16 +182,16 @@ class Payloads:
         return written
 
 
-_LONGEST_SCRIPT = 256 * 1024  # bytes that are looked through for a start of Python
+_LONGEST_SCRIPT = 256 * 1024  # bytes that are searched for a start of Python
 
 
 def prepare(hook: Hook, written: Payloads, environment: Environment, starter: processes.Process) -> Prepared:
-    """Everything needed to run a hook once."""
+    """Return the command that runs a hook once, or why it cannot be run."""
     sent, encoded = written.of(hook)
     env = environment.of(hook, starter)
     notes: tuple[str, ...] = ()
     if hook.folder is not None:
-        # what runs the code of a trusted project is run by the project's own
+        # hooks that run a trusted project's code use the project's interpreters
         is_known = b"TENTERHOOK_PROJECT_TRUSTED" not in env and hook.layer != "managed"
         known = environment.caller.interpreters() if is_known else {}
         argv = _argv(hook.folder, env.get(b"PATH", b""), known)
@@ -199,7 +199,7 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
             return Prepared(None, argv)
         with open(argv[-1], "rb") as file:
             text = file.read(_LONGEST_SCRIPT)
-        if b"python" in text:  # mostly not, and then there is nothing to import
+        if b"python" in text:  # rarely, so the import is rarely needed
             from . import safe_path
 
             env = {**env, **safe_path.for_script(argv[-1], text)}
@@ -222,9 +222,9 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
 
 
 def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str, ...] | str:
-    """How a folder's script is started, or why it cannot be.
+    """Return how a folder's script is started, or why it cannot be.
 
-    `known`: interpreters by name, as they were at `install`. `path`: where others are looked for.
+    `known`: interpreters by name, as recorded by `install`. `path`: where others are searched.
     """
     script, problem = entry_points.entry_point(folder)
     if script is None:
@@ -241,14 +241,14 @@ def _argv(folder: str, path: bytes, known: Mapping[str, str] = {}) -> tuple[str,
     name, *options = entry_points.named_interpreter(first) or [""]
     found: str | None = known.get(name, "")
     if name and not entry_points.can_run(found or ""):
-        # without a path the system would look in the working directory, the project's; not every `env` knows `-S`
+        # without a path the system would search the working directory, the project's; not every `env` has `-S`
         is_for_env = interpreter in ("/usr/bin/env", "/bin/env") and not options
         found = None if is_for_env else entry_points.on_path(name, os.fsdecode(path))
     if found:
         return (found, *options, script)
     if interpreter and not os.path.isabs(interpreter):
         return f"cannot start: its #! line names {interpreter!r}, which is not on PATH: {script}"
-    if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system knows how
+    if has_exec_bit and (first.startswith(b"#!") or b"\0" in first):  # the system can run it
         return (script,)
     if interpreter:
         argument = " ".join(first[2:].decode("utf-8", "replace").split()[1:])

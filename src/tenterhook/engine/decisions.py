@@ -1,4 +1,4 @@
-"""One run to a Decision: exit code and output, and which answers count for this event, hook and input. Pure.
+"""A run's Decision: exit code and output, and which answers count for this event, hook and input. Pure.
 
 No output of a hook raises here.
 """
@@ -23,9 +23,9 @@ _SCOPES = ("once", "session")
 
 
 def read_decision(run: Run) -> Decision:
-    """The meaning of a run that has ended; a failure is no decision unless the hook fails closed.
+    """Return the decision of a run that has ended; a failure is no decision unless the hook fails closed.
 
-    An answer that cannot be read is a decision with an `error`: the run has failed, and is read again as such.
+    An unreadable answer is a decision with an `error`: the caller marks the run as failed, and reads it again.
     """
     if run.exit_code == 0 and run.failure is None and not run.stdout and run.answer is None:
         return SILENT  # as most are
@@ -53,7 +53,7 @@ def _read(run: Run) -> Decision:
 
 
 def _read_block(run: Run) -> Decision:
-    """A block by exit code 2, with its reason, or with a note that there is none where it is looked for."""
+    """Return a block by exit code 2, with its reason, or with a note that stderr has none."""
     reason = run.stderr.strip()
     if not reason:
         answer = parse(run.stdout).answer
@@ -188,9 +188,9 @@ def _json(value: Any) -> str:
 
 
 def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run] | None = None) -> Run:
-    """The run with its decision, as far as it counts.
+    """Return the run with its decision, as far as it counts.
 
-    `surely`: whether its matcher found something, or was cut off. `earlier`: on the second pass over a modified input,
+    `surely`: its matcher was not cut off by the time limit. `earlier`: on the second pass over a modified input,
     the runs so far.
     """
     decision = read_decision(run)
@@ -223,7 +223,7 @@ def judge(run: Run, event: Event, *, surely: bool = True, earlier: Sequence[Run]
 
 
 def _ignored(hook: Hook, decision: Decision, event: Event) -> str | None:
-    """Why what a hook says changes nothing."""
+    """Return why a decision has no effect, or None."""
     if decision.is_silent:
         return None
     if hook.is_shadow:
@@ -237,7 +237,7 @@ def _ignored(hook: Hook, decision: Decision, event: Event) -> str | None:
 
 
 def _without_repetition(decision: Decision, said: Sequence[Decision]) -> Decision:
-    """What a hook says on its second run, but for what it has said already."""
+    """Return the decision of a hook's second run, without context and messages of the first."""
     if any(decision.additional_context == each.additional_context for each in said):
         decision = decision._replace(additional_context=None)
     if any(decision.message == each.message for each in said):
@@ -246,7 +246,7 @@ def _without_repetition(decision: Decision, said: Sequence[Decision]) -> Decisio
 
 
 def without_stale_consent(run: Run, final: object) -> Run:
-    """The run without an allow or approve that was given for another input."""
+    """Return the run without an allow or approve that was given for another input."""
     decision = run.decision
     if decision.action not in (Action.ALLOW, Action.APPROVE) or _knows(run, final):
         return run
@@ -255,12 +255,12 @@ def without_stale_consent(run: Run, final: object) -> Run:
 
 
 def has_seen(hook: Hook, tool_input: object, runs: Sequence[Run]) -> bool:
-    """Whether a hook was sent this input, or made it."""
+    """Whether a hook was sent this input, or produced it."""
     return any(is_same(run.hook, hook) and (not run.started or _knows(run, tool_input)) for run in runs)
 
 
 def meant_to_block(hook: Hook, stderr: bytes) -> bool:
-    """Whether an exit with 1 may have been meant as a block: the hook could block, and its script did not crash."""
+    """Whether exit code 1 may have been meant as a block: the hook could block, and its script did not crash."""
     return decides(hook) and not hook.fail_closed and b"Traceback (most recent call last)" not in stderr
 
 
@@ -269,7 +269,7 @@ def decides(hook: Hook) -> bool:
 
 
 def is_same(one: Hook, other: Hook) -> bool:
-    """Whether two hooks run as one: equal commands of the array format do."""
+    """Whether two hooks run as one, as equal commands of the array format do."""
     return one is other or (one.in_parallel and one.format == other.format and one.command == other.command)
 
 

@@ -1,4 +1,4 @@
-"""decide(): an event to a verdict. It never waits for people, and one hook's trouble is never another's."""
+"""decide(): an event to a verdict. It never waits for people, and one hook's failure never affects another."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REMEMBERED_SESSIONS = 64
 
 
 class Engine:
-    """A set of hooks that events can be put to. Safe to use from several threads at once."""
+    """A set of hooks that decides events. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -43,9 +43,9 @@ class Engine:
         journal: Journal | None = None,
         followed: Followed | None = None,
     ) -> None:
-        """`journal` writes down each verdict before it is given; nothing about it changes one.
+        """`journal` records each verdict before it is returned; its failures never change a verdict.
 
-        `followed` are hooks that change while it lives, each change in force at the next event.
+        `followed` are hooks that may change while it lives; each change is in force at the next event.
         """
         self.journal = journal
         self._followed = followed
@@ -53,7 +53,7 @@ class Engine:
         self._tells_untrusted = tell_untrusted
         self.session_id = fresh_id()  # of events that name none
         self._debug = debug
-        self._own = tuple(hooks)  # those that nothing changes
+        self._own_hooks = tuple(hooks)  # those that are not in `followed`
         self._adding = allocate_lock()
         self._arranged = self._arrange(None if followed is None else followed.latest)
         self._sessions: dict[str, Session] = {}
@@ -69,7 +69,7 @@ class Engine:
         debug: Callable[[str], None] | None = None,
         journal: bool = True,
     ) -> Engine:
-        """Every hook in force for a directory: managed, the person's, the project's, and those of named TOML files.
+        """Load every hook in force for a directory: managed, the person's, the project's, and those of named files.
 
         A project's hooks run only if its owner trusted them; `trust_project` lifts that. Broken definitions are in
         `problems`, not raised. What is edited, added, removed or trusted later is in force at the next event.
@@ -93,7 +93,7 @@ class Engine:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """In the order in which they would run now."""
+        """The hooks in force now, in the order in which they run."""
         return self._now().hooks
 
     @property
@@ -110,11 +110,11 @@ class Engine:
         deadline: float | None = None,
         settle: Callable[[Verdict], Verdict] | None = None,
     ) -> Verdict:
-        """Run the hooks an event reaches and say what to do. Blocks for as long as they take.
+        """Run the hooks that an event reaches and return the verdict. Blocks until they have ended.
 
-        `caller` is who it is decided for; `cancel` ends it from elsewhere. `loop` is a running one, in another thread,
+        `caller` waits for the verdict; `cancel` ends it from another thread. `loop` runs in another thread,
         for coroutine functions. At the `deadline`, a time of `time.monotonic`, what still runs has timed out and what
-        has not begun has failed. `settle` has the last word before the verdict is written down and given.
+        has not begun has failed. `settle` may replace the verdict before it is recorded and returned.
         """
         begun = time.monotonic()
         plan = matching.plan(self._now(), event)
@@ -136,11 +136,11 @@ class Engine:
         return verdict
 
     def asking(self, hooks: Iterable[Hook]) -> Engine:
-        """This engine with these of its hooks."""
+        """Return an engine with the same catalog and journal, and only these hooks."""
         return Engine(
             hooks,
             catalog=self.catalog,
-            debug=self._saying(),
+            debug=self._debug_output(),
             journal=self.journal,
             tell_untrusted=self._tells_untrusted,
         )
@@ -170,7 +170,7 @@ class Engine:
         except asyncio.CancelledError:
             cancel.set()
             await _settled(done)
-            done.exception()  # seen: nobody will ask for it
+            done.exception()  # retrieved: else asyncio logs it
             raise
         finally:
             if done.done():
@@ -187,9 +187,9 @@ class Engine:
         async_: bool = False,
         name: str | None = None,
     ) -> Callable[[Callable[[Event], Any]], Callable[[Event], Any]]:
-        """Make a function a hook: `@engine.on("pre-tool-call", tool="Shell")`.
+        """Return a decorator that makes a function a hook: `@engine.on("pre-tool-call", tool="Shell")`.
 
-        It is given the Event and may return None, a dict as a script would print it, or a Decision.
+        The function gets the Event and may return None, a dict as a script would print it, or a Decision.
         """
         from ..formats.expressions import PYTHON, search
 
@@ -217,41 +217,41 @@ class Engine:
                 description=(getattr(function, "__doc__", None) or "").strip(),
             )
             with self._adding:
-                self._own = (*self._own, hook)
+                self._own_hooks = (*self._own_hooks, hook)
             return function
 
         return add
 
     def say_debug(self, line: str) -> None:
-        """Add a line to what is said about each hook, if anybody listens."""
-        say = self._saying()
+        """Write a debug line, if debugging is on."""
+        say = self._debug_output()
         if say is not None:
             say(f"[HOOK DEBUG] {line}")
 
     def session_variables(self, session_id: str) -> dict[str, str]:
-        """What the session's pre-session hooks have set, for the environment of the agent's tools."""
+        """Return the variables that pre-session hooks have set, for the environment of the agent's tools."""
         session = self._session(session_id)
         session.open()
         return dict(session.variables())
 
     def _now(self) -> matching.Arranged:
-        """The hooks as they are now."""
+        """Return the hooks in force now."""
         latest = None if self._followed is None else self._followed.current()
         known, own, arranged = self._arranged
-        if latest is not known or own is not self._own:
+        if latest is not known or own is not self._own_hooks:
             self._arranged = _, _, arranged = self._arrange(latest)
             self.catalog = latest or self.catalog
         return arranged
 
     def _arrange(self, found: Catalog | None) -> tuple[Catalog | None, tuple[Hook, ...], matching.Arranged]:
-        """Hooks in their order, with what they are from: as one value, since other threads may be at it."""
-        own = self._own
+        """Return the ordered hooks with what they were made from: one value, since other threads replace it too."""
+        own = self._own_hooks
         return found, own, matching.Arranged((*(found.hooks if found else ()), *own))
 
-    def _saying(self) -> Callable[[str], None] | None:
-        """Who hears what each hook is given: whoever asked for it, or stderr if `hooks.toml` does."""
+    def _debug_output(self) -> Callable[[str], None] | None:
+        """Return where debug lines go: the caller's function, stderr if `hooks.toml` asks for them, or None."""
         is_asked = self._followed is not None and self.catalog is not None and self.catalog.debug
-        return self._debug or (_say_on_stderr if is_asked else None)
+        return self._debug or (_print_debug if is_asked else None)
 
     def _evaluation(
         self,
@@ -264,10 +264,10 @@ class Engine:
         if not event.session_id:
             event = event.replace(session_id=self.session_id)
         session = self._session(event.session_id)
-        trouble = session.open()
-        debug = self._saying()
-        if trouble and debug:
-            debug(f"[HOOK DEBUG] {trouble}")
+        problem = session.open()
+        debug = self._debug_output()
+        if problem and debug:
+            debug(f"[HOOK DEBUG] {problem}")
         trust = self.catalog.trust if self.catalog else None
         meanwhile = self.journal.make_ready if self.journal is not None else None
         return Evaluation(
@@ -291,7 +291,7 @@ class Engine:
         return session
 
     def _tell_untrusted(self, runs: Iterable[Run]) -> None:
-        """A guard that is not in force says so, once for each."""
+        """Warn of hooks that were not run because they are not trusted, once for each."""
         new = [run for run in runs if run.why == "untrusted" and run.hook.source not in self._told]
         if new:
             import logging
@@ -300,7 +300,7 @@ class Engine:
             logging.getLogger("tenterhook").warning("%s", untrusted_line(len(new), untrusted_hints(new)))
 
 
-def _say_on_stderr(line: str) -> None:
+def _print_debug(line: str) -> None:
     import sys
 
     from ..basics.display_text import visible
@@ -315,12 +315,12 @@ def untrusted_line(count: int, hints: Iterable[str] = ()) -> str:
 
 
 def untrusted_hints(runs: Iterable[Run]) -> list[str]:
-    """What else there is to say of hooks that were not run, beside why each was not."""
+    """Return the further notes of hooks that were not run."""
     return [hint for run in runs for hint in run.notes[1:]]
 
 
 async def _settled(done: Any) -> None:
-    """Wait until a future is done, however often the waiting itself is cancelled."""
+    """Wait until a future is done, also if the waiting itself is cancelled."""
     import asyncio
 
     while not done.done():

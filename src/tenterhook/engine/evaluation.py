@@ -1,4 +1,4 @@
-"""The evaluation of one event, stage by stage: which hooks are reached, what ran, the input as modified so far."""
+"""The evaluation of one event, stage by stage: the hooks it reaches, their runs, the input as modified so far."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Evaluation:
         debug: Callable[[str], None] | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
-        """`meanwhile` is called while the first hooks run: for what is needed after them."""
+        """`meanwhile` is called while the first hooks run, for example to import modules."""
         self.arrived = event
         self.event = event  # as modified so far
         self.session = session
@@ -51,38 +51,38 @@ class Evaluation:
         self._meanwhile = meanwhile
         self.runs: list[Run] = []
         self.blocked = False
-        self._sight = matching.Sight(event)
+        self._matcher = matching.Sight(event)
         self._starter = processes.this()
         self._environment: commands.Environment | None = None
-        self._may_circle: bool | None = None
+        self._may_recurse: bool | None = None
 
     def run(self, stage: matching.Stage) -> None:
-        """Run what the event reaches of a stage, on the input as modified so far."""
-        reached = stage.reached or self._sight.reached(self._standing(stage.hooks))
-        self._take_over_input(self._run(reached))
+        """Run the hooks of a stage that the event reaches, on the input as modified so far."""
+        reached = stage.reached or self._matcher.reached(self._not_replaced(stage.hooks))
+        self._apply_modified_input(self._run(reached))
 
     def run_again(self, plan: matching.Plan) -> None:
-        """If the input was modified: every deciding hook that has not seen the final one runs on it, once more."""
+        """If the input was modified, run every deciding hook once more that has not seen the final input."""
         final = self.event.tool_input
         if self.blocked or self.event is self.arrived:
             return
         self.runs = [decisions.without_stale_consent(run, final) for run in self.runs]
         for stage in plan.stages:
-            reached = self._sight.reached(hook for hook in self._standing(stage.hooks) if decisions.decides(hook))
+            reached = self._matcher.reached(hook for hook in self._not_replaced(stage.hooks) if decisions.decides(hook))
             unseen = [each for each in reached if not decisions.has_seen(each.hook, final, self.runs)]
             self._run(unseen, again=True)
 
     def start_background(self, hooks: Sequence[Hook]) -> None:
-        """Start asynchronous hooks and observers on the input as it arrived; wait for none of them."""
+        """Start asynchronous hooks and observers with the original input, without waiting for them."""
         if not hooks:
             return
         from . import background
 
-        sight = matching.Sight(self.arrived, self._sight.limit)
-        reached = [each.hook for each in sight.reached(self._standing(hooks))]
+        matcher = matching.Sight(self.arrived, self._matcher.limit)
+        reached = [each.hook for each in matcher.reached(self._not_replaced(hooks))]
         payloads = commands.Payloads(self.arrived)
         jobs: list[tuple[Run, background.BackgroundJob]] = []
-        for hook in _joined([hook for hook in reached if not self._note_refusal(hook)]):
+        for hook in _deduplicated([hook for hook in reached if not self._note_refusal(hook)]):
             if hook is None:
                 continue
             self._say(f"[ASYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
@@ -118,7 +118,7 @@ class Evaluation:
         return verdicts.merge(self.arrived, self.runs, modified, problems)
 
     def _run(self, reached: Sequence[matching.Reached], *, again: bool = False) -> list[Run]:
-        """Run hooks; return what has said something."""
+        """Run hooks; return the runs with a decision or output."""
         runs: list[Run] = []
         ready: list[matching.Reached] = []
         for each in reached:
@@ -150,7 +150,7 @@ class Evaluation:
         return judged
 
     def _refused(self, hook: Hook) -> Run | None:
-        """A run that does not take place, and why."""
+        """Return the run of a hook that must not be started, with the reason; None if it may run."""
         if hook.missing is not None:
             return Run(hook, failure=Failure.CANNOT_START, why=hook.missing)
         if hook.layer == "project":
@@ -158,21 +158,21 @@ class Evaluation:
             if standing is None or not standing.runs:
                 said = (standing.why, standing.hint) if standing else ()
                 return Run(hook, started=False, why="untrusted", notes=tuple(note for note in said if note))
-        if hook.function is None and self._may_be_a_circle():
+        if hook.function is None and self._may_be_recursive():
             if recursion.is_too_deep(self.caller.pid):
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: we have called ourselves too often")
             if recursion.closes(hook, self._env().chain):
                 return Run(hook, failure=Failure.CANNOT_START, why="cannot start: it would call itself in a circle")
         return None
 
-    def _may_be_a_circle(self) -> bool:
-        """Whether a hook may have called us: found out once, for it concerns all of them."""
-        if self._may_circle is None:
-            self._may_circle = bool(self._env().chain) or recursion.is_too_deep(self.caller.pid)
-        return self._may_circle
+    def _may_be_recursive(self) -> bool:
+        """Whether a hook may have called us; determined once for all hooks."""
+        if self._may_recurse is None:
+            self._may_recurse = bool(self._env().chain) or recursion.is_too_deep(self.caller.pid)
+        return self._may_recurse
 
     def _execute(self, hooks: Sequence[Hook]) -> list[Run | None]:
-        """Run hooks side by side; None for an equal command that ran as another."""
+        """Run hooks in parallel; the run is None for a command that ran once for several equal ones."""
         if not hooks:
             return []
         left = self._time_left()
@@ -189,7 +189,7 @@ class Evaluation:
         begun: list[tuple[int, Hook, runner.Command, tuple[str, ...]]] = []
 
         def prepared() -> Iterator[runner.Command]:
-            for number, hook in enumerate(_joined(hooks)):
+            for number, hook in enumerate(_deduplicated(hooks)):
                 if hook is None:
                     continue
                 if self.debug is not None:
@@ -209,12 +209,12 @@ class Evaluation:
         def take(place: int, ended: runner.ProcessEnd) -> bool:
             number, hook, command, notes = begun[place]
             run = runs[number] = self._ran(hook, command, notes, ended, since)
-            return is_permission and self._denies(run)  # any denial wins, at once
+            return is_permission and self._denies(run)  # the first denial decides
 
         is_permission = self.event.canonical == "permission-request"
         since = time.time()
         for place, ended in enumerate(runner.run_stage(prepared(), self.cancel, take)):
-            if runs[begun[place][0]] is None:  # ended, since others had decided
+            if runs[begun[place][0]] is None:  # it was ended, since another hook decided
                 take(place, ended)
         if before is not None:
             self._collect(before, runs)
@@ -223,7 +223,7 @@ class Evaluation:
     def _ran(
         self, hook: Hook, command: runner.Command, notes: tuple[str, ...], ended: runner.ProcessEnd, since: float
     ) -> Run:
-        """`since` is a time of `time.time` at which it had not begun."""
+        """Return the run of an ended process; `since` is a time of `time.time` before its start."""
         failure, why, code, duration, stdout, stderr, dropped_stdout, dropped_stderr = ended
         if code == 2 and failure is None and (refused := start_check.refused_by_shell(command, since)):
             failure, why = Failure.CANNOT_START, refused
@@ -236,10 +236,10 @@ class Evaluation:
         if hook.layer == "project" and self.trust is not None:
             notes = (*notes, *self.trust.changed_by_run(hook, since))
         return Run(
-            *(hook, failure, why, True, False, code, duration * 1000),  # started, and not in the background
+            *(hook, failure, why, True, False, code, duration * 1000),  # started, not in the background
             stdout.decode("utf-8", "replace") if stdout else "",
             stderr.decode("utf-8", "replace") if stderr else "",
-            *(notes, None, self.event.tool_input),  # no answer but what it printed
+            *(notes, None, self.event.tool_input),  # no answer other than its output
         )
 
     def _denies(self, run: Run) -> bool:
@@ -256,11 +256,11 @@ class Evaluation:
     def _prepare(self, hook: Hook, payloads: commands.Payloads) -> commands.Prepared:
         try:
             return commands.prepare(hook, payloads, self._env(), self._starter)
-        except Exception as error:  # noqa: BLE001  # one hook's trouble is never another's
+        except Exception as error:  # noqa: BLE001  # one hook's failure never affects another
             return commands.Prepared(None, f"cannot start: {type(error).__name__}: {error}")
 
     def _collect(self, before: Before, runs: list[Run | None]) -> None:
-        """Take over variables that pre-session hooks have set; what was refused is noted with the stage's last run."""
+        """Collect variables that pre-session hooks have set; refused ones are noted with the stage's last run."""
         began = [run for run in runs if run is not None and run.failure is not Failure.CANNOT_START]
         notes = self.session.collect(before, {run.hook.source for run in began})
         self._environment = None
@@ -269,24 +269,24 @@ class Evaluation:
             runs[number] = last._replace(notes=(*last.notes, *notes))
 
     def _note_left_out(self) -> None:
-        """Say, with the last hook that ran, what of the project's env file does not count."""
+        """Note with the last run which variables of the project's env file are ignored."""
         ran = [number for number, run in enumerate(self.runs) if run.started and not run.background]
         note = self.session.left_out(self.event.work_dir) if ran else None
         if note is not None:
             last = self.runs[ran[-1]]
             self.runs[ran[-1]] = last._replace(notes=(*last.notes, note))
 
-    def _take_over_input(self, runs: Sequence[Run]) -> None:
+    def _apply_modified_input(self, runs: Sequence[Run]) -> None:
         if self.blocked:
             return
         for run in runs:
             if run.decision.modified_input is not None and run.decision.ignored is None:
                 self.event = self.event.replace(tool_input=run.decision.modified_input)
-        if self.event is not self._sight.event:
-            self._sight = self._sight.with_input(self.event)
+        if self.event is not self._matcher.event:
+            self._matcher = matching.Sight(self.event, self._matcher.limit)  # time spent stays spent
 
-    def _standing(self, hooks: Sequence[Hook]) -> list[Hook]:
-        """Hooks that no other replaces: a replacement counts only while it is trusted, for exactly its bytes."""
+    def _not_replaced(self, hooks: Sequence[Hook]) -> list[Hook]:
+        """Return the hooks that are not replaced: a replacement counts only while its current content is trusted."""
         return [
             hook for hook in hooks if not (hook.replaced_by and self.trust and self.trust.replaces(hook.replaced_by))
         ]
@@ -313,7 +313,7 @@ class Evaluation:
         if self.debug is not None:
             try:
                 self.debug(f"[HOOK DEBUG] {line}")
-            except Exception:  # noqa: BLE001  # whoever listens must not cost anyone a verdict
+            except Exception:  # noqa: BLE001  # a failing debug function must not change the verdict
                 self.debug = None
 
 
@@ -321,24 +321,24 @@ def _not_started(run: Run, why: str | None) -> Run:
     return run._replace(background=False, failure=Failure.CANNOT_START, why=why)
 
 
-def _joined(hooks: Sequence[Hook]) -> Sequence[Hook | None]:
-    """Equal commands of the array format as one, with the longest timeout; None where another stands for a hook."""
+def _deduplicated(hooks: Sequence[Hook]) -> Sequence[Hook | None]:
+    """Return equal commands of the array format as one, with the longest timeout; None for the others."""
     if len({hook.command for hook in hooks}) == len(hooks):
         return hooks
-    joined: list[Hook | None] = []
+    unique: list[Hook | None] = []
     first: dict[tuple[str, str], int] = {}
     for hook in hooks:
         key = (hook.format, hook.command or "")
         number = first.get(key) if hook.in_parallel else None
         if number is None:
             if hook.in_parallel:
-                first[key] = len(joined)
-            joined.append(hook)
+                first[key] = len(unique)
+            unique.append(hook)
             continue
-        other = joined[number]
+        other = unique[number]
         assert other is not None
-        joined[number] = other._replace(
+        unique[number] = other._replace(
             timeout=max(other.timeout, hook.timeout), fail_closed=other.fail_closed or hook.fail_closed
         )
-        joined.append(None)
-    return joined
+        unique.append(None)
+    return unique

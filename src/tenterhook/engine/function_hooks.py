@@ -1,4 +1,4 @@
-"""Python functions as hooks: called in a thread of their own, so that one that hangs holds nobody."""
+"""Python functions as hooks: each is called in its own thread, so that one that hangs does not block the caller."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from .runner import Cancel
 
-_GLANCE = 0.02  # how often to look whether the caller has given up
+_CANCEL_INTERVAL = 0.02  # seconds between checks whether the caller has cancelled
 
 
 def call(hook: Hook, event: Event, cancel: Cancel | None, loop: AbstractEventLoop | None) -> Run:
     """Call a function hook and wait for its answer, at most its timeout.
 
     A coroutine function runs on the caller's loop if there is one. A plain function that does not return cannot be
-    ended: the verdict goes on without it.
+    ended: it counts as timed out and goes on running.
     """
     begun = time.monotonic()
     answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
@@ -39,7 +39,7 @@ def call(hook: Hook, event: Event, cancel: Cancel | None, loop: AbstractEventLoo
                 pending.cancel()
             break
         try:
-            answered = answers.get(timeout=left if cancel is None else min(left, _GLANCE))
+            answered = answers.get(timeout=left if cancel is None else min(left, _CANCEL_INTERVAL))
         except queue.Empty:
             continue
     if cancel is not None and cancel.is_set and answered is None:
@@ -54,16 +54,16 @@ def call(hook: Hook, event: Event, cancel: Cancel | None, loop: AbstractEventLoo
 
 
 def start(hook: Hook, event: Event) -> None:
-    """Call a function hook and go on; what goes wrong with it is logged."""
+    """Call a function hook without waiting; a failure is logged."""
 
-    def mind() -> None:
+    def work() -> None:
         run = call(hook, event, None, None)
         if run.failed:
             import logging
 
             logging.getLogger("tenterhook").warning("hook %s: %s", hook.name, run.why)
 
-    threading.Thread(target=mind, name=f"minder of {hook.name}", daemon=True).start()
+    threading.Thread(target=work, name=f"background hook {hook.name}", daemon=True).start()
 
 
 def _start(
@@ -93,7 +93,7 @@ def _start(
                 import asyncio
 
                 answer = asyncio.run(_wait_for(answer))
-        except BaseException as error:  # noqa: BLE001  # whatever a person's function raises is that function's failure
+        except BaseException as error:  # noqa: BLE001  # any exception is the function's failure
             answers.put((None, error))
         else:
             answers.put(_readable(answer))
@@ -113,7 +113,7 @@ def _result(done: Any) -> tuple[Any, BaseException | None]:
 
 
 def _readable(answer: Any) -> tuple[Any, BaseException | None]:
-    """An answer as a script could have given it, or a Decision that holds what it should."""
+    """Return an answer as plain JSON or as a checked Decision, or the error."""
     try:
         if isinstance(answer, Decision):
             modified = light_json.plain(answer.modified_input) or None

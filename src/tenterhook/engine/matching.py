@@ -1,7 +1,7 @@
 """Which hooks an event reaches, and in which stages.
 
-A hook that is not reached must cost next to nothing, and no expression may freeze an agent: what could run away is
-matched in a process that can be killed (`bounded_search`). Cut off, a hook counts as reached, so that a guard runs.
+A hook that is not reached must cost very little, and no expression may freeze an agent: one that can take exponential
+time is searched in a process that can be killed (`bounded_search`). If it is, the hook counts as reached: a guard runs.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_REMEMBERED_TOOLS = 1024
+_MOST_PLANS = 1024
 
 
 class Reached(NamedTuple):
-    """A hook that the event reaches; not `surely` if its expression had to be cut off."""
+    """A hook that the event reaches; not `surely` if its expression was cut off."""
 
     hook: Hook
     surely: bool
 
 
 class Stage(NamedTuple):
-    """Hooks that run at the same time on the same input: one, or several of the array format."""
+    """Hooks that run in parallel on the same input: one, or several of the array format."""
 
     hooks: tuple[Hook, ...]
-    reached: Sequence[Reached] = ()  # all of them, if the event and its tool are all there is to know
+    reached: Sequence[Reached] = ()  # all of them, if the input need not be searched
 
 
 class Plan(NamedTuple):
-    """The hooks an event and its tool may reach, before a look at the input."""
+    """The hooks that an event may reach, by its name and tool; the input is searched later."""
 
     stages: tuple[Stage, ...] = ()
     background: tuple[Hook, ...] = ()
 
 
 class Arranged:
-    """Hooks in their order, by event; what each tool name reaches is remembered."""
+    """Hooks in their order, by event; the plan of each tool name is cached."""
 
     def __init__(self, hooks: Iterable[Hook]) -> None:
         self.hooks = tuple(sorted(hooks, key=lambda hook: -hook.priority))  # stable: then order of definition
@@ -56,19 +56,19 @@ class Arranged:
 
 
 def plan(arranged: Arranged, event: Event) -> Plan:
-    """Stages in order, and what starts in the background once the verdict is known."""
+    """Return the stages in order, and the hooks that start in the background once the verdict is known."""
     hooks = arranged.of(event)
     if not hooks:
         return Plan()
     tool = event.tool_name if event.spec.has_tool else None
-    if tool is not None and len(tool) > 200:  # nobody's tool: do not remember it
+    if tool is not None and len(tool) > 200:  # no real tool: do not cache it
         return _plan(hooks, event)
-    remembered = arranged._plans.get((event.canonical, tool))
-    if remembered is None:
-        remembered = _plan(hooks, event)
-        if len(arranged._plans) < _REMEMBERED_TOOLS:
-            arranged._plans[event.canonical, tool] = remembered
-    return remembered
+    known = arranged._plans.get((event.canonical, tool))
+    if known is None:
+        known = _plan(hooks, event)
+        if len(arranged._plans) < _MOST_PLANS:
+            arranged._plans[event.canonical, tool] = known
+    return known
 
 
 def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
@@ -97,7 +97,7 @@ def _stage(hooks: Sequence[Hook], event: Event) -> Stage:
 
 
 def _tool_may_match(hook: Hook, event: Event) -> bool:
-    """False only if the tool's name rules the hook out for certain."""
+    """Return False only if the tool's name rules the hook out."""
     if not event.spec.has_tool:
         return hook.has_one_matcher or not (hook.tool or hook.pattern)
     if hook.tool is None:
@@ -106,13 +106,13 @@ def _tool_may_match(hook: Hook, event: Event) -> bool:
         return False
     names = tool_names(event.tool_name)
     if not _quick(hook.dialect, hook.tool, names):
-        return True  # `Sight` will look, with a limit
+        return True  # `Sight` searches it, with a time limit
     found = _search(hook.dialect, hook.tool)
     return any(found(name) for name in names)
 
 
 def _quick(dialect: str, expression: str, texts: Sequence[str]) -> bool:
-    """Whether an expression can be searched right here without a fear that it never ends."""
+    """Whether an expression is searched quickly for certain, so that no helper process is needed."""
     if literal_search.words(expression) is not None:
         return True
     from ..formats import expressions
@@ -140,7 +140,7 @@ def _search(dialect: str, expression: str) -> Callable[[str], object]:
 
 
 class Sight:
-    """What matchers see of one event: each distinct expression is searched once."""
+    """The matchers' searches in one event: each distinct expression is searched once."""
 
     def __init__(self, event: Event, limit: bounded_search.Limit | None = None) -> None:
         self.event = event
@@ -148,26 +148,22 @@ class Sight:
         self._texts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, str], bool | None] = {}
 
-    def with_input(self, event: Event) -> Sight:
-        """The same sight on a modified input; time already spent stays spent."""
-        return Sight(event, self.limit)
-
     def reached(self, hooks: Iterable[Hook]) -> Sequence[Reached]:
-        """Those of a plan's hooks whose matchers find what they look for, in order."""
+        """Return the hooks whose matchers match, in order."""
         hooks = list(hooks)
         self._search(hooks)
         verdicts = [(hook, self._matches(hook)) for hook in hooks]
         return [Reached(hook, verdict is True) for hook, verdict in verdicts if verdict is not False]
 
     def _matches(self, hook: Hook) -> bool | None:
-        """None where an expression was cut off and no other rules the hook out."""
+        """Return whether a hook's matchers match; None if one was cut off and no other rules it out."""
         answers = [self._found[question] for question in self.questions(hook)]
         if False in answers:
             return False
         return None if None in answers else True
 
     def _search(self, hooks: Sequence[Hook]) -> None:
-        """Answer what these hooks ask; what could run away is asked all at once, in one helper."""
+        """Search the expressions of these hooks; slow ones together, in one helper process."""
         delayed: list[tuple[str, str, str]] = []
         for hook in hooks:
             for question in self.questions(hook):
@@ -187,7 +183,7 @@ class Sight:
             self._found.update(zip(delayed, bounded_search.search(asked, self.limit), strict=True))
 
     def questions(self, hook: Hook) -> Iterator[tuple[str, str, str]]:
-        """What a hook asks of an event: which expression of which dialect, of which of its texts."""
+        """Yield a hook's searches: the part of the event, the dialect, the expression."""
         if hook.tool is not None and not _quick(hook.dialect, hook.tool, self.texts("tool")):
             yield "tool", hook.dialect, hook.tool
         if hook.pattern is not None:
@@ -196,7 +192,7 @@ class Sight:
             yield "target", hook.dialect, hook.target
 
     def texts(self, what: str) -> tuple[str, ...]:
-        """The strings an expression is searched in: those of the tool's name, its input, or the event's target."""
+        """Return the strings that are searched: of the tool's name, its input, or the event's target."""
         if what not in self._texts:
             self._texts[what] = tuple(_texts(self.event, what))
         return self._texts[what]
@@ -212,7 +208,7 @@ def _texts(event: Event, what: str) -> Iterable[str]:
 
 
 def target_text(event: Event) -> str | None:
-    """What an array matcher is searched in; None if the event does not say."""
+    """Return the text that an array matcher is searched in; None if the event has no such field."""
     if event.spec.target is None:
         return ""
     value = event.fields.get(event.spec.target)

@@ -1,7 +1,7 @@
 """A stage of commands: spawn, feed, read, deadline, kill, reap. The only place that starts hooks.
 
-One synchronous loop runs a whole stage. It returns when every command is over, and a command is over when its
-process has exited, whoever still holds its pipes; at the latest 250 ms after its timeout.
+One synchronous loop runs a whole stage. It returns when every command has ended, which is when its
+process has exited, even if a child keeps its pipes open; at the latest 250 ms after its timeout.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _AT_ONCE = 128  # processes of one stage; each needs four descriptors
 _PIPE = 65536
 _READABLE = select.POLLIN
 _SURELY_FITS = 4096  # into an empty pipe, whatever the limits
-_UNSEEN = 0.005  # after which one looks at processes whose exits nothing tells: most have ended by then
-_SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` costs an import of `enum`
+_UNWATCHED = 0.005  # seconds until processes without a descriptor are checked: most have ended by then
+_SIGTERM, _SIGKILL = 15, 9  # the same everywhere; `signal` imports `enum`
 _NEVER = float("inf")
 _LAST_WAIT = 0.1  # for a process that SIGKILL does not remove at once
 
@@ -48,7 +48,7 @@ class Command(NamedTuple):
 
 
 class ProcessEnd(NamedTuple):
-    """What became of a command. `exit_code` is None unless it exited by itself."""
+    """How a command ended. `exit_code` is None unless it exited by itself."""
 
     failure: Failure | None
     why: str | None
@@ -74,7 +74,7 @@ class Cancel:
         if self._open:
             try:
                 os.write(self._write, b"x")
-            except OSError:  # full: whoever had to wake is awake
+            except OSError:  # full: the reader has been woken
                 pass
 
     def fileno(self) -> int:
@@ -87,14 +87,14 @@ class Cancel:
 
 
 class _Kept:
-    """The first and the last of a stream, within a limit: an answer may stand at either end."""
+    """The beginning and the end of a stream, within a limit: an answer may be at either end."""
 
     __slots__ = ("_half", "_head", "_passed", "_tail", "_tail_size")
 
     def __init__(self, limit: int) -> None:
         self._half = limit // 2
         self._head = b""
-        self._tail: deque[bytes] | None = None  # few hooks say that much
+        self._tail: deque[bytes] | None = None  # few hooks print that much
         self._tail_size = 0
         self._passed = 0
 
@@ -116,7 +116,7 @@ class _Kept:
             self._passed += dropped
 
     def take(self) -> tuple[bytes, int]:
-        """What was kept, and how many bytes were not."""
+        """Return what was kept, and how many bytes were dropped."""
         if self._tail is None:
             return self._head, 0
         tail = b"".join(self._tail)
@@ -131,15 +131,15 @@ _NOTHING = (b"", 0)
 
 
 class _Live:
-    """One command and what is open for it: from before its process is there until that has ended."""
+    """One command with its process and descriptors, from before its start until after its end."""
 
-    pid = 0  # none that we know of
+    pid = 0  # not known
     stdin = out = err = exit = -1
     unsent = memoryview(b"")
     deadline = _NEVER
     code: int | None = None
     code_is_lost = timed_out = killed = False
-    stdout: _Kept | None = None  # most say nothing
+    stdout: _Kept | None = None  # most print nothing
     stderr: _Kept | None = None
 
     def __init__(self, number: int, command: Command) -> None:
@@ -149,7 +149,7 @@ class _Live:
         self.begun = time.monotonic()
 
     def start(self, command: Command, spawner: Spawner) -> None:
-        """Start the process, with as much of its payload in its pipe as fits."""
+        """Start the process, with as much of its payload in the pipe as fits."""
         payload = command.payload
         stdin = stdout = stderr = -1
         try:
@@ -158,7 +158,7 @@ class _Live:
             self.err, stderr = os.pipe()
             if len(payload) > _SURELY_FITS:
                 os.set_blocking(self.stdin, False)
-            # Most payloads fit into the pipe: they are there before the process is, and nobody waits for a reader.
+            # Most payloads fit into the pipe, and are written before the process starts, without waiting for it.
             taken = os.write(self.stdin, payload)
             if taken == len(payload):
                 written, self.stdin = self.stdin, -1
@@ -166,7 +166,7 @@ class _Live:
             else:
                 self.unsent = memoryview(payload)[taken:]
             self.pid = spawner.spawn(command.argv, command.cwd, command.env, stdin, stdout, stderr)
-        except BaseException:  # no descriptor outlives a start that did not happen
+        except BaseException:  # the start failed: no descriptor stays open
             _close((stdin, stdout, stderr))
             raise
         os.close(stdin)
@@ -175,7 +175,7 @@ class _Live:
         self.deadline = self.begun + self.timeout
 
     def feed(self) -> bool:
-        """Write what the pipe takes; False when there is no more to write or nobody to read it."""
+        """Write as much as the pipe takes; return False when all is written or the reader has closed it."""
         from .spawn import SigpipeBlocked
 
         try:
@@ -183,19 +183,19 @@ class _Live:
                 self.unsent = self.unsent[os.write(self.stdin, self.unsent[:_PIPE]) :]
         except BlockingIOError:
             return True
-        except OSError:  # closed by a hook that does not want it
+        except OSError:  # closed by a hook that does not read it
             return False
         return len(self.unsent) > 0
 
     def read(self, fd: int) -> bool:
-        """Take one piece of output, of which there is some or the end; False at its end."""
+        """Read output from a readable descriptor; return False at its end."""
         data = os.read(fd, _PIPE)
         if data:
             self._keep(fd, data)
         return bool(data)
 
     def read_rest(self) -> None:
-        """Take what is in the pipes now: the exit code outranks end-of-file, a child may hold the other ends."""
+        """Read what is in the pipes now: the exit code outranks end-of-file, a child may hold the other ends."""
         for fd in (self.out, self.err):
             if fd >= 0:
                 os.set_blocking(fd, False)
@@ -212,12 +212,12 @@ class _Live:
         kept.add(data)
 
     def signal_group(self, number: int) -> None:
-        # The leader is not reaped yet, so its process group cannot have become someone else's.
+        # The leader is not reaped yet, so its process group cannot be another one.
         if self.pid and self.code is None and not self.code_is_lost:
             processes.signal_group(self.pid, number)
 
     def has_exited(self) -> bool:
-        """Reap the process if it has; only then may its group's number become someone else's."""
+        """Reap the process if it has exited; only then may the ID of its group be used again."""
         if self.code is None and not self.code_is_lost:
             try:
                 ended, status = os.waitpid(self.pid, os.WNOHANG)
@@ -230,7 +230,7 @@ class _Live:
         return True
 
     def forget_output(self, fd: int) -> bool:
-        """One has come to its end; whether both have."""
+        """Note that an output has ended; return whether both have."""
         if fd == self.out:
             self.out = -1
             return self.err < 0
@@ -238,13 +238,13 @@ class _Live:
         return self.out < 0
 
     def close(self) -> None:
-        """Let go of everything that is open, once."""
+        """Close all descriptors, once."""
         descriptors = (self.stdin, self.out, self.err, self.exit)
         self.stdin = self.out = self.err = self.exit = -1
         _close(descriptors)
 
     def ended(self) -> ProcessEnd:
-        """What happened; the process has exited, or cannot be made to."""
+        """Return how it ended; the process has exited, or cannot be killed."""
         if self.code is None:
             self.has_exited()
         duration = time.monotonic() - self.begun
@@ -267,10 +267,10 @@ class _Live:
 def run_stage(
     commands: Iterable[Command], cancel: Cancel | None = None, tell: Callable[[int, ProcessEnd], object] | None = None
 ) -> list[ProcessEnd]:
-    """Run the commands side by side; return how each ended, in their order.
+    """Run the commands in parallel; return how each ended, in their order.
 
-    `commands` may make each as it is asked for: the first run meanwhile. `tell` hears of each end as it comes; if it
-    returns True, that was enough, and the others are ended.
+    `commands` may be a generator: the first commands run meanwhile. `tell` is called for each end as it comes; if it
+    returns True, the others are ended.
 
     Raises `Cancelled` when `cancel` is set. However it returns or raises, no process group it started and did not
     see end by itself is left alive.
@@ -284,7 +284,7 @@ def run_stage(
 
 
 class _Stage:
-    """The commands of a stage: those to come, those that run, and how the others ended."""
+    """The commands of a stage: those to start, those that run, and the results of the others."""
 
     def __init__(
         self, commands: Iterable[Command], cancel: Cancel | None, tell: Callable[[int, ProcessEnd], object] | None
@@ -297,8 +297,8 @@ class _Stage:
         self._spawner = Spawner()
         self._poll = select.poll()
         self._live: dict[int, _Live] = {}  # by each descriptor being watched
-        self._unseen: set[_Live] = set()  # whose exits nothing tells
-        self._look = _NEVER  # when to look at those
+        self._unwatched: set[_Live] = set()  # no descriptor reports their exit
+        self._check = _NEVER  # when to check those
         self._due = _NEVER  # no deadline is earlier
         self._wake = -1
         if cancel is not None:
@@ -324,7 +324,7 @@ class _Stage:
             if command is None:
                 break
             one = _Live(number, command)
-            running.add(one)  # whatever happens from here on, its process is looked for
+            running.add(one)  # from here on, its process is ended whatever happens
             try:
                 one.start(command, self._spawner)
             except (OSError, ValueError) as error:
@@ -337,8 +337,8 @@ class _Stage:
                 if self._tell is not None:
                     self._tell(number, ended)
                 continue
-            self._unseen.add(one)
-            self._look = _NEVER
+            self._unwatched.add(one)
+            self._check = _NEVER
             self._due = min(self._due, one.deadline)
             live[one.out] = live[one.err] = one
             register(one.out, _READABLE)
@@ -348,12 +348,12 @@ class _Stage:
                 register(one.stdin, select.POLLOUT)
 
     def _wait(self) -> list[_Live]:
-        """Wait until something happens; return what is over."""
-        live, unseen = self._live, self._unseen
-        if self._look == _NEVER and unseen:
-            self._look = time.monotonic() + _UNSEEN
+        """Wait until something happens; return the commands that have ended."""
+        live, unwatched = self._live, self._unwatched
+        if self._check == _NEVER and unwatched:
+            self._check = time.monotonic() + _UNWATCHED
         over: list[_Live] = []
-        for fd, mask in self._poll.poll(_milliseconds(min(self._due, self._look) if unseen else self._due)):
+        for fd, mask in self._poll.poll(_milliseconds(min(self._due, self._check) if unwatched else self._due)):
             if fd == self._wake:
                 raise Cancelled("cancelled while hooks were running")
             one = live[fd]
@@ -370,38 +370,38 @@ class _Stage:
                 self._forget(fd)
                 both = one.forget_output(fd)
                 os.close(fd)
-                if both and one in unseen and self._is_over(one):
+                if both and one in unwatched and self._is_over(one):
                     over.append(one)
         now = time.monotonic()
-        if now >= self._look or now >= self._due:  # who has ended in time did not time out, however late we are
-            self._look = now + _UNSEEN
-            over += [one for one in tuple(unseen) if self._is_over(one)]
+        if now >= self._check or now >= self._due:  # a process that ended in time did not time out, even if we are late
+            self._check = now + _UNWATCHED
+            over += [one for one in tuple(unwatched) if self._is_over(one)]
         if now >= self._due:
-            over += [one for one in self.running if one not in over and now >= one.deadline and _push(one)]
+            over += [one for one in self.running if one not in over and now >= one.deadline and _escalate(one)]
             self._due = min((one.deadline for one in self.running if one not in over), default=_NEVER)
         return over
 
     def _is_over(self, one: _Live) -> bool:
-        """Whether one whose exit nothing tells has ended; if not, it is told from now on, where the system can."""
+        """Whether an unwatched process has ended; if not, its exit is watched from now on, if the system can."""
         if one.killed or not one.timed_out:
             has_exited = one.has_exited()
             if not has_exited and one.out < 0 and one.err < 0:
-                os.sched_yield()  # what closes both is most likely just about to exit
+                os.sched_yield()  # a process that closed both is most likely about to exit
                 has_exited = one.has_exited()
             if has_exited:
-                self._unseen.remove(one)
+                self._unwatched.remove(one)
                 return True
         one.exit = _exit_descriptor(one.pid)
         if one.exit >= 0:
-            self._unseen.remove(one)
+            self._unwatched.remove(one)
             self._live[one.exit] = one
             self._poll.register(one.exit, _READABLE)
         return False
 
     def _end(self, one: _Live) -> bool:
-        """Take down how one has ended; True if that was enough."""
+        """Store how a command ended; return True if the others are not needed."""
         self.running.remove(one)
-        self._unseen.discard(one)
+        self._unwatched.discard(one)
         if not one.stdin == one.out == one.err == one.exit == -1:
             one.read_rest()
             for fd in (one.stdin, one.out, one.err, one.exit):
@@ -420,7 +420,7 @@ _NO_MORE = (-1, None)
 
 
 def _exit_descriptor(pid: int) -> int:
-    """What becomes readable when a process exits; -1 where there is no such thing, or no more of them."""
+    """Return a descriptor that is readable when a process exits; -1 if the system has none, or no more of them."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
@@ -434,14 +434,14 @@ def _close(descriptors: Iterable[int]) -> None:
 
 
 def _milliseconds(due: float) -> int:
-    """How long nothing can happen that no descriptor tells."""
+    """Return the timeout for `poll` until a time of `time.monotonic`."""
     return max(0, int((due - time.monotonic()) * 1000) + 1)
 
 
-def _push(one: _Live) -> bool:
-    """Take the next step towards the end of a command past its deadline; True when it is over."""
+def _escalate(one: _Live) -> bool:
+    """Send the next signal to a command past its deadline; return True when it has ended."""
     if one.killed:
-        return True  # as dead as we can make it
+        return True  # nothing more can be done
     if not one.timed_out:
         one.timed_out = True
         if one.grace:
@@ -455,7 +455,7 @@ def _push(one: _Live) -> bool:
 
 
 def _end_all(running: set[_Live]) -> None:
-    """SIGTERM to every group, SIGKILL 100 ms later, all reaped. A second Ctrl-C skips the wait."""
+    """Send SIGTERM to every group, SIGKILL 100 ms later, and reap all. A second Ctrl-C skips the wait."""
     for one in running:
         one.pid = one.pid or find_child(one.out)
         one.signal_group(_SIGTERM)

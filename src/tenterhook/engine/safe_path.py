@@ -1,7 +1,7 @@
-"""Python that a shell line or script starts with `-c`, with `-m` or on stdin: it must not import from the project.
+"""`PYTHONSAFEPATH` for Python that a shell line starts with `-c`, `-m` or on stdin: no imports from the project.
 
-It would look for modules in the working directory first, and so find a `json.py` there. `PYTHONSAFEPATH` prevents
-that, from Python 3.11 on. It also takes away the own directory of a script that is run by its name, which must stay
+It would search the working directory first, and so find a `json.py` there. `PYTHONSAFEPATH` prevents
+that, from Python 3.11 on. It also removes the directory of a script that is run by its name, which must stay
 importable: a line that runs such a script, too, is left alone.
 """
 
@@ -16,7 +16,7 @@ _QUOTES = "\"'`(){}$;&|"
 
 
 def for_script(script: str, text: bytes) -> dict[bytes, bytes]:
-    """The variable, if a script is one for a shell that starts Python so."""
+    """Return the variable, if a script is a shell script that starts Python so."""
     first = text.partition(b"\n")[0]
     if first.startswith(b"#!"):
         is_shell = any(word.rpartition(b"/")[2] in _SHELLS for word in first[2:].split())
@@ -26,13 +26,13 @@ def for_script(script: str, text: bytes) -> dict[bytes, bytes]:
 
 
 def for_line(line: str) -> dict[bytes, bytes]:
-    """The variable, if a line for a shell starts Python so."""
+    """Return the variable, if a shell line starts Python so."""
     return _VARIABLE if _is_for(line) else {}
 
 
 @remembered(maxsize=256)
 def _is_for(text: str) -> bool:
-    """Whether a shell line starts Python with code that is no file, and runs no file of Python."""
+    """Whether a shell line starts Python with code that is not in a file, and runs no Python file."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     words = "\n".join(lines).replace("\n", " ; ").split()
     started = {_what_runs(words[number + 1 :]) for number, word in enumerate(words) if _is_python(word)}
@@ -48,7 +48,7 @@ def _is_python(word: str) -> bool:
 
 
 def _what_runs(words: list[str]) -> str | None:
-    """What an interpreter runs that is given these words: code, a file, or neither for all that can be seen."""
+    """Return what an interpreter with these arguments runs: "code", "file", or None if unknown."""
     while words:
         word = words.pop(0)
         if word in _TAKE_A_VALUE:

@@ -1,6 +1,6 @@
-"""What lasts for a session: its root, its env file, the variables that hooks set in it.
+"""The state of a session: its root, its env file, the variables that hooks have set.
 
-One private directory per session, shared by every process that serves it.
+One private directory per session, shared by all processes of the session.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any
 
     from ..basics.processes import Lock
 
@@ -29,7 +30,7 @@ def fresh_id() -> str:
 
 
 class Session:
-    """One session's state. Without a writable state directory it works, and lasts as long as this object."""
+    """One session's state. Without a writable state directory it lasts as long as this object."""
 
     def __init__(self, session_id: str) -> None:
         self.id = session_id
@@ -41,14 +42,14 @@ class Session:
         self._seen = 0  # when the directory last changed
 
     def open(self) -> str | None:
-        """Make sure that the env file exists, mode 600, and that what we know is current; return what is wrong."""
+        """Create the env file, mode 600, and read the current state; return what is wrong, or None."""
         try:
             changed = os.stat(self.directory).st_mtime_ns
-            if changed == self._seen:  # no file has come, gone or been replaced
+            if changed == self._seen:  # no file was added, removed or replaced
                 return None
             self._usable = True
             if changed < time.time_ns() - _A_DAY:
-                os.utime(self.directory)  # it is in use, so that it is not forgotten
+                os.utime(self.directory)  # it is in use: not to be removed as old
             if os.lstat(self._env_file).st_mode & 0o170077 == stat.S_IFREG:
                 self._read_variables()
                 if time.time_ns() - changed > _CLOCK_TICK:  # a second change in one tick would look like the first
@@ -71,7 +72,7 @@ class Session:
 
     @property
     def env_file(self) -> str:
-        """What pre-session hooks append to; nowhere, if there is no place to keep it."""
+        """The file that pre-session hooks append to; the null device if the directory cannot be written."""
         return self._env_file if self._usable else os.devnull
 
     def _unusable(self, error: OSError) -> str:
@@ -79,13 +80,13 @@ class Session:
         return f"no session state: {error.strerror}: {error.filename}"
 
     def forget(self) -> None:
-        """Remove what was kept."""
+        """Remove the session's directory."""
         import shutil
 
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def root(self) -> str | None:
-        """The project root this session began with."""
+        """Return the project root that this session started with, or None."""
         try:
             with open(os.path.join(self.directory, "root"), encoding="utf-8", errors="surrogateescape") as file:
                 return file.read() or None
@@ -93,7 +94,7 @@ class Session:
             return None
 
     def fix_root(self, root: str) -> str:
-        """The session's root: the one given, unless it has one already."""
+        """Set the session's root unless it has one; return it."""
         lock = self._lock()
         if lock is None:
             return self.root() or root
@@ -104,63 +105,50 @@ class Session:
         return known or root
 
     def stops(self) -> dict[str, int]:
-        """How often hooks of each family have sent the agent back in this turn."""
-        try:
-            with open(os.path.join(self.directory, "stops.json"), encoding="utf-8") as file:
-                counts = light_json.loads(file.read())
-        except (OSError, ValueError):
-            return {}
-        return (
-            {key: value for key, value in counts.items() if isinstance(value, int)} if isinstance(counts, dict) else {}
-        )
+        """Return how often hooks of each family have sent the agent back in this turn."""
+        return {key: value for key, value in self._load("stops.json").items() if isinstance(value, int)}
 
     def keep_stops(self, counts: Mapping[str, int]) -> None:
-        """Remember these beside the others."""
-        lock = self._lock()
-        if lock is None:
-            return
-        with lock:
-            kept = dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:])
-            _write(os.path.join(self.directory, "stops.json"), light_json.dumps(kept).encode())
+        """Store these counts beside the others."""
+        self._update("stops.json", lambda: dict(list({**self.stops(), **counts}.items())[-_MOST_STOPS:]))
 
     def grants(self, agent: str) -> list[str]:
-        """What was approved for this session, as long as the agent's process lives that asked."""
-        try:
-            with open(os.path.join(self.directory, "grants.json"), encoding="utf-8") as file:
-                kept = light_json.loads(file.read())
-        except (OSError, ValueError):
-            return []
-        found = kept.get("grants") if isinstance(kept, dict) and kept.get("agent") == agent else None
+        """Return what was approved for this session, by the same process of the agent."""
+        kept = self._load("grants.json")
+        found = kept.get("grants") if kept.get("agent") == agent else None
         return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
     def grant(self, agent: str, covers: str) -> None:
-        """Remember an approval for the session; those of an agent's process that is gone are forgotten."""
-        lock = self._lock()
-        if lock is None:
-            return
-        with lock:
-            kept = {"agent": agent, "grants": [*self.grants(agent), covers][-_MOST_GRANTS:]}
-            _write(os.path.join(self.directory, "grants.json"), light_json.dumps(kept).encode())
+        """Store an approval for the session; those of an earlier process of the agent are dropped."""
+        self._update(
+            "grants.json",
+            lambda: {"agent": agent, "grants": [*self.grants(agent), covers][-_MOST_GRANTS:]},
+        )
 
     def variables(self) -> dict[str, str]:
-        """What pre-session hooks have set, as of when the session was opened."""
+        """Return the variables that pre-session hooks have set, as of the last `open`."""
         return self._variables
 
     def _read_variables(self) -> None:
+        self._variables = self._load("variables.json") or self._variables
+
+    def _load(self, name: str) -> dict[str, Any]:
+        """Return the JSON object in a file of the session; empty if there is none."""
         try:
-            with open(self._file, encoding="utf-8") as stream:
-                self._variables = light_json.loads(stream.read())
+            with open(os.path.join(self.directory, name), encoding="utf-8") as file:
+                found = light_json.loads(file.read())
         except (OSError, ValueError):
-            pass
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def before(self, work_dir: str) -> Before:
-        """The env files as they are, to tell later what was added."""
+        """Return the current env files, for `collect`."""
         from ..basics import env_files
 
         return Before(work_dir, env_files.lines(self.env_file), env_files.lines(env_files.of_project(work_dir)))
 
     def collect(self, before: Before, sources: Collection[str]) -> list[str]:
-        """Take over the variables that hooks defined in these files have set; return a note for each refused line."""
+        """Store the variables that hooks defined in these files have set; return a note for each refused line."""
         from ..basics import env_files
 
         accepted: dict[str, str] = {}
@@ -179,7 +167,7 @@ class Session:
         return list(dict.fromkeys(notes))
 
     def left_out(self, work_dir: str) -> str | None:
-        """A note about what stands in the project's env file and was not taken over."""
+        """Return a note about variables of the project's env file that are ignored, or None."""
         from ..basics import env_files
 
         names = env_files.left_out(env_files.of_project(work_dir), self._variables)
@@ -200,8 +188,15 @@ class Session:
             data = light_json.dumps(self._variables).encode()
             _write(self._file, data)
 
+    def _update(self, name: str, content: Callable[[], object]) -> None:
+        """Write a JSON file of the session, if it can be written; `content` is called with the session locked."""
+        lock = self._lock()
+        if lock is not None:
+            with lock:
+                _write(os.path.join(self.directory, name), light_json.dumps(content()).encode())
+
     def _lock(self) -> Lock | None:
-        """The session's lock; None where there is no directory to hold it in."""
+        """Return the session's lock; None if the directory cannot be written."""
         try:
             places.make_private(self.directory)
             os.close(os.open(os.path.join(self.directory, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -223,5 +218,5 @@ class Before(NamedTuple):
 def _write(file: str, data: bytes) -> None:
     try:
         places.replace_file(file, data)
-    except OSError:  # a full disk: it holds for this process, and takes no verdict with it
+    except OSError:  # a full disk: the value is used in this process, and the verdict is not affected
         pass

@@ -1,7 +1,7 @@
-"""Starting a process: in a group of its own, with three pipes, and with none of our other descriptors.
+"""Starting a process: in its own process group, with three pipes, and with none of our other descriptors.
 
-`os.posix_spawn` costs half of what `subprocess.Popen` does, but knows no working directory; it is used when the
-process is to start where we are. Either way a process that holds much memory is as quick as a small one.
+`os.posix_spawn` costs half of what `subprocess.Popen` does, but cannot set the working directory; it is used when the
+process starts in ours. Both are as quick in a process with much memory as in a small one.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-# What Python ignores and a program does not expect to be ignored.
-_SIGPIPE, _SIGXFSZ = 13, 25  # the same on Linux and macOS; `signal` costs an import of `enum`
+# Signals that Python ignores, but that programs expect to have their default action.
+_SIGPIPE, _SIGXFSZ = 13, 25  # the same on Linux and macOS; `signal` imports `enum`
 _RESTORED = [_SIGPIPE, _SIGXFSZ] if sys.platform in ("linux", "darwin") else [_SIGPIPE]
 _DUP2 = os.POSIX_SPAWN_DUP2
 _OPEN = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
 
 
 class Spawner:
-    """What processes started at about the same time have in common."""
+    """Starts processes; what they have in common is determined once."""
 
     def __init__(self) -> None:
         self._here = _working_directory()
@@ -34,7 +34,7 @@ class Spawner:
     def spawn(
         self, argv: tuple[str, ...], cwd: str, env: Mapping[bytes, bytes], stdin: int, stdout: int, stderr: int
     ) -> int:
-        """Start a process; return its number. Raises `OSError` or `ValueError` if it cannot be started."""
+        """Start a process; return its ID. Raises `OSError` or `ValueError` if it cannot be started."""
         if cwd != self._here:
             return _spawn_elsewhere(argv, cwd, env, stdin, stdout, stderr)
         now = time.monotonic()
@@ -69,7 +69,7 @@ def _spawn_elsewhere(
     import subprocess
 
     process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, process_group=0)
-    # The caller reaps it by its number; what Popen thinks of it does not matter any more.
+    # The caller reaps it by its ID, not by Popen.
     process.returncode = 0
     return process.pid
 
@@ -77,14 +77,14 @@ def _spawn_elsewhere(
 def _working_directory() -> str | None:
     try:
         return os.getcwd()
-    except OSError:  # it was removed under us
+    except OSError:  # it was removed
         return None
 
 
 def find_child(out: int) -> int:
-    """The process that was started to write into this pipe, if we were interrupted before we knew its number.
+    """Return the child that writes into this pipe, if a signal came before its ID was stored.
 
-    Between the return of a call and what becomes of its result a signal's handler may raise. 0 if there is none, or
+    A signal handler may raise between the return of a call and the assignment of its result. 0 if there is none, or
     where there is no `/proc`.
     """
     try:
@@ -116,7 +116,7 @@ def _leads_and_writes_to(child: int, pipe: str) -> bool:
 
 
 class SigpipeBlocked:
-    """Write to a pipe that nobody may read any more, in a program that has not told SIGPIPE to be ignored."""
+    """Block SIGPIPE while writing to a pipe that may be closed, in a program that does not ignore the signal."""
 
     def __enter__(self) -> None:
         import signal  # rarely needed, and slow to import

@@ -1,7 +1,7 @@
-"""Whether nothing of a hook's own code can have run, where that is certain. What a hook writes is never asked.
+"""Whether it is certain that none of a hook's own code has run. The hook's output is not considered.
 
 An interpreter that does not find its script exits with 2, and so does a shell that cannot parse a line: neither is a
-block. But only the file system and the shell's parser can tell; where they leave a doubt, exit 2 is a block.
+block. Only the file system and the shell's parser can tell; in doubt, exit 2 is a block.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _CLOCK_TICK = 0.02  # seconds, with room to spare
 
 
 def missing_script(line: str, work_dir: str, env: Mapping[bytes, bytes]) -> str | None:
-    """Why a shell line cannot begin: all it does is to run a script, and that is not there. Asked before the start."""
+    """Return why a shell line cannot start, or None: all it does is run a script, which does not exist."""
     first = line.split(None, 1)[:1]
     if not first or not (_runner(first[0]) or os.path.basename(first[0]) in _MAY_BEGIN):
         return None
     try:
         words = list(_words(line, env))
-    except ValueError:  # more than a look can tell
+    except ValueError:  # not a plain command
         return None
     directory = work_dir
     if words[0] == "cd" and words[2:3] == ["&&"]:
@@ -66,14 +66,14 @@ def missing_script(line: str, work_dir: str, env: Mapping[bytes, bytes]) -> str 
 
 
 def _runner(word: str) -> str | None:
-    """The kind of interpreter that a word starts, if it is one of those that are known."""
+    """Return the kind of a known interpreter that a word starts, or None."""
     folder, _, name = word.rpartition("/")
     kind = name.rstrip("0123456789.")
     return kind if kind in _RUNNERS and (not folder or os.path.isabs(word)) else None
 
 
 def _words(line: str, env: Mapping[bytes, bytes]) -> Iterator[str]:
-    """The words of a plain command, `&&` among them, with variables in their place. Raises `ValueError` for more."""
+    """Yield the words of a plain command, also `&&`, with variables replaced. Raises `ValueError` for anything else."""
     line = line.strip(" \t\n")
     while any(line.endswith(each) for each in _REDIRECTIONS):
         line = next(line.removesuffix(each) for each in _REDIRECTIONS if line.endswith(each)).rstrip(" \t")
@@ -128,7 +128,7 @@ def _words(line: str, env: Mapping[bytes, bytes]) -> Iterator[str]:
 
 
 def _name(line: str, at: int) -> tuple[str, int]:
-    """The name of a variable, written with braces or without, and where what follows it begins."""
+    """Return the name of a variable, with braces or without, and the position behind it."""
     end = begin = at + (line[at : at + 1] == "{")
     while end < len(line) and line[end].isascii() and (line[end].isalnum() or line[end] == "_"):
         end += 1
@@ -139,9 +139,9 @@ def _name(line: str, at: int) -> tuple[str, int]:
 
 
 def refused_by_shell(command: Command, since: float) -> str | None:
-    """Why nothing of a command that has exited with 2 can have run: its shell parses not even its first command.
+    """Return why nothing of a command that exited with 2 has run, or None: its shell cannot parse the first command.
 
-    `since` is a time of `time.time` at which it had not begun. A shell runs one command after the other as it reads
+    `since` is a time of `time.time` before its start. A shell runs one command after the other as it reads
     them: only where no beginning of the text can be parsed has nothing run. An `exit 2` before a mistake is a block.
     """
     if any(name in command.env for name in _CHANGES_PARSING):
@@ -160,7 +160,7 @@ def refused_by_shell(command: Command, since: float) -> str | None:
 
 
 def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: float) -> tuple[str | None, str | None]:
-    """The shell that runs a command, and the text it is given; None where it is no shell, or a look does not tell."""
+    """Return the shell that runs a command, and its script; None if it is no shell, or unknown."""
     if len(argv) == 3 and argv[1] == "-c":
         return argv[0], argv[2]
     from ..basics import shell_lines
@@ -189,7 +189,7 @@ def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: fl
 
 
 def _parses(shell: str, text: str, command: Command) -> bool:
-    """Whether a shell takes a text where a command ran, or could not be asked."""
+    """Whether a shell can parse a text, in the surroundings of a command; also if the shell cannot be run."""
     asked = command._replace(argv=(shell, "-n", "-c", text), payload=b"", timeout=_LONGEST_PARSE)
     (ended,) = run_stage([asked])
     return ended.exit_code in (0, None)

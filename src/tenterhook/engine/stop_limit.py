@@ -1,7 +1,7 @@
 """The stop protocol: how often hooks may send an agent, or a subagent, back to work in one turn (PROTOCOL 8).
 
 Folder and table hooks may do so three times; at the fourth stop they are not asked. Array hooks may do so once; then
-they are asked again with `stop_hook_active`, and `deciding.judging` ignores their block. Each family counts separately.
+they are asked again with `stop_hook_active`, and `decisions.judge` ignores their block. Each family counts separately.
 """
 
 from __future__ import annotations

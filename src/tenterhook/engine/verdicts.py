@@ -1,4 +1,4 @@
-"""Decisions to a Verdict: precedence, and everything said along the way, in order. Pure."""
+"""Decisions to a Verdict: precedence, and all context and messages in order. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def merge(
     modified_input: dict[str, Any] | None = None,
     problems: Iterable[Problem] = (),
 ) -> Verdict:
-    """One verdict for all runs: deny > ask > approve > allow > none; the reason is the first with that decision."""
+    """Return one verdict for all runs: deny > ask > approve > allow > none; the reason is the first of that action."""
     if modified_input is None and all(run.decision is SILENT for run in runs):
         return Verdict(event.canonical, runs=tuple(runs), problems=tuple(problems))
     counted = [run.decision for run in runs if run.decision.ignored is None]
@@ -40,12 +40,12 @@ def merge(
 
 
 def _any_unclear(runs: Sequence[Run]) -> bool:
-    """An approval counts only when every hook asked has ended and said something readable, or nothing."""
+    """Whether a hook failed or gave an unreadable answer: then an approval does not count."""
     asked = [run for run in runs if run.started and not run.background and not run.hook.is_shadow]
     return any(run.failed or run.decision.unreadable for run in asked)
 
 
 def _scope(counted: Sequence[Decision]) -> str:
-    """As narrow as the narrowest approval."""
+    """Return the narrowest scope of the approvals."""
     approvals = [decision.scope for decision in counted if decision.action is Action.APPROVE]
     return "session" if approvals and all(scope == "session" for scope in approvals) else "once"

@@ -1,1 +1,1 @@
-"""How hooks are written down and spoken to: folder, table and array."""
+"""The formats of hook definitions, payloads and answers: folder, table, array, and agents' own settings."""

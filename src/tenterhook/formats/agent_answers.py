@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..agents.claude_json import Dialect
     from ..model import Run
 
-# What an agent would do and we cannot: said in the log.
+# Answers that the agent supports and Tenterhook does not: noted in the log.
 _UNSUPPORTED = (
     "updatedToolOutput",
     "updatedMCPToolOutput",
@@ -38,7 +38,7 @@ def read(run: Run) -> Run:
         notes = (*run.notes, note) if note else run.notes
         return run._replace(answer=answer(dialect, hook.event, said, run.saw), notes=notes)
     if said is not None or error is not None:
-        return run  # no object, or one that does not parse: a failure where answers are read
+        return run  # not a JSON object: `decisions` reports it as a failure
     if dialect.text_is_message:
         return run._replace(answer={"message": run.stdout.strip()})
     if hook.event in dialect.text_is_context:
@@ -60,25 +60,25 @@ def answer(dialect: Dialect, event: str, said: dict[str, Any], current: Any = No
     for key, value in (("decision", said.get("decision")), ("permissionDecision", specific.get("permissionDecision"))):
         if value is None:
             continue
-        if dialect.defers and value == "defer":  # the call is left to the program around the agent
+        if dialect.defers and value == "defer":  # the program that runs the agent decides
             left.append(f"{key} defer")
         elif value not in ("allow", "approve"):
             (ours if key == "decision" else inner)[key] = value
         elif approves and (key, value) != ("decision", "allow"):
             inner.setdefault("permissionDecision", "allow")
-        elif event != "permission-request":  # there only `behavior` answers
+        elif event != "permission-request":  # there only `behavior` counts
             ours.setdefault("decision", "allow")
     reason = specific.get("permissionDecisionReason")
     if event == "permission-request" and isinstance(specific.get("decision"), dict):
         chosen = specific["decision"]
         if chosen.get("behavior") == "allow" and chosen.get("updatedInput") not in (None, {}, current):
-            left.append("decision.updatedInput")  # not what would run: no approval
+            left.append("decision.updatedInput")  # another input than the one that would run: no approval
         else:
             inner["permissionDecision"] = chosen.get("behavior")
         reason = chosen.get("message") or reason
     if said.get("continue") is False:
         stop = said.get("stopReason")
-        if event in STOPS:  # the agent is to stop, whatever else was said
+        if event in STOPS:  # the agent must stop, whatever else was answered
             ours.pop("decision", None)
             inner.pop("permissionDecision", None)
             ours["message"] = _joined(said.get("message"), stop)
@@ -115,6 +115,6 @@ def _modified(dialect: Dialect, event: str, specific: dict[str, Any], current: A
 
 
 def _joined(*texts: Any) -> Any:
-    """Texts below each other; a single value of any kind as it is."""
+    """Return texts on separate lines; a single value of any kind as it is."""
     given = [text for text in texts if text]
     return "\n".join(map(str, given)) if len(given) > 1 else given[0] if given else None

@@ -75,38 +75,38 @@ def read(dialect: Dialect, payload: Mapping[str, Any], context: Mapping[str, Any
 def write(dialect: Dialect, declared: str, event: Event) -> dict[str, Any]:
     """Return the payload that the agent would send its own hooks.
 
-    An event that came from this very agent (`context` holds `agent.name` and `agent.payload`) is sent as it came, with
-    the tool's input as it is by now. What a partial payload lacks is written as for any other event.
+    An event from the same agent (`context` has `agent.name` and `agent.payload`) is sent as it was received, with
+    the tool's current input. What a partial payload lacks is written as for any other event.
     """
-    came = _as_it_came(dialect.format, event)
-    if "hook_event_name" in came:
-        return came
+    original = _original_payload(dialect.format, event)
+    if "hook_event_name" in original:
+        return original
     names = _fields(dialect, event.canonical)
     sent: dict[str, Any] = {"session_id": event.session_id, "cwd": event.work_dir, "hook_event_name": declared}
     if dialect.has_timestamp:
         sent["timestamp"] = event.timestamp
     sent.update(_DEFAULTS.get(event.canonical, {}), **dialect.defaults.get(event.canonical, {}))
     ours = _OURS[event.canonical]
-    is_its_own = bool(came)  # then every value has the agent's shape already
+    is_original = bool(original)  # then every value is in the agent's form already
     for field, value in event.fields.items():
         name = names.get(field, field if field not in ours else None)
         if name is not None:
-            sent[name] = value if is_its_own and field != "tool_name" else _shaped(dialect, field, value)
+            sent[name] = value if is_original and field != "tool_name" else _shaped(dialect, field, value)
     if "tool_call_id" in names and "tool_use_id" in sent:
         sent.setdefault("tool_call_id", sent["tool_use_id"])
     if "subagent_name" in names and "agent_type" not in sent and "subagent_type" in event.fields:
         sent["agent_type"] = event.fields["subagent_type"]
-    return {**sent, **came}
+    return {**sent, **original}
 
 
-def _as_it_came(agent: str, event: Event) -> dict[str, Any]:
+def _original_payload(agent: str, event: Event) -> dict[str, Any]:
     origin = event.context.get("agent")
     if not isinstance(origin, dict) or origin.get("name") != agent or not isinstance(origin.get("payload"), dict):
         return {}
-    came: dict[str, Any] = {**origin["payload"]}
-    if "tool_input" in came and event.tool_input is not None:
-        came["tool_input"] = event.tool_input
-    return came
+    original: dict[str, Any] = {**origin["payload"]}
+    if "tool_input" in original and event.tool_input is not None:
+        original["tool_input"] = event.tool_input
+    return original
 
 
 def _fields(dialect: Dialect, event: str) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def read(
     entries: Sequence[dict[str, Any]], file: str, lines: LineNumbers
 ) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
-    """All hooks of the file, or none of them and why; entries that `install` wrote are not hooks."""
+    """Return all hooks of the file, or none of them and the problems; entries that `install` wrote are skipped."""
     dialect = expressions.PYTHON if _is_kimi_cli(file) else expressions.JAVASCRIPT
     hooks: list[Hook] = []
     problems: list[Problem] = []
@@ -39,7 +39,7 @@ def read(
 
 
 def _is_kimi_cli(file: str) -> bool:
-    """Whether it is Kimi CLI's own: in a `.kimi` folder, or where a person's variable has moved that."""
+    """Whether the file is Kimi CLI's: in a `.kimi` folder, or where the person's variable moves it."""
     folder = os.path.dirname(os.path.abspath(file))
     moved = "" if places.FIXED else os.environ.get("KIMI_SHARE_DIR", "")
     return os.path.basename(folder) == ".kimi" or folder == moved.rstrip("/")

@@ -1,4 +1,4 @@
-"""JSON with comments, and commas behind a last element, as people write settings."""
+"""JSON with comments and trailing commas, as in settings files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LAST_COMMA = re.compile(rf"({STRING})|,(?=\s*[}}\]])", re.DOTALL)
 
 
 def plain(text: str) -> str:
-    """The text as plain JSON, each line where it was."""
+    """Return the text as plain JSON, with each line at its place."""
     text = _COMMENT.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
     return _LAST_COMMA.sub(lambda found: found[1] or "", text)
 
 
 def loads(text: str) -> Any:
-    """The value; raises `ValueError`."""
+    """Return the value of the text; raise `ValueError` if it is not valid."""
     return json.loads(plain(text))

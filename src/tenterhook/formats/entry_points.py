@@ -1,4 +1,4 @@
-"""The files of a hook's folder: is it one, which script does it run, what of it is odd."""
+"""The files of a hook's folder: the script it runs, its interpreter, and problems with both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
 
 
 class Look(NamedTuple):
-    """What the file system says of a hook's folder: of it, HOOK.md, scripts and the entry point, as far as there."""
+    """The `stat` results of a hook's folder, HOOK.md, scripts and the entry point, as far as they exist."""
 
     stats: Mapping[str, os.stat_result]
     script: str | None
@@ -24,7 +24,7 @@ class Look(NamedTuple):
 
 
 def look(folder: str) -> Look | None:
-    """Ask the file system once; None if the folder is no hook."""
+    """Return what the file system says of a hook's folder; None if it is not a hook."""
     stats: dict[str, os.stat_result] = {}
     links: list[str] = []
     script = None
@@ -50,11 +50,11 @@ def look(folder: str) -> Look | None:
 
 
 def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Problem | None]:
-    """The script a folder runs, first found, and what is odd about it."""
+    """Return the script that a folder runs, the first found, and the problem with it."""
     seen = seen or look(folder)
     script = seen.script if seen else None
     if seen is None or script is None:
-        if meant := _no_file(folder) or _in_other_letters(folder):
+        if meant := _no_file(folder) or _in_other_case(folder):
             return None, meant
         message = "no scripts/run, scripts/run.sh or scripts/run.py"
         remedy = "add one of them and make it executable"
@@ -66,11 +66,11 @@ def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Prob
 
 
 def _no_file(folder: str) -> Problem | None:
-    """An entry point, or the directory of them, that is there by name and is no file to run."""
+    """Return the problem of an entry point, or the directory of them, that exists but is not a file."""
     for relative in ("scripts", *ENTRY_POINTS):
         path = f"{folder}/{relative}"
         if os.path.islink(path) and not os.path.exists(path):
-            message = f"{relative} is a link that leads nowhere: {os.readlink(path)}"
+            message = f"{relative} is a broken symbolic link: {os.readlink(path)}"
             return Problem("no-script", path, None, None, message, "fix the link, or put the file itself there")
         if relative in ENTRY_POINTS and os.path.lexists(path):
             message = f"{relative} is not a regular file"
@@ -78,8 +78,8 @@ def _no_file(folder: str) -> Problem | None:
     return None
 
 
-def _in_other_letters(folder: str) -> Problem | None:
-    """A script that would be an entry point, but for capital letters."""
+def _in_other_case(folder: str) -> Problem | None:
+    """Return the problem of a script whose name differs from an entry point by case only."""
     for directory in _named(folder, "scripts"):
         for name in ENTRY_POINTS:
             for found in _named(f"{folder}/{directory}", name.rpartition("/")[2]):
@@ -98,7 +98,7 @@ def _named(directory: str, name: str) -> list[str]:
 
 
 def interpreter(first: bytes) -> str | None:
-    """The program that a script's first line names, as the system would look for it."""
+    """Return the program that a script's `#!` line names, as the system reads it; None without such a line."""
     if not first.startswith(b"#!"):
         return None
     words = first[2:].rstrip(b"\n").decode("utf-8", "surrogateescape").strip(" \t")
@@ -106,16 +106,16 @@ def interpreter(first: bytes) -> str | None:
 
 
 def named_interpreter(first: bytes) -> list[str]:
-    """An interpreter that a first line names without a path, behind `env` or `env -S` too, and its arguments.
+    """Return an interpreter that a `#!` line names without a path, also behind `env` or `env -S`, and its arguments.
 
-    Nothing if it has a path, or if `env` is told more than a program and plain words.
+    Empty if it has a path, or if `env` has other arguments than a program and plain words.
     """
     words = first[2:].decode("utf-8", "surrogateescape").split() if first.startswith(b"#!") else []
     if words[:1] in (["/usr/bin/env"], ["/bin/env"]):
         del words[0]
         if words and words[0].startswith("-S"):
             words[:1] = [words[0][2:]] if words[0] != "-S" else []
-        elif len(words) != 1:  # one word to Linux, and the name of no program
+        elif len(words) != 1:  # Linux passes them as one word, which names no program
             return []
     elif len(words) > 2:
         words[1:] = [" ".join(words[1:])]
@@ -124,7 +124,7 @@ def named_interpreter(first: bytes) -> list[str]:
 
 
 def on_path(name: str, path: str) -> str | None:
-    """The program of a name on a `PATH`; None from a relative entry on, which depends on the working directory."""
+    """Return the program of a name on a `PATH`; None if a relative entry comes first."""
     for directory in path.split(":"):
         if not os.path.isabs(directory):
             return None

@@ -1,4 +1,4 @@
-"""Regular expressions in the two dialects hooks are written in, how long one may take, and the matchers made of them.
+"""Regular expressions in the two dialects of hooks, how long a search may take, and the matchers made of them.
 
 Folder and table hooks use Python's `re`, array hooks JavaScript (through `regress`).
 """
@@ -16,16 +16,15 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     Search = Callable[[str], object]
-    from collections.abc import Callable
-    from typing import Any
 
 PYTHON = "python"
 JAVASCRIPT = "javascript"
 
-# About 20 ms of `re`: what may be matched on the spot, in steps of a backtracking engine.
-_STEPS_ON_THE_SPOT = 1_000_000
+# About 20 ms of `re`, in steps of a backtracking engine: the limit for a search in this process.
+_MOST_STEPS = 1_000_000
 
 
 class BadExpression(HookError):
@@ -34,10 +33,10 @@ class BadExpression(HookError):
 
 @remembered(maxsize=4096)
 def search(dialect: str, expression: str) -> Search:
-    """A function that finds the expression in a text; raises `BadExpression`."""
+    """Return a function that searches a text for the expression; raise `BadExpression`."""
     if dialect == PYTHON:
         return _compiled(expression).search
-    if _PLAIN(expression):  # means the same in every dialect: spare the import
+    if _PLAIN(expression):  # the same in both dialects: saves the import
         return re.compile(expression).search
     import regress
 
@@ -45,18 +44,18 @@ def search(dialect: str, expression: str) -> Search:
         try:
             find = regress.Regex(expression, flags).find
         except regress.RegressError as error:
-            refusal = error
+            reason = error
         else:
-            # regress takes no lone surrogates
+            # regress accepts no lone surrogates
             return lambda text: find(text if text.isascii() else light_json.printable(text))
-    raise BadExpression(f"not a JavaScript regular expression: {refusal}")
+    raise BadExpression(f"not a JavaScript regular expression: {reason}")
 
 
 def _compiled(expression: str) -> re.Pattern[str]:
     import warnings
 
     try:
-        with warnings.catch_warnings():  # of what a later Python may read otherwise: an agent shows what is on stderr
+        with warnings.catch_warnings():  # of syntax that a later Python may change: agents show stderr
             warnings.simplefilter("ignore")
             return re.compile(expression)
     except (re.error, ValueError, OverflowError, RecursionError) as error:  # ValueError: thousands of digits
@@ -70,43 +69,43 @@ _ATOM = (
     r"(?:[A-Za-z0-9_ ,/:;<>=!@#%&~\"'-]|\\[.\\/$^()\[\]{}|*+?dDwWsS-]|\."
     r"|\[\^?(?:[A-Za-z0-9_./ ,](?!-)|a-z|A-Z|0-9)+\])(?:[*+?]\??)?|\\b|[\^$|]"
 )
-# Groups one deep, plain classes, single repetitions: what this finds whole is an expression, in either dialect.
-_SURELY = rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*"
+# Groups one deep, plain classes, single repetitions: a full match is a valid expression in both dialects.
+_VALID = rf"(?:{_ATOM}|\((?:\?:)?(?:{_ATOM})*\)(?:[*+?]\??)?)*"
 
 
 def check(dialect: str, expression: str) -> None:
-    """Raise `BadExpression` if it is none. Compiles it only where a look does not tell: most are never searched."""
-    if len(expression) > _LOOKED_AT or not _surely()(expression):
+    """Raise `BadExpression` if it is not valid. Most need not be compiled for that: few are ever searched."""
+    if len(expression) > _LONGEST_CHECKED or not _is_valid()(expression):
         search(dialect, expression)
 
 
 @remembered(maxsize=1)
-def _surely() -> Callable[[str], re.Match[str] | None]:
-    return re.compile(_SURELY).fullmatch
+def _is_valid() -> Callable[[str], re.Match[str] | None]:
+    return re.compile(_VALID).fullmatch
 
 
-_LOOKED_AT = 200
+_LONGEST_CHECKED = 200
 _NEEDS_UNICODE = re.compile(r"\\[pP]\{|\\u\{").search
 
 
 class Shape(NamedTuple):
-    """What a look at an expression tells about its cost, branch by branch."""
+    """What the cost of a search depends on, branch by branch."""
 
     branches: tuple[Branch, ...]
     nested: bool  # a repetition of something that repeats or branches
 
 
 class Branch(NamedTuple):
-    """One alternative: how many ways it can take at one place, but for what its repeated atoms find there."""
+    """One alternative: in how many ways it can match at one position, without its unlimited repetitions."""
 
     ways: float
-    repeated: tuple[str, ...]  # each atom that may repeat without a limit worth the name
+    repeated: tuple[str, ...]  # each atom that may repeat more than a few times
 
 
 @remembered(maxsize=4096)
 def shape(expression: str) -> Shape:
-    """How an expression could grow with its text. Errs on the side of caution, for either dialect."""
-    if re.search(r"\(\?(?:#|\(|[a-zA-Z]*x)", expression):  # comments, conditions, free layout: not read here
+    """Return an upper bound of an expression's cost, for both dialects."""
+    if re.search(r"\(\?(?:#|\(|[a-zA-Z]*x)", expression):  # comments, conditionals, verbose mode: not analysed
         return Shape((Branch(1, ()),), True)
     branches: list[Branch] = []
     ways = 1.0
@@ -151,7 +150,7 @@ _UNBOUNDED = 10**9
 
 
 def _tokens(expression: str) -> Iterator[tuple[str, str]]:
-    """Parentheses, branches, repetitions with their highest count, back-references, and single atoms."""
+    """Yield parentheses, branches, repetitions with their highest count, back references, and atoms."""
     position, end = 0, len(expression)
     while position < end:
         char = expression[position]
@@ -185,18 +184,18 @@ _ESCAPE = re.compile(r"\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|x..|u....|k<\w*>|.)", re.DO
 
 
 def can_run_away(expression: str) -> bool:
-    """Whether a short text could already keep the expression busy for ever."""
+    """Whether the search can take exponential time."""
     return shape(expression).nested
 
 
 def is_linear(expression: str) -> bool:
-    """Whether it takes one look at each place of a text, and no more."""
+    """Whether the search takes a constant number of steps at each position of a text."""
     branches, nested = shape(expression)
     return not nested and len(branches) <= _FEW and all(branch == Branch(1, ()) for branch in branches)
 
 
 def on_the_spot(expression: str, length: int) -> bool:
-    """Whether matching a text of this length is quick for certain, whatever the text."""
+    """Whether searching any text of this length is certainly quick."""
     branches, nested = shape(expression)
     if nested:
         return length == 0
@@ -205,11 +204,11 @@ def on_the_spot(expression: str, length: int) -> bool:
     if length > 100_000:
         return False
     steps = sum(branch.ways * float(length + 1) ** (len(branch.repeated) + 1) for branch in branches)
-    return steps <= _STEPS_ON_THE_SPOT
+    return steps <= _MOST_STEPS
 
 
 def on_the_spot_in(expression: str, texts: Sequence[str]) -> bool:
-    """The same for given texts: a repetition takes no more ways than its atom's longest run there."""
+    """The same for these texts: a repetition matches in no more ways than its atom's longest run in them."""
     branches, nested = shape(expression)
     if nested:
         return False
@@ -220,7 +219,7 @@ def on_the_spot_in(expression: str, texts: Sequence[str]) -> bool:
         for atom in branch.repeated:
             ways *= 1 + max((_longest_run(atom, text) for text in texts), default=0)
         steps += ways
-    return steps <= _STEPS_ON_THE_SPOT
+    return steps <= _MOST_STEPS
 
 
 def _longest_run(atom: str, text: str) -> int:
@@ -247,7 +246,7 @@ _JAVASCRIPT_ONLY = (
 
 
 def dialect_differences(dialect: str, expression: str) -> list[tuple[str, str]]:
-    """Constructs that mean something else in the other dialect, each with what the other makes of it."""
+    """Return constructs that mean something else in the other dialect, each with that meaning."""
     own, foreign = (_PYTHON_ONLY, _JAVASCRIPT_ONLY) if dialect == PYTHON else (_JAVASCRIPT_ONLY, _PYTHON_ONLY)
     found = [
         (shown, f"{other} in the other dialect") for pattern, shown, other in own if re.search(pattern, expression)
@@ -257,14 +256,14 @@ def dialect_differences(dialect: str, expression: str) -> list[tuple[str, str]]:
 
 
 class Matcher(NamedTuple):
-    """Absent and empty expressions match all, and are None."""
+    """The expressions of a matcher; None matches everything, as absent and empty ones do."""
 
     tool: str | None = None
     pattern: str | None = None
 
 
 def read(raw: Any, file: str, line_of: Callable[[str], int | None]) -> tuple[Matcher, list[Problem]]:
-    """The expressions of a matcher table, and what is wrong with them."""
+    """Return the expressions of a matcher table, and their problems."""
     if not isinstance(raw, dict):
         return Matcher(), []  # absent, or reported with the other fields
     values, problems = fields.check(fields.MATCHER, raw, file, line_of)

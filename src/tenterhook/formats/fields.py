@@ -1,4 +1,4 @@
-"""The field tables of the three formats, and the one check that holds definitions to them."""
+"""The field tables of the three formats, and the check of definitions against them."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def check(
     *,
     extra: str = "ignored-key",
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """The values of a definition, defaults filled in, and everything wrong with them.
+    """Return the values of a definition, with defaults, and their problems.
 
-    `extra` is the code for a key the format does not have.
+    `extra` is the code of the problem for an unknown key.
     """
     values: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -95,7 +95,7 @@ def check(
         left -= 1
         values[key] = value
         if type(value) is kind and low is None and high is None and not choices:
-            continue  # nothing to hold it to
+            continue  # nothing more to check
         wrong = _wrong(field, value)
         if wrong:
             problems.append(Problem("bad-value", file, line_of(key), key, *wrong))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FolderDefinition(NamedTuple):
-    """A definition, unless something is wrong with it that cannot be lived with."""
+    """The hook of a folder, or None if an error prevents that; and its problems."""
 
     hook: Hook | None
     problems: tuple[Problem, ...] = ()
@@ -32,7 +32,7 @@ class FolderDefinition(NamedTuple):
 def read(
     folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen: Look | None = None
 ) -> FolderDefinition:
-    """The hook in a folder. `changes` are defaults and overrides from `hooks.toml`, as front-matter fields."""
+    """Return the hook in a folder. `changes` are defaults and overrides from `hooks.toml`, as front-matter fields."""
     file = f"{folder}/HOOK.md"
     front = front_matter.read(file)
     if isinstance(front, Problem):
@@ -41,7 +41,7 @@ def read(
     if changes:
         override = changes.get("override", {})
         own, other = raw.get("metadata"), override.get("metadata")
-        if isinstance(own, dict) and isinstance(other, dict):  # what an override does not name stays as it is
+        if isinstance(own, dict) and isinstance(other, dict):  # keys that an override does not name are kept
             override = {**override, "metadata": {**own, **other}}
         raw = {**changes.get("defaults", {}), **raw, **override}
     values, problems = fields.check(fields.FOLDER, raw, file, front.line_of)
@@ -65,21 +65,23 @@ def read(
     if not values["description"].strip():
         line = front.line_of("description")
         problems.append(
-            Problem("no-description", file, line, "description", "no description", "say in a line what the hook does")
+            Problem(
+                "no-description", file, line, "description", "no description", "describe in one line what the hook does"
+            )
         )
     _, script_problem = entry_point(folder, seen)
     if script_problem:
         problems.append(script_problem)
     try:
-        metadata = light_json.plain(values["metadata"])  # as hooks read it: a date is its text
+        metadata = light_json.plain(values["metadata"])  # as hooks get it: a date is a text
     except BadEvent as error:
         line = front.line_of("metadata")
         problems.append(Problem("bad-value", file, line, "metadata", "'metadata' nests too deeply", error.remedy))
         return FolderDefinition(None, tuple(problems))
     on_failure = metadata.get("on_failure", "open")
     if on_failure not in ("block", "open"):
-        message = f"'on_failure' is {on_failure!r}; it is taken for block"
-        remedy = "write on_failure: block, or open, which is what it is without"
+        message = f"'on_failure' is {on_failure!r}; it is treated as block"
+        remedy = "write on_failure: block, or open, which is the default"
         problems.append(Problem("odd-on-failure", file, front.line_of("on_failure"), "on_failure", message, remedy))
     hook = Hook(
         name=name,
@@ -102,29 +104,29 @@ def read(
     return FolderDefinition(hook, tuple(problems))
 
 
-_FINE_NAME = re.compile(r"[a-z0-9-]*").fullmatch
+_PLAIN_NAME = re.compile(r"[a-z0-9-]*").fullmatch
 
 
 def _name_problems(name: str, folder: str, file: str, front: front_matter.FrontMatter) -> list[Problem]:
-    if _FINE_NAME(name) and folder.endswith(f"/{name}"):
+    if _PLAIN_NAME(name) and folder.endswith(f"/{name}"):
         return []
     line = front.line_of("name")
     if "/" in name or any(ord(char) < 32 or ord(char) == 127 for char in name):
         remedy = "use lower-case letters, digits and hyphens"
         return [Problem("bad-value", file, line, "name", f"'name' is {name!r}", remedy)]
     found = []
-    if not _FINE_NAME(name):
+    if not _PLAIN_NAME(name):
         remedy = "use lower-case letters, digits and hyphens"
         found.append(Problem("odd-name", file, line, "name", f"the name '{name}' has other characters", remedy))
     if name != os.path.basename(folder):
-        remedy = "give both the same name, so that people find it"
+        remedy = "give both the same name"
         message = f"the name is '{name}', the folder is '{os.path.basename(folder)}'"
         found.append(Problem("name-differs", file, line, "name", message, remedy))
     return found
 
 
 def body(folder: str) -> str:
-    """The Markdown below the front matter."""
+    """Return the Markdown below the front matter."""
     with open(os.path.join(folder, "HOOK.md"), encoding="utf-8-sig", errors="replace", newline="") as file:
         text = file.read().replace("\r\n", "\n")
     _, _, rest = text.partition("---\n")

@@ -19,7 +19,7 @@ _DEEPEST = 50
 
 
 class FrontMatter(NamedTuple):
-    """What stands between the `---` lines, with the line each key is on."""
+    """The YAML between the `---` lines, and its lines."""
 
     raw: dict[str, Any]
     lines: list[str]
@@ -33,7 +33,7 @@ class FrontMatter(NamedTuple):
 
 
 def read(file: str) -> FrontMatter | Problem:
-    """Parse the lines between the first two that are exactly `---`."""
+    """Return the front matter of a file, or the problem."""
     try:
         head = _head(file)
     except OSError as error:
@@ -53,35 +53,35 @@ def _parse(file: str, head: list[str]) -> FrontMatter | Problem:
     loader = _loader()
     warnings: list[Problem] = []
     text = "\n".join(head) + "\n"
-    oddity = _oddity(text)
-    if oddity:
-        return Problem("bad-yaml", file, oddity[1], oddity[2], *oddity[0])
+    unsafe = _unsafe_yaml(text)
+    if unsafe:
+        return Problem("bad-yaml", file, unsafe[1], unsafe[2], *unsafe[0])
     try:
         try:
             raw = yaml.load(text, loader)  # noqa: S506  # a safe loader, in C where there is one
         except yaml.YAMLError as error:
-            mended = _keep_backslashes(text)
+            fixed = _keep_backslashes(text)
             try:
-                if mended == text:
+                if fixed == text:
                     raise error
-                raw = yaml.load(mended, loader)  # noqa: S506  # the same
+                raw = yaml.load(fixed, loader)  # noqa: S506  # the same
             except yaml.YAMLError:
                 return _bad_yaml(file, error)
             warnings.append(_kept_backslash(file, head, error))
-    except (ValueError, RecursionError, TypeError) as error:  # a date that is none, a loop of aliases, an odd key
+    except (ValueError, RecursionError, TypeError) as error:  # an invalid date, a loop of aliases, an unhashable key
         return Problem("bad-yaml", file, None, None, f"not valid YAML: {error}", "fix the front matter")
     if _too_much(raw):
-        return Problem("bad-yaml", file, None, None, "too many values", "do without anchors that multiply")
+        return Problem("bad-yaml", file, None, None, "too many values", "remove nested anchors")
     if not isinstance(raw, dict):
         return Problem("bad-yaml", file, 2, None, "the front matter is not a table of keys", "write 'key: value' lines")
     return FrontMatter(raw, head, tuple(warnings))
 
 
-def _oddity(text: str) -> tuple[tuple[str, str], int | None, str | None] | None:
-    """What YAML parsers let pass and should not: message and remedy, line, key.
+def _unsafe_yaml(text: str) -> tuple[tuple[str, str], int | None, str | None] | None:
+    """Return a problem that YAML parsers do not report: message and remedy, line, key.
 
-    A value that nests too deeply would crash the parser, which builds values by recursion in C. Of a key that is
-    there twice one would get lost.
+    A value that nests too deeply would crash the parser, which is recursive and written in C. Of a duplicate key one
+    value would be lost.
     """
     import yaml
 
@@ -97,21 +97,21 @@ def _oddity(text: str) -> tuple[tuple[str, str], int | None, str | None] | None:
                 keys, is_key = inside
                 if is_key and isinstance(event, yaml.ScalarEvent):
                     if event.value in keys:
-                        said = (f"'{event.value}' is there twice", "keep one of them")
+                        said = (f"'{event.value}' is defined twice", "keep one of them")
                         return said, event.start_mark.line + 2 if event.start_mark else None, event.value
                     keys.add(event.value)
                 tables[-1] = (keys, not is_key)
             if opens:
                 tables.append((set(), True) if isinstance(event, yaml.MappingStartEvent) else None)
                 if len(tables) > _DEEPEST:
-                    return ("it nests too deeply", "write it flat: a table in a table is enough"), None, None
+                    return ("it nests too deeply", "use at most a table in a table"), None, None
     except yaml.YAMLError:
-        pass  # not YAML: whoever reads it will say so
+        pass  # not YAML: loading it reports that
     return None
 
 
 def _too_much(raw: Any) -> bool:
-    """Whether aliases have made a few lines into more than anyone would write."""
+    """Whether aliases expand a few lines to more values than allowed."""
     left, count = [raw], 0
     while left and count <= _MOST_VALUES:
         value = left.pop()
@@ -124,7 +124,7 @@ def _too_much(raw: Any) -> bool:
 
 
 def _head(file: str) -> list[str] | None:
-    """The lines of the front matter, reading no further than needed; None without any."""
+    """Return the lines of the front matter, reading no further than needed; None if there is none."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -157,9 +157,9 @@ def _kept_backslash(file: str, head: list[str], error: Exception) -> Problem:
     mark = getattr(error, "problem_mark", None)
     line = head[mark.line] if mark and mark.line < len(head) else ""
     key = line.partition(":")[0].strip() or None
-    mended = re.sub(r'"([^"\']*)"', r"'\1'", line).strip()
-    message = "YAML knows no such escape in double quotes; the backslash is kept"
-    remedy = f"put the expression in single quotes: {mended}"
+    quoted = re.sub(r'"([^"\']*)"', r"'\1'", line).strip()
+    message = "YAML has no such escape in double quotes; the backslash is kept"
+    remedy = f"put the expression in single quotes: {quoted}"
     return Problem("escape-in-quotes", file, mark.line + 2 if mark else None, key, message, remedy)
 
 
@@ -176,7 +176,7 @@ _UNKNOWN_ESCAPE = re.compile(r"\\(?:([0abt\tnvfre \"/\\N_LP]|x[0-9a-fA-F]{2}|u[0
 
 
 def _keep_backslashes(text: str) -> str:
-    r"""The text with each escape that YAML does not know written out: `"\."` means `"\\."`."""
+    r"""Return the text with the backslash of each unknown escape doubled: `"\."` means `"\\."`."""
     return _QUOTED.sub(
         lambda quoted: _UNKNOWN_ESCAPE.sub(lambda found: found[0] if found[1] else "\\\\", quoted[0]), text
     )

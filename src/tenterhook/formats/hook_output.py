@@ -1,4 +1,4 @@
-"""The JSON that a hook printed, told from text."""
+"""The JSON in a hook's output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Parsed(NamedTuple):
-    """What a hook printed: the JSON value in it, what is odd about it, why it is not valid. All None: plain text."""
+    """A hook's output: the JSON value in it, a note about it, why it is not valid. All None: plain text."""
 
     answer: Any = None
     note: str | None = None
@@ -19,7 +19,7 @@ class Parsed(NamedTuple):
 
 
 def parse(stdout: str) -> Parsed:
-    """The JSON in what a hook printed, if it is meant as such: text that begins with `[` is text unless it parses."""
+    """Return the JSON in a hook's output. Output that begins with `[` is text unless it is valid JSON."""
     stdout = stdout.removeprefix("\ufeff").strip()
     if stdout[:1] in ("{", "["):
         try:
@@ -45,7 +45,7 @@ def parse(stdout: str) -> Parsed:
 
 
 def _place_of_error(text: str) -> str:
-    import json  # not before: it is the slow way, for what goes wrong
+    import json  # slow to import, and only needed for errors
 
     try:
         json.loads(text)

@@ -1,4 +1,4 @@
-"""What a hook is sent on stdin: one JSON object in the words of its format."""
+"""The payload that a hook gets on stdin: one JSON object with the names of its format."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Fields that stand in for each other.
-_STAND_IN = {
+# Fields that replace missing ones.
+_ALTERNATIVES = {
     "tool_call_id": "tool_use_id",
     "id": "permission_request_id",
     "permission_request_id": "id",
-    "task_description": "prompt",  # a subagent's prompt, in the array format's words
+    "task_description": "prompt",  # the array format's name of a subagent's prompt
 }
 
 
 def payload(hook: Hook, event: Event) -> dict[str, Any]:
-    """The event under the name the hook declared, with the fields of its format, and all that no format knows."""
+    """Return the payload: the event's name as declared, the fields of the hook's format, and all unknown fields."""
     if hook.format in AGENTS:
         from .. import agents
         from . import agent_payloads
@@ -64,11 +64,11 @@ def _array(name: str, event: Event) -> dict[str, Any]:
 
 def _value(event: Event, field: str) -> Any:
     value = event.fields.get(field)
-    return event.fields.get(_STAND_IN.get(field, "")) if value is None else value
+    return event.fields.get(_ALTERNATIVES.get(field, "")) if value is None else value
 
 
 def _unknown(event: Event) -> dict[str, Any]:
-    """What the caller gave beyond both formats: an agent's own fields reach its hooks."""
+    """Return the fields that no format defines: an agent's own fields are sent to hooks too."""
     known = _KNOWN[event.canonical]
     return {key: value for key, value in event.fields.items() if key not in known}
 

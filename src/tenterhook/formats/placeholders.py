@@ -1,7 +1,7 @@
-"""`{{tool_input.file_path}}` in a table hook's command: data, never code.
+"""Placeholders, such as `{{tool_input.file_path}}`, in a table hook's command: data, never code.
 
-Each placeholder becomes a reference to an environment variable, quoted as its place in the shell line asks for, so
-that no value can end a quote. Where a value would be code all the same (a program's name, `sh -c`, `eval`), the hook
+Each placeholder becomes a reference to an environment variable, quoted as its place in the shell line requires, so
+that no value can end a quote. Where a value would still be code (a program's name, `sh -c`, `eval`), the hook
 is refused.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.[\w-]+)*)\s*\}\}")
 _VARIABLE = "TENTERHOOK_VALUE_"
-_LONGEST = 128 * 1024 - 64  # what Linux takes in one variable, with room for its name
+_LONGEST = 128 * 1024 - 64  # the limit of Linux for one variable, with room for its name
 
 
 class Misplaced(NamedTuple):
@@ -33,7 +33,7 @@ class Misplaced(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A shell line in which variables stand for placeholders, and the field behind each variable."""
+    """A shell line with variables instead of placeholders, and the field of each variable."""
 
     line: str
     fields: tuple[str, ...]
@@ -41,27 +41,22 @@ class Template(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """What to run, with which variables; notes say what could not be filled in."""
+    """A shell line with the values of its variables; the notes name missing values."""
 
     line: str
     variables: dict[str, str]
     notes: tuple[str, ...] = ()
 
 
-def in_code(command: str) -> tuple[Misplaced, ...]:
-    """The placeholders of a command that would not be data."""
-    return template(command).misplaced
-
-
 def fill(command: str, payload: Mapping[str, Any]) -> Filled:
-    """The command for one event."""
+    """Return the command for one event."""
     made = template(command)
     variables: dict[str, str] = {}
     notes: list[str] = []
     for number, field in enumerate(made.fields):
         value = _look_up(payload, field)
         if value is None:
-            notes.append(f"{{{{{field}}}}} is not in the event; it stands for nothing")
+            notes.append(f"{{{{{field}}}}} is not in the event; it is replaced by an empty text")
         text = "" if value is None else light_json.printable(light_json.text(value))
         if "\0" in text:
             text = text.replace("\0", "\ufffd")
@@ -86,12 +81,12 @@ def _look_up(payload: Mapping[str, Any], field: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def template(command: str) -> Template:
-    """Parse a command once; without placeholders it is its own template."""
+    """Return the template of a command; without placeholders that is the command itself."""
     found = list(_PLACEHOLDER.finditer(command))
     if not found:
         return Template(command, ())
     names = [f"{_VARIABLE}{number}" for number in range(len(found))]
-    # Right behind a variable a mark must not become part of its name.
+    # After a variable, the marker must not become part of its name.
     glued = [re.search(r"\$\w+$", command[: each.start()]) is not None for each in found]
     marks = [f"@{name}" if glue else name for name, glue in zip(names, glued, strict=True)]
     pieces: list[str] = []
@@ -126,7 +121,7 @@ def _is_escaped(before: str) -> bool:
 
 
 def _reference(name: str, node: Node | None) -> str:
-    """The variable, quoted for its place."""
+    """Return the reference to a variable, quoted for its place."""
     kind = node.type if node else ""
     if kind == "raw_string":
         return f"'\"${{{name}}}\"'"
@@ -148,7 +143,7 @@ _CODE_NODES = {
 
 
 def _code(node: Node) -> str | None:
-    """Where the value would be code; None where it is data."""
+    """Return where the value would be code; None if it is data."""
     child: Node | None = None
     current: Node | None = node
     while current is not None:
@@ -185,7 +180,7 @@ _CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print")
 
 
 class Launcher(NamedTuple):
-    """A program that starts another: which of its options take a value, how many operands come before the program."""
+    """A program that starts another: the options that take a value, the number of operands before the program."""
 
     valued: str = ""
     operands: int = 0
@@ -214,7 +209,7 @@ _LAUNCHERS = {
 
 
 def _code_in_command(command: Node, child: Node) -> str | None:
-    """Where in a simple command a value would be code, given the words before it."""
+    """Return where in a simple command a value would be code, given the words before it; None if it is data."""
     words = [part for part in command.children if part.type not in ("variable_assignment", "file_redirect")]
     if child not in words:
         return None  # an assignment or a file: data
@@ -231,7 +226,7 @@ def _code_in_command(command: Node, child: Node) -> str | None:
     if arguments and arguments[-1] in ("-exec", "-execdir", "-ok", "-okdir"):
         return "the name of a program to start"
     if arguments and _CODE_OPTION.fullmatch(arguments[-1]):
-        # Some programs start others, in more ways than can be listed: look for an interpreter anywhere before.
+        # Programs start others in more ways than can be listed: search for an interpreter in all words before.
         runner = next((word for word in before if _INTERPRETER.fullmatch(word) or not _LITERAL.fullmatch(word)), None)
         if runner or program in _RUNNERS:
             return f"what {runner or program} runs"
@@ -240,14 +235,14 @@ def _code_in_command(command: Node, child: Node) -> str | None:
     return None
 
 
-# Commands of their own language can start programs; -c of these is a line for the shell.
+# Programs whose own language can start programs; and those whose -c is a shell line.
 _TAKES_CODE = {"sqlite3", "psql", "mysql", "mariadb", "tmux", "screen", "gdb", "expect"}
 _RUNNERS = {"script", "git", "npx", "npm", "su", "flock", "watch"}
 _LITERAL = re.compile(r"[^$`\\]*")
 
 
 def _after_launcher(words: list[str]) -> list[str]:
-    """What a launcher starts; nothing if it has not been said yet."""
+    """Return the words of the program that a launcher starts; empty if it is not among them."""
     valued, operands = _LAUNCHERS[words[0]]
     left = words[1:]
     while left:
@@ -270,7 +265,7 @@ def _after_launcher(words: list[str]) -> list[str]:
 
 
 def _feeds_interpreter(node: Node | None) -> bool:
-    """Whether a command, or what a redirection belongs to, takes its input for code."""
+    """Whether a command, or the command of a redirection, runs its input as code."""
     if node is None:
         return False
     for command in _commands(node):
@@ -302,6 +297,6 @@ def _text(node: Node) -> str:
 
 
 def _bare(word: str) -> str:
-    """A word without its quotes and, for a program, its directory."""
+    """Return a word without quotes and, for a program, without its directory."""
     bare = re.sub(r"['\"\\]", "", word) if not re.search(r"\s", word) else word.strip("'\"")
     return bare if bare.startswith("-") else bare.rsplit("/", 1)[-1]

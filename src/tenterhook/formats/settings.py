@@ -1,7 +1,7 @@
-"""The hooks in other agents' own settings: Claude Code's, Codex's, Gemini CLI's and Qwen Code's, in their form.
+"""Hooks in agents' own settings: those of Claude Code, Codex, Gemini CLI and Qwen Code.
 
-Event names, each with groups, each with a matcher and handlers. Each handler stands alone: what is wrong with one, or
-means nothing here, is reported, and the others run.
+Event names, each with groups, each with a matcher and handlers. Each handler is checked alone: a wrong one, or one that
+is not supported here, is reported, and the others run.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _MATCHER_IGNORED = ("pre-agent-turn", "pre-agent-turn-stop", "interrupt")
 
 
 def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
-    """The hooks of a settings file in JSON, comments and trailing commas allowed."""
+    """Return the hooks and problems of a settings file in JSON, with comments and trailing commas allowed."""
     try:
         with open(file, "rb") as stream:
             text = stream.read().decode("utf-8-sig")
@@ -82,17 +82,17 @@ def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
         remedy = 'write {"hooks": {"<event>": [{"matcher": "…", "hooks": [{"type": "command", "command": "…"}]}]}}'
         message = "'hooks' is not an object of event names"
         return (), (Problem("bad-hooks-section", file, lines.get(("hooks",)), "hooks", message, remedy),)
-    off = _switched_off(document, hooks)
+    off = _disabled(document, hooks)
     if off is True:
-        message = "the file switches all its hooks off"
-        remedy = "take the switch out of the file if they should run here"
+        message = "the file disables all its hooks"
+        remedy = "remove that setting if they should run here"
         return (), (Problem("switched-off", file, None, None, message, remedy),)
     agent = _agent(file) or next((each for each in AGENTS if _has_events_of(each, hooks)), AGENTS[0])
     return _read(agent, hooks, file, place, off)
 
 
 def read_toml(hooks: dict[str, Any], file: str, lines: LineNumbers) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
-    """The hooks of Codex's `config.toml`: `[[hooks.<event>]]` groups with `hooks` in them."""
+    """Return the hooks and problems of Codex's `config.toml`: `[[hooks.<event>]]` groups with `hooks` in them."""
 
     def place(event: str, group: int, handler: int | None, key: str) -> int | None:
         header = f"hooks.{event}"
@@ -106,7 +106,7 @@ def read_toml(hooks: dict[str, Any], file: str, lines: LineNumbers) -> tuple[tup
 
 
 def _agent(file: str) -> str | None:
-    """Whose settings a path says it is: the innermost folder counts."""
+    """Return the agent that a settings file belongs to by its path, the innermost folder first; or None."""
     parts = reversed(os.path.abspath(file).split("/"))
     return next((part[1:] for part in parts if part[:1] == "." and part[1:] in AGENTS), None)
 
@@ -116,8 +116,8 @@ def _has_events_of(agent: str, hooks: dict[str, Any]) -> bool:
     return any(name in dialect_of(agent).events and name not in others for name in hooks)
 
 
-def _switched_off(document: dict[str, Any], hooks: dict[str, Any]) -> bool | tuple[str, ...]:
-    """True for all of them, or the names of those that are."""
+def _disabled(document: dict[str, Any], hooks: dict[str, Any]) -> bool | tuple[str, ...]:
+    """Return True if all hooks are disabled, else the names of those that are."""
     if document.get("disableAllHooks") is True:
         return True
     named: list[str] = []
@@ -160,8 +160,8 @@ def _read(
                 if hook is None:
                     continue
                 if isinstance(off, tuple) and {hook.name, hook.command} & set(off):
-                    message = f"the settings switch '{hook.name}' off"
-                    remedy = "take it out of 'disabled' if it should run here"
+                    message = f"the settings disable '{hook.name}'"
+                    remedy = "remove it from 'disabled' if it should run here"
                     problems.append(Problem("switched-off", file, hook.line, None, message, remedy))
                 else:
                     hooks.append(hook)
@@ -188,17 +188,17 @@ def _foreign_event(agent: str, event: str, file: str, line: int | None) -> Probl
 
 
 def _with_own_names(hooks: list[Hook]) -> Iterator[Hook]:
-    """The names their authors gave them, as long as these are not given twice."""
+    """Yield hooks under their own names; a name that is used already is replaced by `<event>[n]`."""
     taken: set[str] = set()
     for hook in hooks:
         if hook.name in taken:
-            hook = hook._replace(name=f"{hook.declared}[{hook.metadata['number']}]")  # noqa: PLW2901  # one name for it
+            hook = hook._replace(name=f"{hook.declared}[{hook.metadata['number']}]")  # noqa: PLW2901  # a replaced loop variable
         taken.add(hook.name)
         yield hook
 
 
 class _Group:
-    """One matcher and what it is for, checked."""
+    """One group of an event, checked: its matcher and problems."""
 
     def __init__(self, agent: str, event: str, index: int, group: dict[str, Any], file: str, place: Place) -> None:
         self.agent = agent
@@ -216,13 +216,10 @@ class _Group:
         values, self.problems = fields.check(GROUP, group, file, line_of)
         self.sequential = values["sequential"] is True
         given = values["matcher"]
-        self.matcher = MatcherGroup(None)
-        if isinstance(given, str):
-            self.matcher = matcher(agent, self.spec.name, given)
-        else:
-            self.matcher = MatcherGroup(None, never=True)  # reported with the other fields
-        if self.matcher.never and isinstance(given, str):
-            message = f"'{given}' is no expression; the hooks of this group match nothing"
+        is_text = isinstance(given, str)  # if not, it is reported with the other fields
+        self.matcher = matcher(agent, self.spec.name, given) if is_text else MatcherGroup(None, never=True)
+        if self.matcher.never and is_text:
+            message = f"'{given}' is not a valid expression; the hooks of this group match nothing"
             self.problems.append(
                 Problem("never-matches-expression", file, line_of("matcher"), "matcher", message, "fix the expression")
             )
@@ -234,7 +231,7 @@ class _Group:
 
 
 class MatcherGroup(NamedTuple):
-    """What a matcher of an agent means: an expression to be searched for, or all, or nothing."""
+    """The meaning of an agent's matcher: an expression to search for; everything, if None; or nothing."""
 
     expression: str | None
     dialect: str = expressions.JAVASCRIPT
@@ -284,9 +281,9 @@ def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[
     if isinstance(kind, str) and kind != "command":
         return foreign("type", f"a handler of type '{kind}' does not run here", "only commands do")
     if "if" in handler:
-        # without its condition it would run, and perhaps block, where nobody wants it to
+        # without its condition it would run, and perhaps block, where it must not
         message = "a handler with a condition ('if') does not run here"
-        return foreign("if", message, "use a matcher, or look at the input in the command")
+        return foreign("if", message, "use a matcher, or check the input in the command")
     if handler.get("shell") == "powershell":
         return foreign("shell", "a handler for PowerShell does not run here", "write it for sh or bash")
     values, problems = fields.check(HANDLER, handler, group.file, line_of)
@@ -305,7 +302,7 @@ def _read_one(group: _Group, position: int, handler: Any, number: int) -> tuple[
         else:
             remedy = "use a name of letters, digits and _, and a text"
             problems.append(
-                Problem("ignored-key", group.file, line_of("env"), "env", f"'{name}' is no variable", remedy)
+                Problem("ignored-key", group.file, line_of("env"), "env", f"'{name}' is not a valid variable", remedy)
             )
     if group.sequential:
         metadata["sequential"] = True
@@ -342,7 +339,7 @@ def _command(values: dict[str, Any]) -> str:
 
 
 def _timeout(agent: str, given: Any) -> tuple[float, str | None]:
-    """Return it in seconds, and what is wrong with it."""
+    """Return the timeout in seconds, and what is wrong with it."""
     dialect = dialect_of(agent)
     if given is None:
         return dialect.timeout, None
@@ -356,7 +353,7 @@ _TOKEN = re.compile(rf"{commented_json.STRING}|[{{}}\[\],\n]")
 
 
 def _lines(text: str) -> dict[tuple[str | int, ...], int]:
-    """The line of each key, object and array of a JSON text, by its path."""
+    """Return the line of each key, object and array of a JSON text, by its path."""
     lines: dict[tuple[str | int, ...], int] = {}
     path: list[str | int] = []
     line, awaits_key = 1, False

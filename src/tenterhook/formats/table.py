@@ -1,4 +1,4 @@
-"""The table format: `[[hooks.<event>]]` tables. Each stands alone: one mistake refuses that hook only."""
+"""The table format: `[[hooks.<event>]]` tables. A mistake refuses that hook only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read(tables: dict[str, Any], file: str, lines: LineNumbers) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
-    """The hooks of a file in order of definition, and the problems of those that are not among them."""
+    """Return the valid hooks of a file in order of definition, and all problems."""
     hooks: list[Hook] = []
     problems: list[Problem] = []
     for event, entries in tables.items():
@@ -50,7 +50,7 @@ def _read_one(
     problems += matcher_problems
     command = values["command"]
     if isinstance(command, str):
-        for placeholder in placeholders.in_code(command):
+        for placeholder in placeholders.template(command).misplaced:
             message = f"{placeholder.text} would be run as code ({placeholder.where})"
             remedy = "read the value from the JSON on stdin, or use the placeholder as a plain argument"
             problems.append(Problem("placeholder-in-code", file, line_of("command"), "command", message, remedy))

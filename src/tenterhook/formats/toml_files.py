@@ -1,4 +1,4 @@
-"""Named files with hooks: read the file, tell the format by the shape of `hooks`, find the line of a key."""
+"""Files with hooks: read the file, determine the format by the type of `hooks`, find the line of a key."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class TomlDefinitions(NamedTuple):
-    """The hooks of one file, and everything wrong with it."""
+    """The hooks and problems of one file."""
 
     hooks: tuple[Hook, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
 class LineNumbers:
-    """Where the tables and keys of a TOML file stand; `tomllib` does not say."""
+    """The line numbers of tables and keys in a TOML file, which `tomllib` does not give."""
 
     def __init__(self, text: str) -> None:
-        # Strings over several lines may hold anything: blank them, keeping the lines.
+        # Multi-line strings may contain anything: blank them, keeping the lines.
         blanked = re.sub(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'', _blank, text, flags=re.DOTALL)
         self._lines = blanked.split("\n")
         self._headers: dict[str, list[int]] = {}  # the lines of each header, as they come
@@ -36,7 +36,7 @@ class LineNumbers:
                 self._headers.setdefault(name, []).append(number)
 
     def line_of(self, header: str, number: int, key: str) -> int | None:
-        """The line of a key in the n-th `[[header]]` or `[header]`, of the header itself for an unknown key."""
+        """Return the line of a key in the n-th `[[header]]` or `[header]`; that of the header for an unknown key."""
         starts = self._headers.get(header, ())
         if number >= len(starts):
             return next((n for n, line in enumerate(self._lines, 1) if re.match(r"\s*hooks\b", line)), None)
@@ -46,7 +46,7 @@ class LineNumbers:
         return header in self._headers
 
     def below(self, start: int, key: str) -> int:
-        """The line of a key in the table that begins on a line; that line for an unknown key."""
+        """Return the line of a key in the table that begins on `start`; `start` for an unknown key."""
         if key:
             spelt = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]|.*[{{,]\s*{re.escape(key)}\s*=")
             for line_number in range(start, len(self._lines)):
@@ -65,7 +65,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def load(file: str) -> tuple[dict[str, Any], LineNumbers] | Problem:
-    """The document and its lines, or why there is none."""
+    """Return the document and its line numbers, or the problem."""
     import tomllib
 
     text = ""
@@ -87,7 +87,7 @@ def load(file: str) -> tuple[dict[str, Any], LineNumbers] | Problem:
 
 
 def read(file: str) -> TomlDefinitions:
-    """The hooks of a TOML file in the array or the table format, or of another agent's settings."""
+    """Return the hooks of a TOML file in the array or table format, or of an agent's settings."""
     if file.endswith((".json", ".jsonc")):
         from . import settings
 
@@ -116,7 +116,7 @@ def read(file: str) -> TomlDefinitions:
 
 
 def _is_grouped(hooks: dict[str, Any]) -> bool:
-    """Whether these are Codex's: its `[[hooks.<event>]]` tables are groups, each with `hooks` of its own."""
+    """Whether these are Codex's: its `[[hooks.<event>]]` tables are groups with `hooks` in them."""
     return any(
         isinstance(group, dict) and isinstance(group.get("hooks"), list)
         for groups in hooks.values()

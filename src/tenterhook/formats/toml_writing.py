@@ -1,4 +1,4 @@
-"""Tables as TOML text, as a person would write them. Reading is `tomllib`'s."""
+"""Writing tables as TOML; `tomllib` only reads."""
 
 from __future__ import annotations
 

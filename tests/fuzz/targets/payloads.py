@@ -119,7 +119,7 @@ def fuzz(data: st.DataObject, event: tuple[str, str], matcher: str | None) -> No
     caller = callers.drop_untrusted_env()  # as dispatch does in a process of its own
     try:
         answer = dispatch.answered(native, record, text, time.monotonic() + 60, caller)
-    except dispatch.Trouble:
+    except dispatch.DispatchError:
         assert not _is_object(text), "what is a JSON object is answered"
         return
     finally:

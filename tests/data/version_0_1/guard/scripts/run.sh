@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "do not delete" >&2
+exit 2
