@@ -66,7 +66,7 @@ GUARDS = {NATIVE: SHELL_GUARD, "native, Python": _PYTHON_GUARD, "native, Node": 
 
 
 class _WarmUp(NamedTuple):
-    """What is left out at the beginning of a session: so many calls, after which the model thinks for a while."""
+    """The warm-up of a session: so many calls that are not measured, after which the model pauses."""
 
     calls: int = 1
     pause: float = 0.0  # seconds
@@ -79,11 +79,11 @@ _WARM_UPS = {"gemini": _COMPILING, "qwen": _COMPILING}
 
 
 class Unmeasured(Exception):
-    """A session did not go as it should, and how."""
+    """A session failed."""
 
 
 class _TrustingCodex(Codex):
-    """Codex skips hooks that nobody has looked at, unless it is told not to; nobody has looked at ours."""
+    """Codex that runs hooks which were not reviewed, as ours; it skips them otherwise."""
 
     def command(self, executable: Path, prompt: str, project: Path, mode: str, *, resume: bool = False) -> list[str]:
         command = super().command(executable, prompt, project, mode, resume=resume)
@@ -113,7 +113,7 @@ class Contender:
 
     @contextmanager
     def hub(self) -> Iterator[None]:
-        """What `install` offers to keep in the background, which answers in place of a process for each call."""
+        """Start the daemon, which answers instead of a process for each call."""
         self._tenterhook("install", self._agent.name, "--daemon")
         try:
             yield
@@ -173,7 +173,7 @@ class Contender:
 
 
 class Cost(NamedTuple):
-    """What a call took with one guard, in milliseconds, and by how much that is more than with the native one in sh."""
+    """The duration of a call with one guard, in milliseconds, and the difference to the native one in sh."""
 
     guard: str
     p50: float
@@ -190,7 +190,7 @@ class Cost(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """One agent, or the reason why there is nothing about it."""
+    """The result of one agent, or the reason why there is none."""
 
     agent: str
     version: str
@@ -199,7 +199,7 @@ class Measured(NamedTuple):
 
 
 def measure(agent: RealAgent, calls: int, rounds: int) -> Measured:
-    """All contenders side by side, several times; the first sessions, in which homes are set up, do not count."""
+    """Measure all contenders side by side, several times; the first sessions, which set up homes, do not count."""
     with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
         try:
             contenders = {
@@ -217,7 +217,7 @@ def measure(agent: RealAgent, calls: int, rounds: int) -> Measured:
 
 
 def _side_by_side(contenders: Mapping[str, Contender], calls: int, chance: Random) -> dict[str, list[float]]:
-    """A session with each guard; what each call took, lap by lap."""
+    """Run a session with each guard; return the durations of their calls, lap by lap."""
     laps = Laps(tuple(contenders), calls, chance)
     with ThreadPoolExecutor(len(contenders)) as pool:
         sessions = {guard: pool.submit(each.session, calls, laps) for guard, each in contenders.items()}
@@ -229,7 +229,7 @@ def _side_by_side(contenders: Mapping[str, Contender], calls: int, chance: Rando
 
 
 def costs(found: Mapping[str, Sequence[float]]) -> tuple[Cost, ...]:
-    """What each guard costs, from the milliseconds of all calls, in the same order for each."""
+    """Return the cost of each guard, from the durations of all calls, in the same order for each."""
     middle, high = ({guard: of(took) for guard, took in found.items()} for of in (median, p95))
     return tuple(
         Cost(
@@ -241,7 +241,7 @@ def costs(found: Mapping[str, Sequence[float]]) -> tuple[Cost, ...]:
 
 
 def _spread(took: Sequence[float], native: Sequence[float]) -> tuple[float, float]:
-    """How far the difference of the 95th percentiles depends on which laps were measured (a bootstrap)."""
+    """Return a bootstrap confidence interval of the difference of the 95th percentiles."""
     chance = Random(0)
     drawn = []
     for _ in range(_DRAWN):

@@ -31,7 +31,7 @@ _EFFORT = Effort(blocks=40, loads=2)
 
 
 class Figures(NamedTuple):
-    """What was found at one time: a bare start, and by name the instructions and the ratios of hot paths."""
+    """One measurement: a bare start, and by name the instructions and the ratios of hot paths."""
 
     reference: int
     instructions: Mapping[str, int]
@@ -39,7 +39,7 @@ class Figures(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One figure beside what was recorded."""
+    """One figure and the recorded one."""
 
     name: str
     found: float
@@ -51,7 +51,7 @@ class Finding(NamedTuple):
         return self.recorded is not None and self._change(self.recorded) > self.limit - 1
 
     def _change(self, recorded: float) -> float:
-        """As a share of what was recorded, which may be negative: less than a bare start takes, to its very end."""
+        """The change as a share of the recorded figure, which may be negative: less than a bare start."""
         return (self.found - recorded) / abs(recorded)
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class Finding(NamedTuple):
 
 
 def findings(found: Figures, recorded: Figures | None) -> list[Finding]:
-    """Each figure beside the recorded one, where that is of the same interpreter."""
+    """Return each figure with the recorded one, if that is of the same interpreter."""
     if recorded is not None and not _is_the_same(found, recorded):
         recorded = None
     known = recorded or Figures(0, {}, {})
@@ -75,18 +75,18 @@ def findings(found: Figures, recorded: Figures | None) -> list[Finding]:
 
 
 def _is_the_same(found: Figures, recorded: Figures) -> bool:
-    """Whether both are of one interpreter, built alike, on alike libraries."""
+    """Return whether both are of the same interpreter, build and libraries."""
     return abs(found.reference - recorded.reference) <= recorded.reference * _ANOTHER_INTERPRETER
 
 
 def machine(counter: Counter | None) -> str:
-    """What a record is of."""
+    """Return what identifies a record: the interpreter, its build, the machine."""
     python = f"{platform.python_implementation()} {platform.python_version()}, {platform.python_compiler()}"
     return f"{python}, {platform.machine()}, {counter.name if counter else 'not counted'}"
 
 
 def read(record: Path, machine: str) -> Figures | None:
-    """What was recorded on such a machine, if anything was."""
+    """Return the record of such a machine, or None."""
     if not record.exists():
         return None
     found = json.loads(record.read_text())["machines"].get(machine)
@@ -94,7 +94,7 @@ def read(record: Path, machine: str) -> Figures | None:
 
 
 def write(record: Path, machine: str, figures: Figures) -> None:
-    """Put figures into the record, beside those of other machines."""
+    """Add figures to the record, or replace those of this machine."""
     machines = json.loads(record.read_text())["machines"] if record.exists() else {}
     machines[machine] = figures._asdict()
     record.write_text(json.dumps({"schema": 1, "machines": machines}, indent=1, sort_keys=True) + "\n")
@@ -118,7 +118,7 @@ def main() -> int:
 
 
 def report(here: str, found: Figures, recorded: Figures | None) -> int:
-    """Say what was found; 1 if it is a regression."""
+    """Print the result; return 1 if it is a regression."""
     print(here)
     if recorded is None:
         print("nothing is recorded for such a machine: told, not checked")
@@ -140,7 +140,7 @@ def _figures(counter: Counter | None) -> Figures:
 
 
 def _ratios() -> dict[str, float]:
-    """Each ratio of minima, of contenders that took turns."""
+    """Return the ratios of minima, of contenders that took turns."""
     with TemporaryDirectory(prefix="tenterhook-bench-") as directory:
         rows = hot_paths.ratios(Setting(Path(directory).resolve(), _EFFORT))
         return {row.what: round(row.result.of_minima, 3) for row in rows if row.result is not None}

@@ -18,7 +18,7 @@ Name = TypeVar("Name")
 
 
 class Comparison(NamedTuple):
-    """Microseconds of both sides, and what one is of the other."""
+    """Microseconds of both contenders, and their ratio."""
 
     ours: float
     theirs: float
@@ -30,7 +30,7 @@ class Comparison(NamedTuple):
 
 
 def take_turns(contenders: Mapping[Name, Block], blocks: int) -> dict[Name, Blocks]:
-    """Let each run a block, then each again, so that noise meets all of them; the order moves on each time."""
+    """Run a block of each in turn, repeatedly, so that noise affects all of them; the order rotates."""
     names = list(contenders)
     found: dict[Name, Blocks] = {name: [] for name in names}
     for name in names:
@@ -43,7 +43,7 @@ def take_turns(contenders: Mapping[Name, Block], blocks: int) -> dict[Name, Bloc
 
 
 def compare(ours: Blocks, theirs: Blocks) -> Comparison:
-    """What ours is of theirs, block by block."""
+    """Return the ratio of ours to theirs, block by block."""
     ratios = [median(one) / median(other) for one, other in zip(ours, theirs, strict=True)]
     low, _, high = quantiles(ratios, n=4, method="inclusive")
     mine, other = list(chain.from_iterable(ours)), list(chain.from_iterable(theirs))

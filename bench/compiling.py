@@ -14,7 +14,7 @@ _SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spawn.c")
 
 
 class NoCompiler(Exception):
-    """There is nothing to compare with; the message says why."""
+    """spawn.c cannot be compiled; the message says why."""
 
 
 def spawn_program(directory: Path) -> Path:

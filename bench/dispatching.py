@@ -105,7 +105,7 @@ class Installed:
 
     @property
     def bridge(self) -> list[str]:
-        """What the line runs."""
+        """Return the command that the line runs."""
         names = {"--host": HOST, "--event": EVENT, "--record": str(self.record)}
         return [self.python, "-I", "-S", launcher.BRIDGE, *(word for pair in names.items() for word in pair)]
 
@@ -135,7 +135,7 @@ class Installed:
             time.sleep(0.1)  # what has just changed is not kept
 
     def refuses(self, argv: list[str], call: dict[str, Any]) -> bool:
-        """Whether an event is answered with the guard's words, in whichever form."""
+        """Return whether an event is answered with the guard's reason, in any form."""
         with chdir(self.project):
             return b"the guard says no" in _run(argv, self.environment, self.payload(call))[2]
 

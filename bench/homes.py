@@ -1,4 +1,4 @@
-"""Temporary homes: an environment that points to one, and hook folders in it. Nobody's own hooks are ever read."""
+"""Temporary homes: an environment that points to one, and hook folders in it. The person's hooks are never read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TOOLS = ("WriteFile|EditFile", "^ReadFile$", *(f"mcp__server{number}__(create|u
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """The caller's environment with another HOME, and nothing in it that leads back."""
+    """Return the caller's environment with another HOME, and without variables that point to the old one."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(_ELSEWHERE) or name == "PYTHONPATH"
     }

@@ -34,7 +34,7 @@ _MEBIBYTE = 1024  # kibibytes
 
 
 class Load(NamedTuple):
-    """Who is there beside the one that is measured."""
+    """The load besides the agent that is measured."""
 
     requests: int
     pages: int
@@ -90,7 +90,7 @@ class Hub:
             writer.close()
 
     async def listen(self, token: str) -> asyncio.Transport:
-        """A page that listens to what happens."""
+        """Open the event stream, as a page does."""
         loop = asyncio.get_running_loop()
         transport, page = await loop.create_connection(_Page, self.host, self.port)
         transport.write(self._head(token, "GET", "/stream"))
@@ -111,11 +111,11 @@ class Hub:
 
 
 class Unmeasured(Exception):
-    """Why there is no figure."""
+    """The benchmark cannot run, and why."""
 
 
 class _Page(asyncio.Protocol):
-    """Throws away what it hears."""
+    """Discards what it receives."""
 
     def __init__(self) -> None:
         self.hears = asyncio.get_running_loop().create_future()
@@ -146,7 +146,7 @@ class Agents:
         self._hashes: dict[str, str] = {}
 
     async def ask(self) -> str:
-        """Another one that waits; the id of its request."""
+        """Add an agent that waits; return the id of its request."""
         command = f"make target-{uuid.uuid4().hex}"
         request = Request(uuid.uuid4().hex, Call("Shell", {"command": command}, "/home/ann/shop", "session"))
         said = await self._hub.call(self._token, "POST", "/requests", request.as_json("build", None))
@@ -183,7 +183,7 @@ class Agents:
 
 
 async def measure(hub: Hub, load: Load, answers: int) -> Measured:
-    """Answer one request after another; a new one takes the place of each, so that the load stands."""
+    """Answer one request after another; each is replaced by a new one, so that the load stays the same."""
     made = await hub.call(hub.person, "POST", "/tokens", {"name": "build"})
     agents = Agents(hub, made["token"])
     pages = [await hub.listen(hub.person) for _ in range(load.pages)]
@@ -227,7 +227,7 @@ def main() -> int:
     with running() as hub:
         before = hub.mebibytes
         measured = asyncio.run(_measure_all(hub, loads, options.answers))
-    effort = f"{options.answers} answers each; the hub's memory was {before:.0f} MiB before anybody came"
+    effort = f"{options.answers} answers each; the hub's memory was {before:.0f} MiB before the load"
     text = f"{table(measured)}\n\n{tables.machine()}; {effort}"
     if options.write:
         try:

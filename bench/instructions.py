@@ -1,4 +1,4 @@
-"""How many instructions a process takes: a figure that hardly depends on what else the machine does."""
+"""Counts the instructions of a process: a figure that hardly depends on the load of the machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Counter(NamedTuple):
 
 
 def counter() -> Counter | None:
-    """The best there is on this machine: perf, else callgrind."""
+    """Return the counter of this machine: perf, or else callgrind."""
     nothing = Program(["/bin/sh", "-c", ":"], {"PATH": "/usr/bin:/bin"}, Path("/"))
     for one in (Counter("perf", _by_perf), Counter("callgrind", _by_callgrind)):
         try:

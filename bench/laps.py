@@ -1,4 +1,4 @@
-"""Several sessions side by side, of which one at a time goes on: what the machine does meanwhile meets all alike."""
+"""Several sessions side by side, of which one runs at a time, so that noise of the machine affects all alike."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-_BREATH = 0.03  # seconds for what somebody does after a step, before the next one is let go
+_BREATH = 0.03  # seconds between two steps, for work that follows a step
 
 
 class Laps:
-    """In each lap everyone takes one step, in an order by chance."""
+    """In each lap every session takes one step, in random order."""
 
     def __init__(self, names: Sequence[str], laps: int, chance: Random) -> None:
         self._names = names
@@ -27,7 +27,7 @@ class Laps:
         self._is_over = False
 
     def wait(self, name: str) -> None:
-        """Whoever calls it has done a step, and may take the next one when it returns; at the end all may at once."""
+        """Report the end of a step, and wait for the next one; after the last lap it returns at once."""
         time.sleep(_BREATH)
         with self._changed:
             if self._going == name:
@@ -38,7 +38,7 @@ class Laps:
             self._ready.discard(name)
 
     def give_up(self) -> None:
-        """Let everyone go on: somebody will not come."""
+        """Release all sessions: one of them has failed."""
         with self._changed:
             self._is_over = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Whether what came of a vector is what it expects."""
+"""Compares the result of a vector with what it expects."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
 
 
 def answer_differences(expect: dict[str, Any], answer: dict[str, Any], place: Place) -> list[Difference]:
-    """What an engine's answer says otherwise. What it does not speak of at all is in `untold`."""
+    """Return the differences of an engine's answer. What the answer does not mention at all is in `untold`."""
     found = []
     wanted, got = expect["decision"], answer["decision"]
     if got not in (_PROCEED if wanted == "proceed" else (wanted,)):
@@ -43,12 +43,12 @@ def answer_differences(expect: dict[str, Any], answer: dict[str, Any], place: Pl
 
 
 def untold(expect: dict[str, Any], answer: dict[str, Any]) -> list[str]:
-    """What a vector looks at and this engine does not tell."""
+    """Return what a vector expects and this engine does not report."""
     return [key for key in _TOLD if key in expect and key not in answer]
 
 
 def effects(expect: dict[str, Any], place: Place) -> list[Difference]:
-    """What hooks have left otherwise than expected; given a few seconds to come about."""
+    """Return the differences in the files that hooks have left; waits a few seconds for them."""
     end = time.monotonic() + PATIENCE
     while (found := list(_effects(expect, place))) and time.monotonic() < end:
         time.sleep(0.02)
@@ -84,7 +84,7 @@ def _short(text: str | None) -> str | None:
 
 
 def _text_fits(wanted: Any, text: str | None) -> bool:
-    """A text as it is, white space around it aside; or what it matches, or the JSON in it."""
+    """Return whether a text is as expected, without surrounding white space; or matches, or holds the expected JSON."""
     if wanted == {"absent": True} or wanted is None:
         return text is None
     if text is None:
@@ -101,7 +101,7 @@ def _text_fits(wanted: Any, text: str | None) -> bool:
 
 
 def _holds(wanted: Any, got: Any) -> bool:
-    """Whether every key of an object is there with its value; objects may have more."""
+    """Return whether an object has every expected key with its value; it may have more."""
     if isinstance(wanted, dict) and wanted.keys() & {"@matches", "@length"}:
         pattern, length = wanted.get("@matches", ""), wanted.get("@length")
         return isinstance(got, str) and re.search(pattern, got) is not None and length in (None, len(got))

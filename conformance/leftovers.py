@@ -1,4 +1,4 @@
-"""What an engine or a hook has left running, and its end."""
+"""Finds and ends processes that an engine or a hook has left running."""
 
 from __future__ import annotations
 
@@ -63,4 +63,4 @@ def _is_marked(pid: int, mark: bytes, root: Path | None) -> bool:
         at = Path(os.readlink(process / "cwd"))
         return root is not None and (at == root or root in at.parents)
     except OSError:
-        return False  # gone meanwhile, or somebody else's
+        return False  # ended meanwhile, or of another account

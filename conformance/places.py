@@ -68,7 +68,7 @@ class Place(NamedTuple):
         return {**kept, "HOME": str(self.home), "CONFORMANCE_MARK": self.mark, **self.filled(more)}
 
     def request(self, vector: Vector) -> dict[str, Any]:
-        """What the adapter is told."""
+        """Return the document that the adapter reads."""
         config = next((name for name in vector.files if name.endswith("config.toml")), None)
         return {
             "protocol": PROTOCOL,

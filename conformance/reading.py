@@ -15,7 +15,7 @@ class BadVector(Exception):
 
 
 class Vector(NamedTuple):
-    """One thing an engine should do: what is there, what happens, what comes of it."""
+    """One test of an engine: files, an event, and the expected result."""
 
     id: str
     area: str
@@ -32,7 +32,7 @@ class Vector(NamedTuple):
 
 
 def load(folder: Path = VECTORS) -> list[Vector]:
-    """Every vector of a folder, by area and as they stand in its file; raises `BadVector`."""
+    """Return every vector of a folder, in the order of its files; raise `BadVector` if one is invalid."""
     found: list[Vector] = []
     for file in sorted(folder.glob("*.json"), key=lambda file: file.stem):
         try:
@@ -52,7 +52,7 @@ def _vector(area: str, raw: dict[str, Any]) -> Vector:
 
 
 def chosen(vectors: list[Vector], level: str | None, only: list[str]) -> list[Vector]:
-    """Those of a level whose id fits one of the patterns; a pattern without `/` fits an area, too."""
+    """Return those of a level whose id matches one of the patterns; a pattern without `/` may match an area."""
     return [
         vector
         for vector in vectors

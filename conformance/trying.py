@@ -25,7 +25,7 @@ _LISTS = ("additional_context", "messages", "failures", "problems")
 
 
 class Result(NamedTuple):
-    """What came of a vector."""
+    """The result of a vector."""
 
     vector: Vector
     status: str
@@ -35,11 +35,11 @@ class Result(NamedTuple):
 
 
 class NoAnswer(Exception):
-    """Why there is none: the adapter crashed, hung, or said something else."""
+    """There is no answer: the adapter crashed, timed out, or wrote something else."""
 
 
 def attempt(vector: Vector, command: Sequence[str], run_mark: str, patience: float) -> Result:
-    """Let an engine meet a vector, and say what came of it. Nothing that was started is left running."""
+    """Run a vector with an engine and return the result. No process is left running."""
     place = places.make(vector, run_mark)
     begun = time.monotonic()
     try:
@@ -77,7 +77,7 @@ def judged(vector: Vector, answer: dict[str, Any], place: Place, seconds: float)
 
 @contextmanager
 def _adapter(place: Place, vector: Vector, command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """The adapter's process. It has files instead of pipes: whoever keeps them open, nobody waits."""
+    """Start the adapter's process, with files instead of pipes: a child that keeps them open blocks nothing."""
     place.request_file.write_text(json.dumps(place.request(vector)))
     with (
         place.request_file.open("rb") as stdin,
@@ -105,7 +105,7 @@ def _adapter(place: Place, vector: Vector, command: Sequence[str]) -> Iterator[s
 
 
 def _answer(adapter: subprocess.Popen[bytes], place: Place, deadline: float) -> dict[str, Any]:
-    """What the adapter says, as soon as it is a whole line of JSON or the adapter has ended."""
+    """Return the adapter's output, as soon as it is a complete line of JSON or the adapter has ended."""
     seen = -1
     while adapter.poll() is None:
         if time.monotonic() > deadline:
@@ -161,7 +161,7 @@ def _last_words(stderr: Path) -> str:
 
 
 def _check_shape(answer: dict[str, Any]) -> None:
-    """Hold an answer to the protocol: a mistake of the adapter should not look like one of the engine."""
+    """Validate an answer: an error of the adapter should not look like one of the engine."""
     if answer["decision"] not in checking.DECISIONS:
         raise NoAnswer(f"the decision is {answer['decision']!r}, not one of {', '.join(checking.DECISIONS)}")
     if not isinstance(answer.get("reason"), str | None):

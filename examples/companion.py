@@ -18,7 +18,7 @@ with open(f"{STATE}/tenterhook/hub/person.json") as file:
 
 
 def policy(request: dict[str, Any]) -> bool | None:
-    """Whether it may run; None leaves it to others. Your own rule goes here, a window, or a message to somebody."""
+    """Return whether the call may run; None leaves it to others. Your rule, dialog or chat message goes here."""
     print(f"{request['agent']!a} on {request['machine']!a} wants to use {request['tool_name']!a}")
     print(f"{json.dumps(request['tool_input'])} in {request['work_dir']!a}")  # nothing in it moves the cursor
     return {"y": True, "n": False}.get(input("may it? y, n, or nothing: ").strip())

@@ -135,7 +135,7 @@ class Stage(NamedTuple):
 
 
 class Person:
-    """Answers as somebody at the terminal would: edits of the project and reviewers are welcome, nothing else."""
+    """Answers like a person at the terminal: approves edits of the project and reviewers, nothing else."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -262,7 +262,7 @@ class Aftermath:
         return all(count.runs and not count.failures for count in counts)
 
     def _background_is_done(self) -> bool:
-        """Wait until every hook that nobody waited for has ended, which is in the journal then."""
+        """Wait until the journal has the end of every asynchronous hook."""
         runs = [run for entry in self._of("hooks") for run in entry["runs"]]
         started = sum(run["outcome"] == "started" for run in runs)
         log = self._stage.home / ".local" / "state" / "tenterhook" / "async.jsonl"

@@ -185,7 +185,6 @@ def imported_test_modules(file: Path) -> set[str]:
     return found & tests
 
 
-@pytest.mark.xfail(strict=False, reason="helpers are still being moved out of test modules")
 def test_no_test_imports_from_a_test_module() -> None:
     """What tests share is a fixture or in a module of helpers."""
     found = {str(file.relative_to(TESTS)): imported_test_modules(file) for file in sorted(TESTS.rglob("*.py"))}

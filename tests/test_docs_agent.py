@@ -80,7 +80,7 @@ def test_the_rules_of_the_settings_decide(home: Path, project: Path) -> None:
     results = [each for each in log(project)[-1]["messages"] if each["role"] == "tool"]
     assert [each["content"] for each in results if each.get("failed")][-1] == "A person pushes."
     assert "failed" not in results[0]
-    assert results[1]["content"].startswith("Nobody is there to ask")
+    assert results[1]["content"].startswith("There is nobody to ask")
 
 
 def test_the_modes_ask_about_what_the_page_says() -> None:

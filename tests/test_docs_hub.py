@@ -271,7 +271,7 @@ def test_the_page_has_every_kind_of_webhook() -> None:
 
     kinds = [quoted(row[0])[0] for row in rows(HUB, "So that the phone rings") if quoted(row[0])]
     assert kinds == list(webhooks.KINDS)
-    assert webhooks._TRIES == 4
+    assert webhooks._MAX_ATTEMPTS == 4
     assert "made four times at most" in " ".join(HUB.split())
 
 

@@ -1,1 +1,1 @@
-"""What makes and checks the documentation."""
+"""Tools that generate documentation, and check it and the wheel."""

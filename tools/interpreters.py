@@ -1,4 +1,4 @@
-"""The Pythons of this machine that Tenterhook can run on."""
+"""The Python interpreters of this machine that Tenterhook supports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ABOUT = "import ensurepip, sys; print(*sys.version_info[:3]); print(sys.executa
 
 
 def found() -> dict[str, Path]:
-    """One interpreter that can make an environment for each version, `3.11` first; ours where it is one of them."""
+    """Return one interpreter with `ensurepip` for each version, the oldest first; this one for its own version."""
     newest: dict[tuple[int, int], tuple[int, Path]] = {}
     for candidate in (Path(sys.executable), *_on_path(), *_of_pyenv(), *_of_uv()):
         about = _about(candidate)
@@ -51,7 +51,7 @@ def _of_uv() -> Iterator[Path]:
 
 
 def _about(python: Path) -> tuple[tuple[int, int, int], Path] | None:
-    """The version and real place of an interpreter; None if it does not run, or cannot make an environment."""
+    """Return the version and path of an interpreter; None if it does not run, or has no `ensurepip`."""
     line = [str(python), "-I", "-c", _ABOUT]
     try:
         ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)

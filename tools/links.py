@@ -1,4 +1,4 @@
-"""Links in Markdown: where they lead, and the names of headings, as code hosts and the site have them."""
+"""Links and anchors in Markdown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 
 def rewritten(text: str, link: Callable[[re.Match[str]], str]) -> str:
-    """A page with each link outside of code blocks put as `link` says: it is given `!` or nothing, text, target."""
+    """Return a page with each link outside of code blocks replaced by `link`; the match has `!`, text and target."""
     parts = _FENCED.split(text)
     return "".join(part if number % 2 else _LINK.sub(link, part) for number, part in enumerate(parts))
 
 
 def targets(text: str) -> Iterator[str]:
-    """Where the links and pictures of a page lead."""
+    """Yield the targets of the links and pictures of a page."""
     for part in _FENCED.split(text)[::2]:
         for found in _LINK.finditer(part):
             yield from targets(found[2])
@@ -29,23 +29,23 @@ def targets(text: str) -> Iterator[str]:
 
 
 def is_elsewhere(target: str) -> bool:
-    """Whether a link leaves the project."""
+    """Return whether a link is external."""
     return re.match(r"[a-z]+:|//", target) is not None
 
 
 def slug(heading: str, separator: str = "-") -> str:
-    """The name of a heading in an address."""
+    """Return the anchor of a heading."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", separator)
 
 
 def anchors(text: str) -> list[str]:
-    """The name of each heading of a page."""
+    """Return the anchors of a page's headings."""
     plain = "".join(_FENCED.split(text)[::2])
     return [slug(_LINK.sub(r"\2", heading)) for heading in _HEADING.findall(plain)]
 
 
 def broken(page: Path) -> list[str]:
-    """Each link of a page that leads nowhere: to no file, or to no heading or to several in it."""
+    """Return the broken links of a page: without a file, or with an anchor that is missing or ambiguous."""
     found = []
     for target in targets(page.read_text()):
         path, _, anchor = target.partition("#")

@@ -1,4 +1,4 @@
-"""Lines of a terminal as an SVG that moves: they appear one after another, scroll, and the last of them stay."""
+"""Lines of a terminal as an animated SVG: they appear one after another and scroll."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
 
 def wrapped(line: Line, columns: int) -> list[Line]:
-    """A line that is too long, in several, broken between words; of one style, as such lines are."""
+    """Return a line, broken between words if it is too long; all parts get the style of its last piece."""
     if len(line.text) <= columns:
         return [line]
     indent = " " * (len(line.text) - len(line.text.lstrip()) + 2)
@@ -52,7 +52,7 @@ def wrapped(line: Line, columns: int) -> list[Line]:
 
 
 def drawn(lines: list[Line], columns: int, title: str) -> str:
-    """The picture; where nothing moves, its end is shown."""
+    """Return the SVG; without animation it shows the end."""
     moments = _moments(lines)
     width, height = round(columns * _CELL + 2 * _MARGIN), _TOP + _ROWS * _HEIGHT + _MARGIN
     hidden = max(0, len(lines) - _ROWS)
@@ -80,7 +80,7 @@ _DOTS = ("#ff5f57", "#febc2e", "#28c840")
 
 
 def _moments(lines: list[Line]) -> list[float]:
-    """When each line appears: after the time it takes to glance at the one before."""
+    """Return when each line appears, by the length of those before."""
     moments, now = [], 0.6
     for line in lines:
         if line.text.startswith(("── ", "$ ")):
@@ -102,7 +102,7 @@ def _row(number: int, line: Line, moment: float) -> str:
 
 
 def _rolling(moments: list[float]) -> str:
-    """Key frames: a line up, quickly, whenever one comes for which there is no room."""
+    """Return the key frames that scroll up a line whenever a new one does not fit."""
     frames = ["0% { transform: translateY(0) }"]
     for number, moment in enumerate(moments[_ROWS:]):
         before, after = -number * _HEIGHT, -(number + 1) * _HEIGHT

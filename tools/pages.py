@@ -1,4 +1,4 @@
-"""The pages of the site: those of docs/, and those that stand beside it. mkdocs calls what is here (mkdocs.yml)."""
+"""Hooks for mkdocs (mkdocs.yml): the site has the pages of docs/, and some from outside of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 
-# Pages that are not in docs/, and what they are called on the site.
+# Pages that are not in docs/, and their names on the site.
 BESIDE = {
     "README.md": "index.md",
     "ARCHITECTURE.md": "architecture.md",
@@ -32,12 +32,12 @@ _SOURCE = {name: file for file, name in BESIDE.items()}
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Headings have the same names as on a code host."""
+    """Give headings the same anchors as a code host does."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = links.slug
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Take in the pages beside docs/."""
+    """Add the pages outside of docs/."""
     from mkdocs.structure.files import File
 
     for file, name in BESIDE.items():
@@ -46,12 +46,12 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
-    """Links as they are on the site, and tables as mkdocs reads them."""
+    """Rewrite links for the site, and tables for mkdocs."""
     return _tables(shown(markdown, page.file.src_uri, files.src_uris))
 
 
 def shown(markdown: str, name: str, on_site: Collection[str]) -> str:
-    """A page with links that lead to where things are on the site; what is not there is named."""
+    """Return a page with links for the site; a link to a file that is not on the site becomes its name."""
     here = posixpath.dirname(_SOURCE.get(name, f"docs/{name}"))
 
     def link(found: re.Match[str]) -> str:
@@ -71,5 +71,5 @@ def shown(markdown: str, name: str, on_site: Collection[str]) -> str:
 
 
 def _tables(markdown: str) -> str:
-    """In a table, `a\\|b` is `a|b` to a code host; mkdocs would show the backslash."""
+    """Replace `a\\|b` by `a|b` in tables: code hosts do, mkdocs would show the backslash."""
     return re.sub(r"(?m)^\|.*", lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), markdown)

@@ -1,7 +1,7 @@
-"""Record the demo as a moving picture: docs/pictures/demo.svg.
+"""Record the demo as an animation: docs/pictures/demo.svg.
 
-The demo really runs, in a terminal. The picture leaves out its faint lines, its details (what is indented) and some
-scenes, for which a mark stands; the rest is as it was, but for the names of temporary directories.
+The demo runs in a terminal. The picture omits faint lines, indented details and some scenes, which are marked; the
+rest is as it was printed, except for the names of temporary directories.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COLOURS = {"brown": "yellow", "brightblack": "dim"}  # as the emulator calls th
 
 
 class Scene(NamedTuple):
-    """A heading of the demo with what happens below it."""
+    """A heading of the demo and the lines below it."""
 
     heading: str
     lines: list[Line]
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _said() -> str:
-    """What the demo prints to a terminal."""
+    """Return what the demo prints to a terminal."""
     child = pexpect.spawn(
         sys.executable,
         [str(ROOT / "examples" / "demo.py")],
@@ -70,7 +70,7 @@ def _said() -> str:
 
 
 def _lines(said: str) -> list[Line]:
-    """The screen at the end, line by line, each with its pieces of one style."""
+    """Return the lines of the final screen, each in pieces of one style."""
     screen = pyte.Screen(_WIDE, _LONG)
     pyte.Stream(screen).feed(said)
     lines = []

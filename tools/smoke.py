@@ -1,4 +1,4 @@
-"""What is tried with an installed Tenterhook: from a folder that is no checkout, with an empty home."""
+"""Smoke tests of an installed Tenterhook: outside of a checkout, with an empty home."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ answers:
       - {tool: Shell, input: {command: echo nothing was needed}}
   - expect: nothing was needed
     text: It is ready.
-"""  # what the hook refuses would do no harm
+"""  # the refused command would be harmless
 
 
 class BrokenInstallationError(Exception):
-    """Something an installed Tenterhook should do, and did not."""
+    """A smoke test failed."""
 
 
 class Installed:
@@ -55,11 +55,11 @@ class Installed:
         }
 
     def tenterhook(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        """Run our command and see that it ends as it should."""
+        """Run the command and check its exit status."""
         return self.run(str(self.bin / "tenterhook"), *arguments, status=status)
 
     def python(self, code: str) -> str:
-        """What a program says that imports nothing but what was installed."""
+        """Return the output of a program that imports only installed packages."""
         return self.run(str(self.bin / "python"), "-P", "-c", code).stdout
 
     def run(self, *command: str, status: int = 0) -> subprocess.CompletedProcess[str]:
@@ -85,7 +85,7 @@ def expect(text: str, said: str) -> None:
 
 
 def first_block(installed: Installed) -> None:
-    """What a newcomer does first: take a guard that comes with us, and see it refuse something."""
+    """Add a built-in guard, and check that it blocks a command."""
     installed.tenterhook("add", "block-dangerous-commands")
     command = json.dumps({"command": "rm -rf /"})
     denied = installed.tenterhook("trigger", "pre-tool-call", "--tool", "Shell", "--input", command, status=2)
@@ -93,7 +93,7 @@ def first_block(installed: Installed) -> None:
 
 
 def core(installed: Installed, version: str) -> None:
-    """All that needs no extra."""
+    """Try what needs no extra."""
     expect(f"tenterhook, version {version}", installed.tenterhook("--version").stdout)
     where = installed.python("import tenterhook; print(tenterhook.__file__)")
     expect(str(installed.bin.parent.resolve()), str(Path(where).resolve()))
@@ -111,7 +111,7 @@ def core(installed: Installed, version: str) -> None:
 
 
 def scripts_can_run(hooks: Path) -> None:
-    """An installer keeps the exec bits of the hooks that come with us."""
+    """Check that the scripts of built-in hooks are executable."""
     scripts = sorted(hooks.glob("*/scripts/run.*"))
     lost = [str(script) for script in scripts if not os.access(script, os.X_OK)]
     if lost or not scripts:
@@ -119,7 +119,7 @@ def scripts_can_run(hooks: Path) -> None:
 
 
 def without_extras(installed: Installed) -> None:
-    """What is missing is said, and what to do."""
+    """Check that commands name the missing extra."""
     for package, command in (
         ("pydantic-ai-slim", ("agent", "hello")),
         ("fastapi", ("hub",)),
@@ -132,7 +132,7 @@ def without_extras(installed: Installed) -> None:
 
 
 def agent(installed: Installed) -> None:
-    """A session of the bundled agent, in which a hook refuses something."""
+    """Run a session of the bundled agent in which a hook blocks a call."""
     installed.tenterhook("add", "block-dangerous-commands")
     (installed.project / "session.yaml").write_text(_SCRIPT)
     line = ("agent", "Get it ready.", "--model", "scripted:session.yaml", "--mode", "yolo")
@@ -142,7 +142,7 @@ def agent(installed: Installed) -> None:
 
 
 def hub(installed: Installed) -> None:
-    """A hub on a free port answers, with its page, and ends when it is told to."""
+    """Start a hub on a free port, fetch its pages, and end it."""
     line = [str(installed.bin / "tenterhook"), "hub", "--listen", "127.0.0.1:0", "--json"]
     process = subprocess.Popen(
         line, cwd=installed.project, env=installed.variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -164,7 +164,7 @@ def hub(installed: Installed) -> None:
 
 
 def _fetched(address: str) -> str:
-    """A page; a server that has just said where it listens may need a moment."""
+    """Return a page; a server that has just started may need a moment."""
     end = time.monotonic() + _LONGEST
     while True:
         try:
@@ -179,7 +179,7 @@ def _fetched(address: str) -> str:
 
 
 def otel(installed: Installed) -> None:
-    """The journal goes to a collector."""
+    """Export the journal to a collector."""
     first_block(installed)
     with _collector() as (address, received):
         installed.tenterhook("log", "export", "--format", "otlp", "--endpoint", address)

@@ -1,4 +1,4 @@
-"""Build the wheel, install it in every way people do, on every Python here, and see that it works.
+"""Build the wheel, install it with pip, uvx and pipx on every Python here, and run smoke tests.
 
 Each environment is a fresh one; nothing of this checkout is imported there. pip, and uv and pipx where they can be had.
 """
@@ -29,13 +29,13 @@ _LONGEST = 900  # seconds to install something on a slow line
 
 
 def build(target: Path) -> Path:
-    """The wheel of this checkout."""
+    """Build the wheel of this checkout."""
     _call(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target))
     return next(target.glob("*.whl"))
 
 
 def check_contents(wheel: Path) -> int:
-    """The wheel holds each file of the package as git has it, its licence, and nothing else; return how many.
+    """Check that the wheel has the package's files as in git, the licence, and nothing else; return how many.
 
     A link is there as the file that it leads to.
     """
@@ -71,7 +71,7 @@ class Check:
             print(f"{what:<22} {line}", flush=True)
 
     def find_tools(self) -> None:
-        """uv and pipx, from the PATH or the package index."""
+        """Find uv and pipx on the PATH, or install them."""
         self._uv, self._pipx = shutil.which("uv"), shutil.which("pipx")
         if self._uv and self._pipx:
             return
@@ -85,7 +85,7 @@ class Check:
         self._uv, self._pipx = str(tools / "bin" / "uv"), str(tools / "bin" / "pipx")
 
     def with_pip(self, version: str, python: Path) -> None:
-        """What README says, with pip: the core, then everything."""
+        """Install with pip as README says: the core, then everything."""
         what = f"python {version}"
         environment = self._place / version
         _call(str(python), "-m", "venv", str(environment))
@@ -110,7 +110,7 @@ class Check:
         self.say(what, "[all]: the agent, the hub and the export work")
 
     def one_extra(self, extra: str, python: Path) -> None:
-        """An extra brings all that its part needs."""
+        """Check that an extra has all dependencies of its part."""
         environment = self._place / extra
         if self._uv is None:
             _call(str(python), "-m", "venv", str(environment))
@@ -122,7 +122,7 @@ class Check:
         self.say(f"[{extra}]", "alone it works")
 
     def with_uvx(self) -> None:
-        """`uvx` runs it, and an installation from there is warned of."""
+        """Run with `uvx`, and check the warning about an installation from there."""
         if self._uv is None:
             return self.say("uvx", f"skipped: uv cannot be had: {self._why}")
         line = ("tool", "run", "--from", str(self.wheel), "tenterhook")
@@ -134,7 +134,7 @@ class Check:
         return self.say("uvx", "it runs, and `install` says that it will not last")
 
     def with_pipx(self) -> None:
-        """`pipx install` gives people the command, and `pipx run` runs it for once."""
+        """Run with `pipx install` and `pipx run`."""
         if self._pipx is None:
             return self.say("pipx", f"skipped: pipx cannot be had: {self._why}")
         commands = self._place / "pipx-bin"
@@ -155,7 +155,7 @@ class Check:
 
 
 def _call(*command: str, **variables: str) -> str:
-    """What a program says; it must end well. Our own settings do not reach it."""
+    """Return the output of a command, which must succeed, without Python's variables of this process."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIPX_", "VIRTUAL_ENV"))
     }
@@ -197,7 +197,7 @@ def main() -> int:
     for what, error in failures.items():
         print(f"\n{what}: {error}", file=sys.stderr)
     tried = ", ".join(pythons)
-    print(f"\n{'something is broken' if failures else 'all is well'}: Python {tried}, {time.monotonic() - began:.0f} s")
+    print(f"\n{'failed' if failures else 'passed'}: Python {tried}, {time.monotonic() - began:.0f} s")
     return 1 if failures else 0
 
 

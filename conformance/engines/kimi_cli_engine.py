@@ -39,7 +39,7 @@ TARGETS = {
 }
 # What callers cut before the engine sees it: the same calls.
 CUT = {("PostToolUse", "tool_output"): 2000, ("SubagentStart", "prompt"): 500, ("SubagentStop", "response"): 500}
-# Events whose hooks are a task that nobody awaits: the same calls.
+# Events whose hooks run in a task that is not awaited: the same calls.
 NOT_AWAITED = ("PostToolUse", "PostToolUseFailure", "StopFailure", "SubagentStop", "PostCompact", "Notification")
 
 

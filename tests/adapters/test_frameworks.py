@@ -112,7 +112,7 @@ def test_nobody_there_to_ask_is_a_no(stage: Stage, project: Path) -> None:
     engine.on("pre-tool-call", tool="note")(saying(decision="ask", reason="Sure?"))
     played = play(stage, engine, Turn(calls=(stage.note("made"),)), Turn(text="done"))
     assert not (project / "made").exists()
-    assert "Nobody is there to ask" in played.results[0]
+    assert "There is nobody to ask" in played.results[0]
 
 
 @everywhere

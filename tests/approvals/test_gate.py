@@ -312,7 +312,7 @@ def test_an_approval_beside_trouble_is_none(project: Path, trouble: str, somebod
     assert (permitted.allowed, permitted.by) == ((True, "terminal") if somebody else (False, "nobody"))
     assert len(person.asked) == somebody
     if not somebody:
-        assert permitted.reason == "Nobody is there to ask: run command needs an approval"
+        assert permitted.reason == "There is nobody to ask: run command needs an approval"
     assert [event.fields["answered_by"] for event in told] == ["terminal" if somebody else "nobody"]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-NOBODY = "Nobody is there to ask"
+NOBODY = "There is nobody to ask"
 FAMILIES = ["folder pre-tool-call", "array PreToolUse"]
 
 

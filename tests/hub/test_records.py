@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tenterhook.approvals.requests import content_hash
-from tenterhook.hub import accounts, database, inbox, records
+from tenterhook.hub import accounts, database, inbox, records, schemas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,10 +138,9 @@ def test_what_makes_no_sense_is_kept_all_the_same(agent: httpx.Client, admin: ht
 
 
 def ask(connection: Connection, token: int, name: str) -> None:
-    about: dict[str, Any] = {"machine": "m", "agent": "a", "session": name, "work_dir": "/", "tool_name": "Shell"}
-    digest = content_hash("Shell", {}, "/")
-    rest: dict[str, Any] = {"tool_input": {}, "display": {}, "action": "run", "why": None, "hash": digest}
-    inbox.open_request(connection, token, inbox.Asked(id=name, **about, **rest, grant="g", expires_in=60.0))
+    about: dict[str, Any] = {"machine": "m", "agent": "a", "session_id": name, "work_dir": "/", "tool_name": "Shell"}
+    rest: dict[str, Any] = {"tool_input": {}, "action": "run", "hash": content_hash("Shell", {}, "/"), "grant": "g"}
+    inbox.open_request(connection, token, schemas.RequestGiven(id=name, **about, **rest, expires_in=60.0))
 
 
 def answer(connection: Connection, name: str) -> None:
@@ -153,7 +152,8 @@ def answer(connection: Connection, name: str) -> None:
 def take_in(connection: Connection, token: int, name: str, moment: float) -> None:
     run = {"hook": "guard", "outcome": "ok", "meaning": "no_decision", "decision": "none", "duration_ms": 1.0}
     record = {"type": "verdict", "hash": name, "time": moment, "session_id": name, "runs": [run]}
-    records.take_in(connection, token, "m", [records.Delivered("000001.jsonl", 2, record)])
+    line = schemas.DeliveredGiven(segment="000001.jsonl", line=2, record=record)
+    records.take_in(connection, token, schemas.RecordsGiven(machine="m", records=[line]))
 
 
 def counts(connection: Connection) -> dict[str, int]:

@@ -34,7 +34,7 @@ def test_a_static_file_is_packed_for_those_who_can_unpack_it(small_hub: Hub, nam
     packed = httpx.get(f"{url}?v=1", headers={"accept-encoding": "gzip"})
     assert "content-encoding" not in plain.headers
     assert packed.headers["content-encoding"] == "gzip"
-    assert packed.content == plain.content == gzip.decompress(rendering._files()[name].packed)
+    assert packed.content == plain.content == gzip.decompress(rendering._files()[name][1])
     assert plain.headers["cache-control"] != packed.headers["cache-control"]
 
 

@@ -139,7 +139,7 @@ def test_an_approver_may_do_nothing_that_is_for_admins(small_hub: Hub) -> None:
     ids=repr,
 )
 def test_another_sites_page_changes_nothing(small_hub: Hub, signed_in: httpx.Client, wrong: dict[str, Any]) -> None:
-    """At no address that changes anything: neither with a wrong origin, nor without the page's own mark."""
+    """At no address that changes anything: neither with a wrong origin, nor without the CSRF token."""
     mark = signed_in.headers["csrf"] if "csrf" not in wrong else wrong["csrf"]
     for name, value in wrong.items():
         if value is None:

@@ -128,7 +128,7 @@ def test_whoever_answered_first_is_named(agent: httpx.Client, bob: httpx.Client,
     assert hubs.answered(bob, asked, approved=False, message="no\x1b[2J").status_code == 200
     ended = tenterhook("inbox", command, asked["id"], "--yes")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert r"bob denied it (api): no\x1b[2J" in ended.stderr
+    assert r"denied by bob (api): no\x1b[2J" in ended.stderr
     assert stands(agent, asked)["answer"]["by"] == "bob"
 
 
@@ -142,8 +142,8 @@ def test_of_several_who_answer_at_once_one_wins_and_the_others_say_who(agent: ht
     ]
     said = [each.communicate(timeout=60) for each in racing]
     assert sorted(each.returncode for each in racing) == [0, 1, 1, 1]
-    state = stands(agent, asked)["state"]
-    assert all(f"{state} it (inbox)" in stdout + stderr for stdout, stderr in said)
+    ending = inbox_text.ending(stands(agent, asked))
+    assert all(ending in stdout + stderr for stdout, stderr in said)
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_a_request_whose_time_is_over_is_not_answered(agent: httpx.Client) -> No
     until(lambda: stands(agent, asked)["state"] == "expired")
     ended = tenterhook("inbox", "approve", asked["id"], "--yes")
     assert ended.returncode == 1
-    assert "its time was over, and nobody had answered" in ended.stderr
+    assert "expired: nobody answered in time" in ended.stderr
 
 
 @pytest.mark.slow
@@ -161,7 +161,7 @@ def test_a_request_that_its_agent_took_back_is_not_answered(agent: httpx.Client)
     agent.post(f"/requests/{asked['id']}/withdraw", json={"by": "terminal", "approved": True})
     ended = tenterhook("inbox", "approve", asked["id"], "--yes")
     assert ended.returncode == 1
-    assert "approved at the agent's side (terminal)" in ended.stderr
+    assert "approved: in the terminal" in ended.stderr
 
 
 def test_an_answer_to_another_call_than_the_one_that_was_seen_does_not_count(
@@ -169,7 +169,7 @@ def test_an_answer_to_another_call_than_the_one_that_was_seen_does_not_count(
 ) -> None:
     asked = hubs.opened(agent)
     result = inbox_client.answer(me, {**asked, "hash": "0" * 64}, approved=True)
-    assert inbox_text.result_line(result) == "not answered: it is another request by now, look again"
+    assert inbox_text.result_line(result) == "not answered: the request has changed, look again"
     assert stands(agent, asked)["state"] == "open"
 
 
@@ -177,7 +177,7 @@ def test_the_same_answer_again_is_said_to_be_the_same(agent: httpx.Client, me: i
     asked = hubs.opened(agent)
     results = [inbox_client.answer(me, asked, approved=True) for _ in range(2)]
     assert [each.won for each in results] == [True, False]
-    assert inbox_text.result_line(results[1]).startswith("you had answered before: ")
+    assert inbox_text.result_line(results[1]).startswith("you had already answered: ")
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def answer_of(agent: httpx.Client, asked: dict[str, Any]) -> dict[str, Any] | No
 
 def test_a_request_appears_by_itself_and_one_key_approves_it(me: inbox_client.Person, agent: httpx.Client) -> None:
     async def watch(screen: Screen) -> None:
-        await screen.until(lambda: "Nothing waits" in screen.part("text") and me.url in screen.part("notice"))
+        await screen.until(lambda: "No open requests" in screen.part("text") and me.url in screen.part("notice"))
         asked = hubs.opened(agent, "make it", why="a rule says ask")
         await screen.shows("make it")
         for fact in ("a rule says ask", hubs.WORK_DIR, "run command", "agent", "machine", "session"):
@@ -99,7 +99,7 @@ def test_a_request_appears_by_itself_and_one_key_approves_it(me: inbox_client.Pe
         assert "left" in screen.part("left")
         await screen.press("a")
         await screen.until(lambda: screen.ids == [])
-        await screen.until(lambda: "approved it (inbox)" in screen.part("notice"))
+        await screen.until(lambda: "approved once by" in screen.part("notice"))
         answer = answer_of(agent, asked)
         assert answer is not None
         assert (answer["approved"], answer["scope"], answer["by"]) == (True, "once", me.name)
@@ -112,7 +112,7 @@ def test_another_key_approves_for_the_session(me: inbox_client.Person, agent: ht
         asked = hubs.opened(agent, "make it")
         await screen.shows("make it")
         await screen.press("s")
-        await screen.until(lambda: "for the session" in screen.part("notice"))
+        await screen.until(lambda: "for this session" in screen.part("notice"))
         answer = answer_of(agent, asked)
         assert answer is not None
         assert answer["scope"] == "session"
@@ -144,7 +144,7 @@ def test_a_request_that_another_answered_stays_in_sight_and_no_other_takes_its_p
         await screen.shows("make first")
         await screen.until(lambda: len(screen.ids) == 2)
         assert hubs.answered(bob, first, approved=False, message="not now").status_code == 200
-        await screen.until(lambda: "bob denied it (api): not now" in screen.part("left"))
+        await screen.until(lambda: "denied by bob (api): not now" in screen.part("left"))
         assert "make first" in screen.part("text")
         assert screen.ids == [second["id"]]
         await screen.press("a", "s", "d", "enter")
@@ -170,7 +170,7 @@ def test_whoever_was_first_is_named_even_if_the_news_is_late(
         await screen.shows("make it")
         assert hubs.answered(bob, asked).status_code == 200
         await screen.press("d", "enter")
-        await screen.until(lambda: "not answered by you: bob approved it (api)" in screen.part("notice"))
+        await screen.until(lambda: "not answered by you: approved once by bob (api)" in screen.part("notice"))
         assert screen.ids == []
 
     seen(me, watch)
@@ -297,7 +297,7 @@ def terminal() -> Iterator[pexpect.spawn[str]]:
 @pytest.mark.slow
 def test_in_a_real_terminal_a_request_appears_and_is_approved(agent: httpx.Client) -> None:
     with terminal() as child:
-        child.expect("Nothing waits")
+        child.expect("No open requests")
         asked = hubs.opened(agent, "make-it-so", expires_in=600)
         waited: list[dict[str, Any]] = []
         way = f"/requests/{asked['id']}/answer?wait=60"
@@ -307,7 +307,7 @@ def test_in_a_real_terminal_a_request_appears_and_is_approved(agent: httpx.Clien
         until(lambda: child.send("a") and answer_of(agent, asked))
         waiter.join(60)
         assert waited[0]["answer"]["approved"] is True
-        child.expect("approved it")
+        child.expect("approved once by")
         child.send("q")
         child.expect(pexpect.EOF)
         assert child.wait() == 0

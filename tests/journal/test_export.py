@@ -627,13 +627,13 @@ def test_a_collector_that_is_away_is_an_error_with_its_remedy(place: Path, colle
     assert (ended.returncode, ended.stdout) == (1, "")
     first, second = ended.stderr.splitlines()
     where = f"{collector.url}/v1/traces"
-    assert first == f"tenterhook: the collector at {where} does not take spans: Connection refused"
+    assert first == f"tenterhook: the collector at {where} does not accept spans: Connection refused"
     assert "OTLP over HTTP" in second
 
 
 @needs_otel
 @pytest.mark.parametrize(
-    ("status", "said"), [(404, "404 Not Found"), (401, "401 Unauthorized"), (302, "it sends us elsewhere (302 Found)")]
+    ("status", "said"), [(404, "404 Not Found"), (401, "401 Unauthorized"), (302, "it redirects (302 Found)")]
 )
 def test_an_answer_that_is_no_success_is_none(place: Path, collector: Collector, status: int, said: str) -> None:
     journals.write(place, journals.record())
@@ -651,7 +651,7 @@ def test_what_a_collector_refuses_is_said_once_and_shows_in_the_status(place: Pa
     collector.refused = 1
     ended = send(collector)
     assert ended.returncode == 1
-    assert ended.stderr == "tenterhook: the collector refuses some of the spans: too old for us\n"
+    assert ended.stderr == "tenterhook: the collector rejects some of the spans: too old for us\n"
 
 
 @needs_otel
@@ -710,7 +710,7 @@ def test_a_collector_that_is_away_is_said_once_and_gets_everything_when_it_is_ba
         for outage in (1, 2):
             collector.stop()
             journals.write(place, journals.record(outage * 10))
-            export.says("does not take spans", outage)
+            export.says("does not accept spans", outage)
             journals.write(place, journals.record(outage * 10 + 1))
             collector.start()
             collector.has(1 + 2 * outage)
@@ -732,7 +732,7 @@ def test_a_collector_that_fails_gets_everything_when_it_has_recovered(
         export.says("500 Internal Server Error")
         asked = len(collector.headers)
         until(lambda: len(collector.headers) > asked)
-        assert export.said.count("does not take spans") == 1
+        assert export.said.count("does not accept spans") == 1
         collector.status = 200
         collector.has(3)
         assert export.end() == 0
@@ -747,7 +747,7 @@ def test_ended_while_the_collector_is_away_the_next_time_sends_it(
         collector.has(1)
         collector.stop()
         journals.write(place, journals.record(1))
-        export.says("does not take spans")
+        export.says("does not accept spans")
         assert export.end() == 1
         assert "sent by the next --follow" in export.said
         assert export.printed.startswith(b"1 events ")
@@ -832,7 +832,7 @@ def test_where_no_place_can_be_kept_it_is_said_once_and_spans_are_sent(
         journals.write(place, journals.record(1))
         collector.has(2)
         assert export.end() == 0
-        assert export.said.count("the place reached is not kept") == 1
+        assert export.said.count("the position cannot be stored") == 1
 
 
 # What the page says

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tenterhook import Event
 
 HANG = 60
-SAID = "the journal is not written"
+SAID = "the journal cannot be written"
 GUARD = 'if grep -q forbidden; then echo "not this" >&2; exit 2; fi; echo \'{"additional_context": "mind this"}\''
 HOSTS = ("claude-code", "kimi-code")
 

@@ -1,4 +1,4 @@
-"""Writes the pages anew."""
+"""Write the generated pages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _SECTION = re.compile(r"<!-- promises: (?P<opponent>[^>]*?) -->\n.*?<!-- end -->
 
 
 class Promise(NamedTuple):
-    """What one test shows about one opponent."""
+    """A promise that a test shows, about one opponent."""
 
     opponent: str
     text: str  # the first sentence of the test's docstring; empty if it has none
@@ -28,7 +28,7 @@ class Promise(NamedTuple):
 
 
 def promises(tests: Path = ROOT / "tests") -> list[Promise]:
-    """Every promise that a test shows, in the order of files and tests."""
+    """Return every promise that a test shows, in the order of files and tests."""
     return [promise for file in sorted(tests.rglob("test_*.py")) for promise in _in_file(file, tests.parent)]
 
 
@@ -55,7 +55,7 @@ def _first_sentence(text: str) -> str:
 
 
 def page() -> str:
-    """docs/security.md with its tables as the tests have them now."""
+    """Return docs/security.md with current tables."""
     found = promises()
     return _SECTION.sub(lambda section: _table(section["opponent"], found), PAGE.read_text())
 

@@ -1,4 +1,4 @@
-"""What to do about each problem, in general; the problem itself says it for the file at hand."""
+"""General remedies of each problem; the problem itself has one for its file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ REMEDIES = {
     "not-text": "save the file as UTF-8.",
     "no-front-matter": (
         "begin the file with a line `---`, then YAML with `name` and `trigger`, then a line `---`; nothing "
-        "stands before the first, not even an empty line."
+        "may precede the first, not even an empty line."
     ),
     "bad-yaml": (
         "fix the line that is named, or one above it: quote values that hold `: ` or ` #`, indent with "
@@ -25,8 +25,8 @@ REMEDIES = {
     "bad-value": "give it a value of the type and in the range that [the formats](formats.md) list.",
     "unknown-event": "use one of [the events](formats.md#events) by any of its names; close ones are suggested.",
     "bad-expression": (
-        "fix the expression. A literal `. ( ) [ ] + * ?` needs a backslash. A guard whose matcher cannot be "
-        "read is refused aloud instead of matching nothing in silence."
+        "fix the expression. A literal `. ( ) [ ] + * ?` needs a backslash. A guard with an invalid matcher is "
+        "an error, so that it does not silently match nothing."
     ),
     "placeholder-reason": (
         "write into the script why it refuses, and what to do instead, and the same into the case that expects it; or "
@@ -37,14 +37,12 @@ REMEDIES = {
         "outside of `sh -c`, `eval` and the name of a program."
     ),
     "writable-by-others": (
-        "`chmod go-w` what is named, and make it your own: whoever can change a hook can run code as you."
+        "`chmod go-w` what is named, and make it your own: an account that can change a hook can run code as you."
     ),
     "moved-into-repository": "Unset the variable, or name the file with `--config` once you have read it.",
     "not-owned-by-root": "`chown -R root:` the folder, and remove write permission for everyone else.",
     "ignored-key": "fix its spelling or take it out.",
-    "never-matches-expression": (
-        "fix the expression; until then the hook never runs. Kimi Code does the same, without a word."
-    ),
+    "never-matches-expression": ("fix the expression; until then the hook never runs. Kimi Code ignores it silently."),
     "odd-on-failure": "write `on_failure: block`, or `open`, which is the default.",
     "no-description": "describe in one line what the hook does.",
     "odd-name": "use lower-case letters, digits and hyphens: other tools may refuse the rest.",
@@ -67,17 +65,17 @@ REMEDIES = {
         "fix the path or the `#!` line, or install the interpreter. Behind `env`, more than one word needs `env -S`."
     ),
     "fail-closed-missing": (
-        "fix what keeps it from being loaded, which the message names; or give it up with `tenterhook remove NAME`, "
-        "also if it is no longer there. Until then its event is refused where its matcher applies."
+        "fix the error that the message names, so that it can be loaded; or remove it with `tenterhook remove NAME`, "
+        "also if it no longer exists. Until then its event is refused where its matcher applies."
     ),
     "fail-closed-unknown": (
-        "delete the file that is named: it is written anew when hooks are loaded next. Until then a hook that blocks "
-        "when it fails and is gone is not missed."
+        "delete the file that is named: it is written again when hooks are next loaded. Until then a removed hook that "
+        "blocks when it fails is not noticed."
     ),
     "cannot-be-trusted": (
-        "put the files themselves into the hook's folder: a link in the place of the folder, or one that leads out of "
-        "it, can change what runs after somebody looked. Special files, files that cannot be read and large data keep "
-        "a folder from being trusted too."
+        "put the files themselves into the hook's folder: a link instead of the folder, or one that points outside of "
+        "it, can change what runs after it was reviewed. A folder with special files, unreadable files or large data "
+        "cannot be trusted, either."
     ),
     "permission-syntax": (
         "write the tool's name as `tool`, and what the command begins with as `pattern`: `tool: Bash` and "

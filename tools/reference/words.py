@@ -1,33 +1,33 @@
-"""Sentences of the formats page that no table of the program needs."""
+"""Descriptions of events and fields for docs/formats.md."""
 
 from __future__ import annotations
 
 # When each event happens.
 WHEN = {
-    "pre-session": "A session begins or is taken up again, before its first prompt.",
-    "post-session": "A session is over. It is awaited, so that what it writes is there.",
-    "pre-agent-turn": "The person has sent a prompt, and the model has not seen it yet.",
-    "post-agent-turn": "The answer to a prompt is there.",
-    "pre-agent-turn-stop": "The model has no more to do and would end its turn.",
+    "pre-session": "A session begins or is resumed, before its first prompt.",
+    "post-session": "A session has ended. The agent waits for the hooks.",
+    "pre-agent-turn": "The person has sent a prompt, before the model sees it.",
+    "post-agent-turn": "The model has answered a prompt.",
+    "pre-agent-turn-stop": "The model is about to end its turn.",
     "post-agent-turn-stop": "The turn has ended.",
-    "post-agent-turn-failure": "A turn ended with an error, of the model or of the connection to it; not when somebody "
-    "interrupted it.",
-    "pre-tool-call": "The model wants to call a tool, before anybody is asked whether it may.",
+    "post-agent-turn-failure": "A turn ended with an error of the model or of the connection to it; not when it was "
+    "interrupted.",
+    "pre-tool-call": "The model wants to call a tool, before a person is asked for approval.",
     "post-tool-call": "A tool has run, before the model sees its result.",
-    "post-tool-call-failure": "A tool has failed or was refused, before the model is told.",
-    "permission-request": "Somebody is about to be asked whether a call may run.",
-    "permission-result": "That question was answered, or nobody did.",
+    "post-tool-call-failure": "A tool has failed or was refused, before the model gets the error.",
+    "permission-request": "A person is about to be asked whether a call may run.",
+    "permission-result": "The permission request was answered, or cancelled.",
     "pre-subagent": "The model wants to hand a task to a subagent.",
-    "post-subagent": "A subagent would end; in the array format it has ended well.",
-    "pre-context-compact": "The conversation is about to be shortened.",
-    "post-context-compact": "It was shortened, and the shorter one is in use.",
-    "notification": "The agent has something to tell that is no answer: a task has ended, it waits for somebody.",
+    "post-subagent": "A subagent is about to end; in the array format it has ended successfully.",
+    "pre-context-compact": "The conversation is about to be compacted.",
+    "post-context-compact": "The conversation was compacted.",
+    "notification": "The agent notifies the person: a task has ended, or it waits for input.",
     "prompt-queued": "A prompt was typed while the agent worked.",
-    "turn-started": "A turn has begun, whoever began it.",
-    "task-started": "A task in the background has begun.",
-    "interrupt": "Somebody interrupted the agent.",
-    "session-heartbeat": "A session is still there: every 60 seconds, if there is a hook for it.",
-    "agent-event": "An agent tells of something that only this agent has; `agent_event` is its own name.",
+    "turn-started": "A turn has begun; `origin_kind` says who began it.",
+    "task-started": "A background task has begun.",
+    "interrupt": "The person interrupted the agent.",
+    "session-heartbeat": "A session is running: every 60 seconds, if there is a hook for it.",
+    "agent-event": "An event that only this agent has; `agent_event` is its name there.",
 }
 
 # What a field of an event holds.
@@ -39,15 +39,15 @@ FIELDS = {
     "body": "the text of the notification",
     "decision": "`approved`, `rejected` or `cancelled`",
     "description": "what the task is about",
-    "detached": "whether it goes on without the agent",
+    "detached": "whether it continues without the agent",
     "display": "what the person is shown: the command, or the path and the difference",
     "duration_ms": "how long the answer took",
     "duration_seconds": "how long the session lasted",
-    "error": "what the tool said when it failed, or why it was refused",
+    "error": "the tool's error, or why it was refused",
     "error_message": "what went wrong",
     "error_type": "which kind of error",
     "estimated_token_count": "how long the conversation is now",
-    "exit_code": "the command's exit status, where a command failed and the agent tells it",
+    "exit_code": "the command's exit status, if a command failed and the agent reports it",
     "exit_reason": "why the session ended",
     "final_message": "the model's last message",
     "id": "the request's id",
@@ -62,8 +62,8 @@ FIELDS = {
     "queue_length": "how many prompts wait",
     "reason": "why",
     "response": "the answer",
-    "scope": "for how long an approval holds: `once` or `session`",
-    "severity": "how grave it is",
+    "scope": "the scope of an approval: `once` or `session`",
+    "severity": "its severity",
     "sink": "where the notification goes",
     "source": "`startup` or `resume`",
     "source_id": "whose notification it is",
@@ -78,9 +78,9 @@ FIELDS = {
     "title": "the heading of the notification",
     "token_count": "how long the conversation is",
     "tool_call_id": "the call's id",
-    "tool_input": "what the tool is called with, an object",
+    "tool_input": "the tool's input, an object",
     "tool_name": "the tool",
-    "tool_output": "what the tool gave back",
+    "tool_output": "the tool's result",
     "tool_use_id": "the call's id",
     "total_steps": "how many steps the session took",
     "trigger": "`manual` or `auto`",
@@ -88,13 +88,13 @@ FIELDS = {
     "uptime_ms": "how long the session has lasted",
 }
 
-# What every event brings along, by the names of folder and table hooks, and of array hooks.
+# The fields of every event, by the names of folder and table hooks, and of array hooks.
 BASE = (
     ("event_type", "hook_event_name", "the event, under the name the hook declared"),
     ("session_id", "session_id", "the session"),
     ("work_dir", "cwd", "the session's working directory"),
     ("timestamp", "", "when it happened"),
-    ("context", "", "what else is known: `agent` is what the agent itself told"),
+    ("context", "", "additional data: `agent` is the agent's own payload"),
     ("agent_id", "agent_id", "in a subagent only: its id"),
     ("agent_type", "agent_type", "in a subagent only: its name"),
 )
@@ -102,9 +102,9 @@ BASE = (
 # The parameters of `@engine.on`.
 FUNCTION = {
     "event": "any name of an event",
-    "tool": "an expression of Python, searched in the tool's names",
-    "pattern": "one searched in each value of its input",
-    "timeout": "seconds, up to 600; afterwards the verdict goes on without it",
+    "tool": "a regular expression of Python, searched in the tool's names",
+    "pattern": "a regular expression, searched in each value of its input",
+    "timeout": "seconds, up to 600; afterwards the verdict is given without it",
     "priority": "0 to 1000; higher runs first",
     "async_": "do not wait, decide nothing",
     "name": "without it, the function's own",

@@ -1,1 +1,1 @@
-"""Approvals: what is asked, what rules and earlier answers say about it, and who answers."""
+"""Approvals: the policy, rules, approvals for the session, and requests that people answer."""

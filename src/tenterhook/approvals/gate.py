@@ -48,7 +48,7 @@ class Gate:
         surfaces: Sequence[Surface] = (),
         told: Callable[[Request, Answer | None, float], None] | None = None,
     ) -> None:
-        """`decide` is an engine's `adecide`. Without `surfaces` nobody can be asked. `told` gets each answer.
+        """`decide` is an engine's `adecide`. Without `surfaces` no person is asked. `told` is called with each answer.
 
         `more_rules` come after `rules` and may change from call to call.
         """
@@ -122,7 +122,7 @@ class Gate:
             earlier = await _withdraw(asked, answer)
         if answer is not None:
             return earlier or answer
-        whom = "Nobody answered" if self.surfaces else "Nobody is there to ask"
+        whom = "Nobody answered" if self.surfaces else "There is nobody to ask"
         why = f" ({request.why})" if request.why else ""
         return Answer(False, "nobody", reason=f"{whom}: {request.call.action} needs an approval{why}")
 

@@ -1,6 +1,6 @@
-"""Whether anybody but hooks has a say about tool calls here: rules in a settings file, or a hub.
+"""Whether approvals need more than hooks here: rules in a settings file, or a hub that was joined.
 
-An agent waits for the answer to this, so that nothing is imported for it and no file is parsed.
+This is on the path of every event, so nothing is imported and no file is parsed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ..basics import places
 
 MANAGED = "/etc/tenterhook/config.toml"
 EVENTS = ("pre-tool-call", "permission-request")
-AFTER = ("post-tool-call", "post-tool-call-failure")  # by then nobody need be asked about the call any more
+AFTER = ("post-tool-call", "post-tool-call-failure")  # a question about the call is obsolete by then
 
 
 def hub_file() -> str:
@@ -19,17 +19,17 @@ def hub_file() -> str:
 
 
 def is_joined() -> bool:
-    """Whether this account has joined a hub."""
+    """Return whether this account has joined a hub."""
     return os.path.exists(hub_file())
 
 
 def asked_about(session_id: str) -> str:
-    """Where those wait who ask the hub about calls of a session; it exists only while one waits."""
+    """Return the directory of a session's pending calls; it exists only while there are any."""
     return os.path.join(places.state(), "sessions", places.file_name(session_id), "asked")
 
 
 def is_any() -> bool:
-    """Whether there could be a rule or a hub to ask."""
+    """Return whether there could be a rule, or a hub to ask."""
     return is_joined() or _mentions_rules(places.settings_file()) or _mentions_rules(MANAGED)
 
 

@@ -1,7 +1,7 @@
 """What a person sees of a tool call that needs an approval, on a page, in a terminal and in an agent.
 
 It is made from the exact tool and input that an answer is bound to, never from labels. Dangerous parts are marked. The
-texts are raw: `text_lines` writes hidden characters out for terminals, `hub.showing` for pages.
+texts are raw: `text_lines` writes hidden characters out for terminals, `hub.request_html` for pages.
 """
 
 from __future__ import annotations
@@ -103,6 +103,42 @@ def summary(call: Call) -> str:
 def headline(agent: str, call: Call) -> str:
     """Return who wants to do what, without the input, which may hold secrets."""
     return one_line(f"{agent or 'An agent'} wants to {call.action}")
+
+
+class Ending(NamedTuple):
+    """How a request ended, in a few words, and which person answered it."""
+
+    outcome: str
+    by: str  # empty if no person at the hub did
+
+    def __str__(self) -> str:
+        return f"{self.outcome} by {self.by}" if self.by else self.outcome
+
+
+def ending(
+    state: str, approved: bool | None = None, via: str | None = None, scope: str | None = None, by: str | None = None
+) -> Ending:
+    """Return how a request ended. `approved` and `via` are, for a withdrawn one, the decision elsewhere and where."""
+    if state == "approved":
+        outcome = "approved for this session" if scope == "session" else "approved once"
+    elif state == "withdrawn":
+        decision = "withdrawn" if approved is None else "approved" if approved else "denied"
+        outcome = f"{decision}: {_ENDED_ELSEWHERE.get(via, via)}" if via else decision
+    else:
+        outcome = {"open": "waiting", "expired": "expired: nobody answered in time"}.get(state, state)
+    if not by:
+        return Ending(outcome, "")
+    where = ", earlier in this session" if via == "session" else "" if via == "page" else f" ({via})"
+    return Ending(outcome, by + where)
+
+
+_ENDED_ELSEWHERE = {
+    "gone": "the agent no longer waits",
+    "agent": "the agent no longer waits",
+    "nobody": "nobody answered in time",
+    "terminal": "in the terminal",
+    "hook": "by a hook",
+}
 
 
 def text_lines(presented: Presentation) -> list[str]:

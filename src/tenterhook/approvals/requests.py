@@ -1,4 +1,4 @@
-"""A tool call that wants to run, and the question whether it may."""
+"""Tool calls, and requests for the approval of one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..events import tool_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# What each mode asks about.
+# The tools that each mode asks about.
 MODES = {
     "ask": frozenset(("Shell", "WriteFile", "StrReplaceFile", "Task")),
     "auto": frozenset(("Shell",)),
     "yolo": frozenset[str](),
 }
-LASTS = 3600.0  # seconds that a question stays open where nobody says how long
-_LONGEST_LABEL, _LONGEST_WHY = 200, 4000  # characters that the hub is sent
-_LARGEST_SENT = 200_000  # characters of what is shown that the hub is sent
-_LONGEST_DIFF = 5_000_000  # bytes of a file that a difference is made of
+LASTS = 3600.0  # seconds that a request stays open by default
+_MAX_ACTION, _MAX_WHY = 200, 4000  # characters that are sent to the hub
+_MAX_DISPLAY = 200_000  # characters of each value of `display` that are sent to the hub
+_MAX_COMPARED = 5_000_000  # bytes of a file that is compared
 
 
 class Call(NamedTuple):
@@ -40,12 +40,12 @@ class Call(NamedTuple):
 
     @property
     def tool(self) -> str:
-        """The tool's own name among those that other agents call it by."""
+        """Tenterhook's name of the tool, or the agent's if it has none."""
         return next((name for name in tool_names(self.tool_name) if name in _NAMED), self.tool_name)
 
     @property
     def path(self) -> str | None:
-        """The file it is about, links and all resolved; None also for a patch of several files."""
+        """The file that the call is about, with symbolic links resolved; None also for a patch of several files."""
         path, paths = self.tool_input.get("file_path"), self.tool_input.get("file_paths")
         if not isinstance(path, str) or not path or "\0" in path or (isinstance(paths, list) and len(paths) > 1):
             return None
@@ -53,27 +53,27 @@ class Call(NamedTuple):
 
     @property
     def directory(self) -> str:
-        """Where it happens: some agents' shells can be told another directory than the session's."""
+        """The directory it runs in: the input of some agents' shells can name another than the session's."""
         if self.tool == "Shell":
-            for key in _DIRECTORIES:
-                if isinstance(told := self.tool_input.get(key), str) and told and "\0" not in told:
-                    return resolved(self.work_dir, told)
+            for key in _DIRECTORY_KEYS:
+                if isinstance(given := self.tool_input.get(key), str) and given and "\0" not in given:
+                    return resolved(self.work_dir, given)
         return self.work_dir
 
     @property
     def action(self) -> str:
-        """What it does, in a few words: a label, never what an approval is bound to."""
+        """A label in a few words; an approval is never bound to it."""
         return _ACTIONS.get(self.tool, f"use {self.tool_name}")
 
     @property
     def display(self) -> dict[str, Any]:
-        """What a person who decides must see: the real command, or the path and what would change in it."""
+        """What a person must see to decide: the command, or the path and the difference in the file."""
         given = self.tool_input
         if self.tool == "Shell":
             return {"kind": "command", "command": given_command(self), "cwd": self.directory}
         if self.path is not None:
             shown = {"kind": "file", "path": self.path, "cwd": self.work_dir}
-            difference = _difference(self)
+            difference = _difference(self, self.path)
             return shown if difference is None else {**shown, "kind": "diff", "diff": difference}
         return {"kind": "input", "input": given, "cwd": self.work_dir}
 
@@ -93,7 +93,7 @@ class Request(NamedTuple):
     id: str
     call: Call
     why: str | None = None  # what a hook or rule that forces the question says
-    settled: Callable[[], Answer | None] | None = None  # asked by a surface whose turn has come: is it needed still?
+    settled: Callable[[], Answer | None] | None = None  # called by a surface before it asks: an answer meanwhile
     expires_at: float | None = None  # seconds since 1970
     is_forced: bool = False  # by a hook: no approval for the session answers it
 
@@ -107,7 +107,7 @@ class Request(NamedTuple):
         return content_hash(self.call.tool_name, self.call.tool_input, self.call.work_dir)
 
     def as_json(self, machine: str, process: str | None) -> dict[str, Any]:
-        """What the hub is told of it. An approval for the session lasts as long as the agent's process."""
+        """Return the body that is sent to the hub. An approval for the session lasts as long as the agent's process."""
         call = self.call
         left = LASTS if self.expires_at is None else self.expires_at - time.time()
         return {
@@ -115,9 +115,9 @@ class Request(NamedTuple):
             "tool_name": call.tool_name,
             "tool_input": light_json.plain(call.tool_input),
             "hash": self.hash,
-            "display": light_json.plain(_small_enough(call.display)),
-            "action": call.action[:_LONGEST_LABEL],
-            "why": self.why and self.why[:_LONGEST_WHY],
+            "display": light_json.plain(_shortened(call.display)),
+            "action": call.action[:_MAX_ACTION],
+            "why": self.why and self.why[:_MAX_WHY],
             "session_id": call.session_id,
             "agent": call.agent,
             "machine": machine,
@@ -128,7 +128,7 @@ class Request(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Its fields in the permission events."""
+        """The fields of the permission events."""
         call = self.call
         return {
             "permission_request_id": self.id,
@@ -144,7 +144,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a surface says about a request."""
+    """An answer to a request."""
 
     approved: bool
     by: str  # hook, rule, terminal, …
@@ -154,14 +154,14 @@ class Answer(NamedTuple):
 
 
 class Surface(Protocol):
-    """Where a question is put to a person.
+    """Where a person is asked.
 
-    Cancelled, it withdraws what it shows; the cancellation carries the `Answer` that came from elsewhere. If it finds
-    that it was answered here before that, it returns this answer all the same, and this is the one that counts.
+    When cancelled it withdraws the question; the cancellation carries the `Answer` that another surface gave. If a
+    person had answered here before that, it returns this answer all the same, and this is the one that counts.
     """
 
     async def ask(self, request: Request) -> Answer | None:
-        """The answer, or None if nobody will give one here."""
+        """Return the answer, or None if there will be none here."""
 
 
 def fresh_id() -> str:
@@ -169,22 +169,23 @@ def fresh_id() -> str:
 
 
 def content_hash(tool_name: str, tool_input: Any, work_dir: str) -> str:
-    """The hash of `Request.hash`, from its parts."""
+    """Return what `Request.hash` describes."""
     parts = [tool_name, light_json.plain(tool_input), work_dir]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def resolved(work_dir: str, path: str) -> str:
-    """The file that a path means to the tools: what is shown, approved and written must be the same."""
+    """Return the file that the tools open for a path: what is shown, approved and written must be the same."""
     return os.path.realpath(os.path.join(work_dir, os.path.expanduser(path)))
 
 
 def given_command(call: Call) -> str:
+    """Return the command of a shell tool; as JSON if it is not a string."""
     command = call.tool_input.get("command", "")
     return command if isinstance(command, str) else json.dumps(command)
 
 
-_DIRECTORIES = ("workdir", "cwd", "directory", "dir_path", "working_directory")
+_DIRECTORY_KEYS = ("workdir", "cwd", "directory", "dir_path", "working_directory")
 _NAMED = ("Shell", "WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep", "Task")
 _ACTIONS = {
     "Shell": "run command",
@@ -195,15 +196,14 @@ _ACTIONS = {
 }
 
 
-def _difference(call: Call) -> str | None:
-    """What a call would change in a file, as far as that can be told beforehand."""
-    assert call.path is not None
+def _difference(call: Call, path: str) -> str | None:
+    """Return the difference that a call would make in a file; None if its input does not say."""
     before = ""
     try:
-        if os.path.isfile(call.path):  # a pipe, or a terminal, would be waited for
-            if os.path.getsize(call.path) > _LONGEST_DIFF:
-                return _pieces(call.tool_input)
-            with open(call.path, encoding="utf-8", errors="replace", newline="") as file:
+        if os.path.isfile(path):  # reading a pipe or a terminal could block
+            if os.path.getsize(path) > _MAX_COMPARED:
+                return _uncompared(call.tool_input)
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
                 before = file.read()
     except OSError:
         pass
@@ -215,31 +215,27 @@ def _difference(call: Call) -> str | None:
         after = before.replace(given["old_string"], str(given.get("new_string", "")), most)
     else:
         return None
-    name = os.path.basename(call.path)
+    name = os.path.basename(path)
     return "\n".join(difflib.unified_diff(_lines(before), _lines(after), name, name, lineterm=""))
 
 
-def _pieces(given: Mapping[str, Any]) -> str | None:
-    """What goes and what comes, where the file is too large to be compared."""
-    pieces = [(sign, given.get(key)) for sign, key in (("-", "old_string"), ("+", "new_string"), ("+", "content"))]
-    return (
-        "\n".join(f"{sign}{line}" for sign, text in pieces if isinstance(text, str) for line in text.split("\n"))
-        or None
-    )
+def _uncompared(given: Mapping[str, Any]) -> str | None:
+    """Return the removed and the added lines of a file that is too large to be compared."""
+    texts = [(sign, given.get(key)) for sign, key in (("-", "old_string"), ("+", "new_string"), ("+", "content"))]
+    lines = [f"{sign}{line}" for sign, text in texts if isinstance(text, str) for line in text.split("\n")]
+    return "\n".join(lines) or None
 
 
-def _small_enough(display: dict[str, Any]) -> dict[str, Any]:
-    """A display without what would make a message too long: the input is shown besides."""
-    large = [key for key, value in display.items() if len(json.dumps(value)) > _LARGEST_SENT]
+def _shortened(display: dict[str, Any]) -> dict[str, Any]:
+    """Return a display without its large values; the hub gets the input, too."""
+    large = [key for key, value in display.items() if len(json.dumps(value)) > _MAX_DISPLAY]
     if not large:
         return display
-    return {
-        **{key: value for key, value in display.items() if key not in large},
-        "kind": "file" if "diff" in large else "input",
-    }
+    kind = "file" if "diff" in large else "input"
+    return {**{key: value for key, value in display.items() if key not in large}, "kind": kind}
 
 
 def _lines(text: str) -> list[str]:
-    """Lines that differ wherever the texts do, in their ends too."""
+    """Return lines that differ wherever the texts do, also in the last line's end."""
     *lines, last = text.split("\n")
     return [*lines, f"{last} [no line end]"] if last else lines

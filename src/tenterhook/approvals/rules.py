@@ -1,6 +1,6 @@
-"""`[[approvals.rules]]` in settings files: answers to tool calls that are settled in advance.
+"""`[[approvals.rules]]` in settings files: rules that approve, deny or ask about tool calls.
 
-There are two such files: the managed one, which counts if nobody but root can write it, and the person's.
+There are two such files: the managed one, which only root may be able to write, and the person's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _EXPRESSIONS = ("tool", "pattern", "agent")
 
 
 class Rule(NamedTuple):
-    """One rule; what it does not name, it does not ask about."""
+    """One rule; a field that is None matches everything."""
 
     answer: str
     tool: str | None = None  # an expression, searched in the tool's names
@@ -44,11 +44,11 @@ class Rule(NamedTuple):
     reason: str | None = None
     agent: str | None = None  # an expression, searched in the agent's name: claude-code, agent, …
     expires: float | None = None  # seconds since 1970; from then on it matches nothing
-    source: str = ""  # the file or hub it stands in
+    source: str = ""  # its file, or the address of its hub
 
     @property
     def said(self) -> str:
-        """How it is quoted in a reason."""
+        """The rule's reason, or a description of the rule."""
         named = ", ".join(
             f"{key} = {value!r}" for key in ("tool", "command", "pattern") if (value := getattr(self, key))
         )
@@ -57,7 +57,7 @@ class Rule(NamedTuple):
 
 
 def read(found: object, where: str) -> list[Rule]:
-    """Rules as a settings file holds them; one that cannot be read refuses the file, for it may be a denial."""
+    """Return the rules in a list of tables. Raise HookError if any is invalid: it may be a denial."""
     if found is None:
         return []
     if not isinstance(found, list):
@@ -66,7 +66,7 @@ def read(found: object, where: str) -> list[Rule]:
 
 
 def of_settings(settings: Mapping[str, Any], where: str) -> list[Rule]:
-    """The rules in a whole settings file."""
+    """Return the rules in the settings."""
     approvals = settings.get("approvals", {})
     if not isinstance(approvals, dict):
         raise HookError(f"{where}: approvals is not a table", "write rules below [[approvals.rules]]")
@@ -79,7 +79,7 @@ def _rule(found: Any, where: str, source: str) -> Rule:
     for key, value in found.items():
         if key != "expires" and (key not in _TEXTS or not isinstance(value, str)):
             raise HookError(
-                f"{where}: {key} = {value!r} is no part of a rule",
+                f"{where}: {key} = {value!r} is not a field of a rule",
                 f"use {', '.join(_TEXTS)}, which are strings, and expires, a date",
             )
     if found.get("answer") not in ANSWERS:
@@ -94,7 +94,7 @@ def _rule(found: Any, where: str, source: str) -> Rule:
 
 
 def _moment(given: Any, where: str) -> float:
-    """When a rule is over. A day alone is over at its end; a time without a zone is this machine's."""
+    """Return when a rule expires: a date at its end; a time without a zone is this machine's."""
     try:
         if isinstance(given, str):
             given = date.fromisoformat(given) if len(given) <= _LONGEST_DATE else datetime.fromisoformat(given)
@@ -103,14 +103,14 @@ def _moment(given: Any, where: str) -> float:
         if isinstance(given, datetime):
             return given.timestamp()
         if isinstance(given, (int, float)) and not isinstance(given, bool):
-            return float(given)  # as the hub says it
+            return float(given)  # from the hub
     except (ValueError, OverflowError, OSError):
         pass
-    raise HookError(f"{where}: expires = {given!r} is no date", "write it like 2030-12-31 or 2030-12-31T18:00:00Z")
+    raise HookError(f"{where}: expires = {given!r} is not a date", "write it like 2030-12-31 or 2030-12-31T18:00:00Z")
 
 
 def match(rules: Sequence[Rule], call: Call) -> Rule | None:
-    """The rule that holds for a call, if there is one."""
+    """Return the rule that applies to a call, or None: the first that denies, otherwise the first that matches."""
     limit = bounded_search.Limit()
     now = time.time()
     matching = [rule for rule in rules if (rule.expires is None or now < rule.expires) and _matches(rule, call, limit)]
@@ -122,7 +122,7 @@ def _matches(rule: Rule, call: Call, limit: bounded_search.Limit) -> bool:
         return False
     if rule.agent is not None and not _found(rule, rule.agent, [call.agent], limit):
         return False
-    if rule.directory is not None and not _is_there(rule, rule.directory, call):
+    if rule.directory is not None and not _is_inside(rule, rule.directory, call):
         return False
     if rule.command is None and rule.pattern is None:
         return True
@@ -130,14 +130,14 @@ def _matches(rule: Rule, call: Call, limit: bounded_search.Limit) -> bool:
     return bool(texts) and (rule.pattern is None or _found(rule, rule.pattern, texts, limit))
 
 
-def _is_there(rule: Rule, directory: str, call: Call) -> bool:
-    """Whether a call happens in a directory; to be approved it must both begin and run there."""
+def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
+    """Return whether a call runs in a directory; to be approved, the session must be there, too."""
     where = (places.is_inside(each, os.path.expanduser(directory)) for each in (call.work_dir, call.directory))
     return all(where) if rule.answer == "approve" else any(where)
 
 
 def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_search.Limit) -> bool:
-    """Whether an expression is in one of the texts; if that takes too long, it is unless the rule approves."""
+    """Return whether an expression is found in one of the texts; if the search times out, unless the rule approves."""
     if on_the_spot_in(expression, texts):
         return any(search(PYTHON, expression)(text) for text in texts)
     (found,) = bounded_search.search([(PYTHON, expression, list(texts))], limit)
@@ -145,35 +145,30 @@ def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_sea
 
 
 def _texts(rule: Rule, call: Call) -> Iterator[str]:
-    """What a rule is compared with."""
+    """Yield the texts in which a rule's command and pattern are searched."""
     if call.tool != "Shell":
-        if rule.answer == "approve" and call.path is not None:  # the file that is meant, not what is written into it
+        if rule.answer == "approve" and call.path is not None:  # the path, not the content that is written
             yield from (call.path, os.path.relpath(call.path, os.path.realpath(call.work_dir)))
-        elif rule.answer != "approve" or "file_paths" not in call.tool_input:  # of several files one says too little
+        elif rule.answer != "approve" or "file_paths" not in call.tool_input:  # one match says nothing of other files
             yield from input_texts(call.tool_input)
         return
     line = given_command(call)
-    parsed = _parse(line)
-    if rule.answer == "approve":
-        if parsed is not None and parsed.is_plain:
-            yield line.strip()
-        return
-    yield line
-    yield from parsed.commands if parsed is not None else ()
+    commands, is_plain = _parse(line)
+    if rule.answer != "approve":
+        yield line
+        yield from commands
+    elif is_plain:
+        yield line.strip()
 
 
-class _Parsed(NamedTuple):
-    """The commands of a shell line, each as it is written, and whether the line is one of them and nothing else."""
+def _parse(line: str) -> tuple[list[str], bool]:
+    """Return the commands of a shell line, each as it is written, and whether the line is a single plain command.
 
-    commands: list[str]
-    is_plain: bool
-
-
-def _parse(line: str) -> _Parsed | None:
-    """What a shell makes of a line; None if it cannot be parsed completely."""
+    There are none if the line cannot be parsed completely.
+    """
     tree = shell_lines.parse(line.encode("utf-8", "replace"))
     if tree.has_error:
-        return None
+        return [], False
     commands: list[str] = []
     types: set[str] = set()
     left: list[Node] = [tree]
@@ -185,17 +180,17 @@ def _parse(line: str) -> _Parsed | None:
             if node.children and node.children[0].type == "variable_assignment":
                 commands.append(_without_variables(node))
         left.extend(reversed(node.children))
-    return _Parsed(commands, commands == [line.strip()] and types <= _PLAIN)
+    return commands, commands == [line.strip()] and types <= _PLAIN
 
 
 def _without_variables(command: Node) -> str:
-    """`rm x` of `A=1 rm x`."""
+    """Return `rm x` of `A=1 rm x`."""
     name = command.child_by_field_name("name")
     text = command.text or b""
     return text[name.start_byte - command.start_byte :].decode("utf-8", "replace").strip() if name is not None else ""
 
 
-# What one command with words and strings is made of: no expansion, no redirection, no second command.
+# The nodes of one command with words and strings: no expansion, no redirection, no second command.
 _PLAIN = {
     "program",
     "command",
@@ -211,7 +206,7 @@ _PLAIN = {
 
 
 def managed() -> list[Rule]:
-    """The rules of the administrator of this machine; used only if nobody but root could have written it."""
+    """Return the administrator's rules. Raise HookError if another account than root could have written the file."""
     file = presence.MANAGED
     found = settings(file)
     if found and not private_files.owned_by_root(file):
@@ -220,7 +215,7 @@ def managed() -> list[Rule]:
 
 
 def person() -> list[Rule]:
-    """The person's own rules; believed only if no other account could have written them."""
+    """Return the person's own rules. Raise HookError if another account could have written the file."""
     file = places.settings_file()
     found = settings(file)
     if found and (other := private_files.writable_by_others(file)):
@@ -229,13 +224,13 @@ def person() -> list[Rule]:
 
 
 def settings(file: str) -> dict[str, Any]:
-    """What a file says; nothing without one. A file that cannot be read is an error: it may hold denials."""
+    """Return the settings in a file; none without one. Raise HookError if it is unreadable: it may hold denials."""
     try:
         with open(file, "rb") as stream:
             return tomllib.load(stream)
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise HookError(f"{error.strerror}: {file}", "your rules stand there: make it readable") from None
+        raise HookError(f"{error.strerror}: {file}", "it contains your rules: make it readable") from None
     except (ValueError, RecursionError) as error:
-        raise HookError(f"{file}: {error}", "your rules stand there: correct it, or move it away") from None
+        raise HookError(f"{file}: {error}", "it contains your rules: correct it, or move it away") from None

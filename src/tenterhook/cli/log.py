@@ -112,7 +112,7 @@ def stats(since: str, session: str | None, shadow: bool, as_json: bool) -> None:
     index = opened_index()
     wanted = Wanted(session=session, since=moment_since(since), shadow=shadow)
     budgets = {hook.name: hook.budget_ms for hook in sources.here().catalog.hooks if hook.budget_ms is not None}
-    hooks = statistics.by_hook(index, wanted, budgets)
+    hooks = statistics.by_hook(index.runs(wanted), wanted.since, budgets)
     sessions = index.waiting(wanted)
     if as_json:
         waited = [{"session_id": each, "events": count, "waited_ms": round(took, 1)} for each, count, took in sessions]

@@ -1,4 +1,4 @@
-"""Who asks, and whether they may: cookies, tokens, and which page a request comes from."""
+"""Authentication and authorization: cookies, tokens, CSRF and origin checks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ipaddress
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from fastapi import Request  # noqa: TC002  # dependencies are told apart by their types
+from fastapi import Request  # noqa: TC002  # FastAPI reads the types of dependencies
 from starlette.concurrency import run_in_threadpool
 
 from ..errors import HookError
@@ -22,7 +22,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class AccessRefused(HookError):
-    """A request that is not served; `status` and `code` say so to programs."""
+    """A request that is refused, with an HTTP status and a code for programs."""
 
     def __init__(
         self, status: int, code: str, message: str, remedy: str = "", headers: dict[str, str] | None = None
@@ -34,12 +34,12 @@ class AccessRefused(HookError):
 
 
 class Address(NamedTuple):
-    """Where the hub is: what it listens on, and what people call it."""
+    """The address that the hub listens on, and its public URL."""
 
     host: str
     port: int
     public_url: str
-    is_insecure: bool = False  # told to let people sign in over plain HTTP from other machines
+    is_insecure: bool = False  # people may sign in over plain HTTP from other machines
 
     @property
     def is_tls(self) -> bool:
@@ -51,12 +51,12 @@ class Address(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """What a request may call us."""
+        """The names that a Host header may have."""
         return frozenset((self.host.lower(), urlsplit(self.public_url).hostname or "", *_LOOPBACK))
 
 
 class Hub(NamedTuple):
-    """What every handler needs: `request.app.state.hub`."""
+    """What handlers need: `request.app.state.hub`."""
 
     database: Database
     feed: Feed
@@ -64,9 +64,9 @@ class Hub(NamedTuple):
 
 
 class Principal(NamedTuple):
-    """Who asks: a person, by cookie or token, or an agent."""
+    """Who makes a request: a person, by cookie or token, or an agent."""
 
-    kind: str  # people.PERSON or people.AGENT
+    kind: str  # accounts.PERSON or accounts.AGENT
     name: str
     role: str | None
     token: int | None = None
@@ -90,7 +90,7 @@ def hub_of(request: Request) -> Hub:
 
 
 def caller_of(request: Request) -> Principal | None:
-    """Whoever a request comes from; None if it does not say, or not rightly. Asks the database."""
+    """Return who makes a request; None without valid credentials. Queries the database."""
     hub = hub_of(request)
     given = request.headers.get("authorization")
     if given is not None:
@@ -107,14 +107,20 @@ def caller_of(request: Request) -> Principal | None:
     return None if sign_in is None else Principal(accounts.PERSON, sign_in.person, sign_in.role, sign_in=sign_in)
 
 
-def anybody(request: Request) -> Principal:
-    """A dependency: somebody whom we know."""
+def authenticated(request: Request) -> Principal:
+    """Return who makes a request, or raise AccessRefused."""
     caller = caller_of(request)
     if caller is None:
         raise AccessRefused(
             *(401, "not-signed-in", "this needs a sign-in or a token", "send Authorization: Bearer <token>"),
             headers={"WWW-Authenticate": "Bearer"},
         )
+    return caller
+
+
+def anybody(request: Request) -> Principal:
+    """Return the caller of the API: a dependency."""
+    caller = authenticated(request)
     if caller.sign_in is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
         check_origin(request, needed=True)
         check_csrf(caller.sign_in, request.headers.get("csrf"))
@@ -122,7 +128,7 @@ def anybody(request: Request) -> Principal:
 
 
 def agent(request: Request) -> Principal:
-    """A dependency: an agent, by its token."""
+    """Return the caller of the API, which must be an agent: a dependency."""
     caller = anybody(request)
     if caller.kind != accounts.AGENT:
         raise AccessRefused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
@@ -130,29 +136,33 @@ def agent(request: Request) -> Principal:
 
 
 def person(request: Request) -> Principal:
-    """A dependency: a person. An agent never is one."""
-    caller = anybody(request)
-    if caller.kind != accounts.PERSON:
-        raise not_a_person()
-    return caller
-
-
-def not_a_person() -> AccessRefused:
-    return AccessRefused(
-        403, "people-only", "an agent's token can ask and report, and nothing else", "sign in as a person"
-    )
+    """Return the caller of the API, who must be a person: a dependency."""
+    return required_person(anybody(request))
 
 
 def admin(request: Request) -> Principal:
-    """A dependency: a person who may change rules, people and tokens."""
-    caller = person(request)
+    """Return the caller of the API, who must be an admin: a dependency."""
+    return required_admin(person(request))
+
+
+def required_person(caller: Principal) -> Principal:
+    """Return the caller, or raise AccessRefused if it is an agent."""
+    if caller.kind != accounts.PERSON:
+        raise AccessRefused(
+            403, "people-only", "an agent's token can ask and report, and nothing else", "sign in as a person"
+        )
+    return caller
+
+
+def required_admin(caller: Principal) -> Principal:
+    """Return the caller, or raise AccessRefused unless they may change rules, people and tokens."""
     if not caller.is_admin:
         raise AccessRefused(403, "admins-only", f"{caller.name} is not an admin", "ask an admin to do it")
     return caller
 
 
 def check_origin(request: Request, *, needed: bool) -> None:
-    """Refuse what a page of somebody else sends; `needed`: also what does not say which page sent it."""
+    """Refuse a request from another site's page; `needed`: also one without an origin."""
     origin = request.headers.get("origin")
     if origin is not None:
         own = f"{request.url.scheme}://{request.headers.get('host', '')}"
@@ -161,31 +171,31 @@ def check_origin(request: Request, *, needed: bool) -> None:
         site = request.headers.get("sec-fetch-site")
         is_ours = site in ("same-origin", "none") if site else not needed
     if not is_ours:
-        raise AccessRefused(403, "other-origin", "this comes from another site's page", "use the hub's own page")
+        raise AccessRefused(403, "other-origin", "this request comes from another site", "use the hub's own page")
 
 
 def check_csrf(sign_in: accounts.SignIn, given: str | None) -> None:
-    """Refuse a change that our own page did not make."""
+    """Refuse a change without the CSRF token of the sign-in."""
     if not hmac.compare_digest(sign_in.csrf.encode(), (given or "").encode("utf-8", "replace")):
-        raise AccessRefused(403, "no-csrf", "the page's own mark is missing", "reload the page and try again")
+        raise AccessRefused(403, "no-csrf", "CSRF token missing or wrong", "reload the page and try again")
 
 
 def check_sign_in(request: Request) -> None:
-    """Refuse a sign-in that somebody could listen to, or that another site's page sends."""
+    """Refuse a sign-in over plain HTTP from another machine, or from another site's page."""
     address = hub_of(request).address
     check_origin(request, needed=False)
     if not (address.is_tls or address.is_insecure or is_loopback(client_of(request))):
         raise AccessRefused(
-            *(403, "no-tls", "without TLS nobody signs in from another machine"),
-            "put a reverse proxy with TLS before the hub and name it with --public-url, or start it with --insecure",
+            *(403, "no-tls", "signing in from another machine needs TLS"),
+            "use a reverse proxy with TLS and name it with --public-url, or start the hub with --insecure",
         )
 
 
 def client_of(request: Request) -> str:
-    """The address that a request comes from."""
+    """Return the address that a request comes from."""
     return request.client.host if request.client else ""
 
 
 async def still_here(request: Request) -> bool:
-    """Whether who has opened a long connection may still have it."""
+    """Return whether the credentials of a long-lived request are still valid."""
     return await run_in_threadpool(caller_of, request) is not None

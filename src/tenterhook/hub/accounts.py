@@ -1,4 +1,4 @@
-"""People, their passwords, tokens and sign-ins. Of every secret only a hash is kept."""
+"""People, their passwords, tokens and sign-ins. Of every secret only a hash is stored."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LINK_LASTS = 600.0
 _FREE_TRIES = 5
 _LONGEST_PAUSE = 300.0
 _ATTEMPTS_KEPT = 86400.0
-_LONGEST_QUEUE = 2.0  # seconds that a sign-in waits for others, and keeps a thread from agents
-_SEEN_EVERY = 60.0  # seconds between two notes that a token was used
-_HASHING = threading.BoundedSemaphore(2)  # each takes 64 MB, whoever may be knocking
+_HASHING_TIMEOUT = 2.0  # seconds that a sign-in waits for others, in a thread that agents need
+_LAST_USED_EVERY = 60.0  # seconds between two updates of a token's `last_used`
+_HASHING = threading.BoundedSemaphore(2)  # each takes 64 MB
 
 
 class SignIn(NamedTuple):
-    """A person who has signed in, with what the page must send back with each change."""
+    """A sign-in of a person, with the CSRF token that the page must send with each change."""
 
     cookie: str
     csrf: str
@@ -44,15 +44,15 @@ class SignIn(NamedTuple):
 
 
 class SlowDown(HookError):
-    """Too many wrong tries; `seconds` to wait before the next is looked at."""
+    """Too many failed sign-ins; the next is refused for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__("too many tries", f"wait {seconds:.0f} s")
+        super().__init__("too many attempts", f"wait {seconds:.0f} s")
         self.seconds = seconds
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret that nobody could guess."""
+    """Return the hash of a random secret, as it is stored."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
@@ -64,12 +64,12 @@ def _hasher() -> PasswordHasher:
 
 
 @cache
-def _nobodys_hash() -> str:
+def _random_hash() -> str:
     return _hasher().hash(secrets.token_hex())
 
 
 def hashed(password: str) -> str:
-    """A password as it is kept."""
+    """Return the hash of a password; raise HookError if it is too short or too long."""
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise HookError(
             f"the password has {len(password)} characters", f"use {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} of them"
@@ -83,14 +83,14 @@ def _bytes(password: str) -> bytes:
 
 
 def _is_right(password: str, kept: str | None) -> bool:
-    """Whether a password is the one that is kept; takes as long if there is none."""
+    """Return whether a password matches its hash; without one, False after the same time."""
     from argon2.exceptions import VerificationError
 
-    nobodys = _nobodys_hash()
-    if not _HASHING.acquire(timeout=_LONGEST_QUEUE):
-        raise SlowDown(_LONGEST_QUEUE)
+    random = _random_hash()
+    if not _HASHING.acquire(timeout=_HASHING_TIMEOUT):
+        raise SlowDown(_HASHING_TIMEOUT)
     try:
-        return _hasher().verify(kept or nobodys, _bytes(password)) and kept is not None
+        return _hasher().verify(kept or random, _bytes(password)) and kept is not None
     except VerificationError:
         return False
     finally:
@@ -109,7 +109,7 @@ def found(connection: Connection, name: str) -> Row | None:
 
 
 def add(connection: Connection, name: str, role: str, password_hash: str | None) -> None:
-    """Add a person, or one who was here before."""
+    """Add a person, also one who was removed before."""
     if not re.match(NAME, name) or role not in ROLES:
         raise HookError(f"{name!r} cannot be a person's name", "use letters, digits and . _ @ + -, at most 64")
     connection.take_turns(PEOPLE_TURN)
@@ -124,7 +124,7 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None)
 
 
 def add_unless_there(connection: Connection, name: str, role: str) -> None:
-    """Add a person without a password; several hubs may do so at the same time."""
+    """Add a person without a password, unless there is one; several hubs may do so at the same time."""
     added = connection.run(
         "insert into people (name, role, created, disabled) values (?, ?, ?, 0) on conflict (name)"
         " do update set role = excluded.role, disabled = 0 where people.disabled = 1",
@@ -135,12 +135,12 @@ def add_unless_there(connection: Connection, name: str, role: str) -> None:
 
 
 def remove(connection: Connection, name: str) -> None:
-    """Send a person away: no sign-in and no token of theirs counts any more. What they answered stays theirs."""
+    """Remove a person: their sign-ins and tokens are revoked. Their answers stay."""
     connection.take_turns(PEOPLE_TURN)
     person = _existing(connection, name)
     admins = [each for each in listed(connection) if each["role"] == ADMIN]
     if person["role"] == ADMIN and len(admins) == 1:
-        raise HookError(f"{name} is the only admin", "make somebody else admin first")
+        raise HookError(f"{name} is the only admin", "add another admin first")
     connection.run("update people set disabled = 1, password_hash = null where name = ?", name)
     connection.run("update tokens set revoked = ? where person = ? and revoked is null", time.time(), name)
     _sign_out_everywhere(connection, name)
@@ -148,7 +148,7 @@ def remove(connection: Connection, name: str) -> None:
 
 
 def set_password(connection: Connection, name: str, password_hash: str) -> None:
-    """Give a person a new password; who is signed in by the old one no longer is."""
+    """Set a person's password, and end their sign-ins."""
     _existing(connection, name)
     connection.run("update people set password_hash = ? where name = ?", password_hash, name)
     _sign_out_everywhere(connection, name)
@@ -174,15 +174,12 @@ def tokens(connection: Connection) -> list[Row]:
 
 
 def new_token(connection: Connection, name: str, kind: str, person: str | None = None) -> tuple[int, str]:
-    """A token's number, and the token itself, which is never shown again."""
+    """Create a token; return its number, and the token itself, which is not stored."""
     connection.take_turns(PEOPLE_TURN)
     if kind == PERSON:
         _existing(connection, person or "")
     if name in _token_names(connection, kind, person):
-        raise HookError(
-            f"there is a token {name} already",
-            "choose another name, or revoke that one first",
-        )
+        raise HookError(f"there is a token {name} already", "choose another name, or revoke that one first")
     secret = f"th_{kind}_{secrets.token_urlsafe(32)}"
     row = connection.one(
         "insert into tokens (name, kind, person, hash, created) values (?, ?, ?, ?, ?) returning id",
@@ -194,20 +191,20 @@ def new_token(connection: Connection, name: str, kind: str, person: str | None =
 
 
 def free_name(connection: Connection, name: str, kind: str, person: str | None = None) -> str:
-    """A name for a token that is made in this transaction: this one, or with a number where there is one already."""
+    """Return an unused name for a token that is created in this transaction: this one, or with a number."""
     connection.take_turns(PEOPLE_TURN)
     taken = _token_names(connection, kind, person)
     return next(each for each in (name, *(f"{name} ({n})" for n in range(2, len(taken) + 3))) if each not in taken)
 
 
 def _token_names(connection: Connection, kind: str, person: str | None) -> set[str]:
-    """How the tokens are called that count, for agents or of one person."""
+    """Return the names of the valid tokens, for agents or of one person."""
     whose = person if kind == PERSON else None
     return {each["name"] for each in tokens(connection) if (each["kind"], each["person"]) == (kind, whose)}
 
 
 def revoke(connection: Connection, number: int) -> bool:
-    """Make a token worthless; whether there was such a one."""
+    """Revoke a token; return False if there is none with this number."""
     row = connection.one(
         "update tokens set revoked = ? where id = ? and revoked is null returning name", time.time(), number
     )
@@ -217,7 +214,7 @@ def revoke(connection: Connection, number: int) -> bool:
 
 
 def by_token(connection: Connection, secret: str) -> Row | None:
-    """Whose token this is: id, name, kind, and for a person's their name and role."""
+    """Return a token's id, name, kind and last use, and for a person's their name and role; None if it is invalid."""
     row = connection.one(
         "select tokens.id, tokens.name, kind, person, role, last_used, disabled from tokens"
         " left join people on people.name = tokens.person where hash = ? and revoked is null",
@@ -227,9 +224,9 @@ def by_token(connection: Connection, secret: str) -> Row | None:
 
 
 def note_use(database: Database, token: Row) -> None:
-    """Remember when a token was last used, roughly."""
+    """Store when a token was last used, at most once a minute."""
     now = time.time()
-    if now - (token["last_used"] or 0.0) > _SEEN_EVERY:
+    if now - (token["last_used"] or 0.0) > _LAST_USED_EVERY:
         database.write(
             lambda connection: connection.run("update tokens set last_used = ? where id = ?", now, token["id"]),
             lasting=False,
@@ -246,26 +243,29 @@ def by_cookie(connection: Connection, cookie: str) -> SignIn | None:
 
 
 def sign_in(database: Database, name: str, password: str, address: str) -> SignIn | None:
-    """Sign a person in by their password. A try is counted before it is looked at, so that many at once are too."""
+    """Sign a person in; None if the name or password is wrong, SlowDown is raised after too many attempts.
+
+    An attempt is counted before the password is checked, so that simultaneous ones are counted, too.
+    """
     keys = (f"name {digest(name)}", f"address {digest(address)}")  # a name may be of any length
-    database.read(lambda connection: _check(connection, keys))  # whoever knocks on does not keep writers busy
+    database.read(lambda connection: _check(connection, keys))  # repeated attempts do not block writers
     database.write(lambda connection: _count(connection, keys))
     person = database.read(lambda connection: found(connection, name))
     if not _is_right(password, person["password_hash"] if person else None):
         return None
 
-    def welcome(connection: Connection) -> SignIn | None:
+    def succeed(connection: Connection) -> SignIn | None:
         if found(connection, name) is None:
             return None
         for key in keys:
             connection.run("delete from attempts where who = ?", key)
         return _signed_in(connection, name)
 
-    return database.write(welcome)
+    return database.write(succeed)
 
 
 def _check(connection: Connection, keys: tuple[str, ...]) -> None:
-    """Refuse a try that comes too soon after too many wrong ones."""
+    """Raise SlowDown during the pause after too many failed attempts."""
     now = time.time()
     for key in keys:
         kept = connection.one("select next from attempts where who = ?", key)
@@ -274,7 +274,7 @@ def _check(connection: Connection, keys: tuple[str, ...]) -> None:
 
 
 def _count(connection: Connection, keys: tuple[str, ...]) -> None:
-    """Count a try, unless there were too many lately: then nothing is counted, and it is said how long to wait."""
+    """Count an attempt, or raise SlowDown if there were too many."""
     now = time.time()
     connection.run("delete from attempts where next < ?", now - _ATTEMPTS_KEPT)
     for key in sorted(keys):
@@ -309,7 +309,7 @@ def sign_out(connection: Connection, cookie: str) -> None:
 
 
 def new_link(connection: Connection, name: str) -> str:
-    """A secret that signs a person in once."""
+    """Return the secret of a link that signs a person in once."""
     now = time.time()
     secret = secrets.token_urlsafe(32)
     connection.run("delete from links where expires < ?", now)
@@ -321,7 +321,7 @@ def new_link(connection: Connection, name: str) -> str:
 
 
 def enter(connection: Connection, secret: str) -> SignIn | None:
-    """Sign somebody in by a one-time link, which is worthless from then on."""
+    """Sign a person in by a one-time link; None if it was used or has expired."""
     now = time.time()
     row = connection.one(
         "update links set used = ? where hash = ? and used is null and expires > ? returning person",

@@ -1,10 +1,9 @@
-"""`/api/v1`: what agents ask and report, and what people see and answer."""
+"""`/api/v1`: requests and records of agents, the inbox and answers of people."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,14 +28,14 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class PlainJSON(JSONResponse):
-    """JSON in ASCII: a file name that is no UTF-8 has no other form."""
+    """JSON in ASCII: a file name that is not UTF-8 cannot be sent otherwise."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors that an address may answer with, for its description."""
+    """Return the errors of an endpoint, for its OpenAPI description."""
     return {status: {"model": schemas.Failure} for status in (400, *statuses, 413, 421, 422, 503)}
 
 
@@ -45,8 +44,8 @@ router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 @router.get("/health", response_model=schemas.Health, tags=["everybody"], responses=failures())
 def health(hub: Here) -> dict[str, Any]:
-    """Whether the hub and its database are there."""
-    hub.database.read(lambda connection: connection.one("select 1 as here"))
+    """Check that the hub and its database are available."""
+    hub.database.read(lambda connection: connection.one("select 1 as available"))
     return {"schema": migrations.VERSION, "version": __version__, "database": hub.database.kind}
 
 
@@ -58,23 +57,18 @@ def health(hub: Here) -> dict[str, Any]:
     response_model=schemas.Request,
     status_code=201,
     tags=["agents"],
-    responses={200: {"model": schemas.Request, "description": "it was there already"}, **failures(401, 403, 409)},
+    responses={200: {"model": schemas.Request, "description": "it was already open"}, **failures(401, 403, 409)},
 )
 def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
-    """Ask whether a call may run."""
+    """Open a request for the approval of a call."""
     token = caller.token or 0
     try:
-        row, is_new = hub.database.write(lambda connection: inbox.open_request(connection, token, _asked(given)))
+        row, is_new = hub.database.write(lambda connection: inbox.open_request(connection, token, given))
     except inbox.IdTaken as error:
         raise AccessRefused(409, "id-taken", error.message, error.remedy) from None
     except inbox.WrongHash as error:
         raise AccessRefused(422, "wrong-hash", error.message, error.remedy) from None
     return PlainJSON(shown(row), 201 if is_new else 200)
-
-
-def _asked(given: schemas.RequestGiven) -> inbox.Asked:
-    fields = {name: getattr(given, name) for name in type(given).model_fields}
-    return inbox.Asked(session=fields.pop("session_id"), **fields)
 
 
 @router.get(
@@ -87,12 +81,12 @@ async def wait_for_answer(
     hub: Here,
     wait: Annotated[float, Query(ge=0, le=inbox.LONGEST_WAIT)] = 25.0,
 ) -> dict[str, Any]:
-    """Wait for the answer; each call tells that the asker is still there."""
+    """Wait for the answer; each call keeps the request open."""
     token = caller.token or 0
     with hub.feed.watching(request_id) as changed:
         row = await _renewed(hub, request_id, token, wait)
         if row["state"] == inbox.OPEN and wait:
-            if await _is_gone(request, changed, wait):
+            if await _has_disconnected(request, changed, wait):
                 row = await _renewed(hub, request_id, token, 0)
             else:
                 row = await run_in_threadpool(
@@ -108,16 +102,16 @@ async def _renewed(hub: Hub, request_id: str, token: int, seconds: float) -> Row
     return _existing(await run_in_threadpool(hub.database.write, renew, lasting=False))
 
 
-async def _is_gone(request: Request, changed: asyncio.Event, seconds: float) -> bool:
-    """Wait for a change, or for the asker to hang up: whether that came first."""
-    waiting, leaving = asyncio.ensure_future(changed.wait()), asyncio.ensure_future(_hung_up(request))
-    done, left = await asyncio.wait((waiting, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    for each in left:
+async def _has_disconnected(request: Request, changed: asyncio.Event, seconds: float) -> bool:
+    """Wait for a change; return True if the client disconnects before."""
+    waiting, leaving = asyncio.ensure_future(changed.wait()), asyncio.ensure_future(_disconnected(request))
+    done, pending = await asyncio.wait((waiting, leaving), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for each in pending:
         each.cancel()
     return leaving in done and waiting not in done
 
 
-async def _hung_up(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -129,7 +123,7 @@ async def _hung_up(request: Request) -> None:
     responses=failures(401, 403, 404),
 )
 def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: Here) -> PlainJSON:
-    """Take a request back; if a person was quicker, their answer is what counts."""
+    """Withdraw a request; if a person has already answered it, the answer stands."""
     token = caller.token or 0
     row = hub.database.write(lambda connection: inbox.withdraw(connection, request_id, token, given.by, given.approved))
     return PlainJSON(shown(_existing(row)))
@@ -137,10 +131,9 @@ def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: 
 
 @router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=failures(401, 403))
 def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
-    """Deliver lines of a journal, in order; what is known already is not taken again."""
-    delivered = [records.Delivered(each.segment, each.line, each.record) for each in given.records]
+    """Upload lines of a journal, in order; those that are known are ignored."""
     token = caller.token or 0
-    taken, known = hub.database.write(lambda connection: records.take_in(connection, token, given.machine, delivered))
+    taken, known = hub.database.write(lambda connection: records.take_in(connection, token, given))
     return schemas.Taken(taken=taken, known=known)
 
 
@@ -148,10 +141,10 @@ def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Ta
     "/rules",
     response_model=schemas.Rules,
     tags=["agents", "people"],
-    responses={304: {"description": "they are as they were"}, **failures(401, 403)},
+    responses={304: {"description": "not modified"}, **failures(401, 403)},
 )
 def list_rules(_: Anybody, hub: Here, response: Response, if_none_match: Annotated[str | None, Header()] = None) -> Any:
-    """The rules for every agent that has joined."""
+    """List the rules for every agent that has joined."""
     found = hub.database.read(rules.listed)
     tag = f'"{rules.version(found)}"'
     if if_none_match == tag:
@@ -167,7 +160,7 @@ def list_rules(_: Anybody, hub: Here, response: Response, if_none_match: Annotat
 def list_inbox(
     _: Person, hub: Here, state: Annotated[str, Query(pattern="^(open|answered)$")] = "open", limit: Limit = 200
 ) -> PlainJSON:
-    """What waits for an answer, oldest first; or what has ended, newest first."""
+    """List open requests, oldest first, or ended ones, newest first."""
     rows = hub.database.read(lambda connection: inbox.listed(connection, state, limit))
     return PlainJSON({"requests": [shown(row) for row in rows]})
 
@@ -176,12 +169,12 @@ def list_inbox(
     "/requests/{request_id}", response_model=schemas.RequestTold, tags=["people"], responses=failures(401, 403, 404)
 )
 def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
-    """A request, and every answer that was tried."""
+    """Show a request, and every answer that was given, also those that came too late."""
 
-    def look(connection: Connection) -> tuple[Row | None, list[Row]]:
+    def read(connection: Connection) -> tuple[Row | None, list[Row]]:
         return inbox.found(connection, request_id), inbox.answers_to(connection, request_id)
 
-    row, answers = hub.database.read(look)
+    row, answers = hub.database.read(read)
     tried = [{**each, "approved": bool(each["approved"])} for each in answers]
     return PlainJSON({**shown(_existing(row)), "answers": tried})
 
@@ -191,7 +184,7 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
     response_model=schemas.AnswerTaken,
     tags=["people"],
     responses={
-        409: {"model": schemas.AnswerTaken, "description": "somebody was quicker, or it is another request by now"},
+        409: {"model": schemas.AnswerTaken, "description": "already answered, or the request has changed"},
         **failures(401, 403, 404),
     },
 )
@@ -203,7 +196,7 @@ def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: He
     )
     if caller.kind != accounts.PERSON:
         hub.database.write(lambda connection: inbox.record_answer(connection, answered, inbox.REFUSED))
-        raise access.not_a_person()
+    access.required_person(caller)
     became, row = hub.database.write(lambda connection: inbox.answer(connection, answered))
     request = shown(_existing(row))
     if became == inbox.WON:
@@ -214,7 +207,7 @@ def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: He
 
 @router.get("/sessions", response_model=schemas.Sessions, tags=["people"], responses=failures(401, 403))
 def list_sessions(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
-    """Sessions that records have come from, the latest first."""
+    """List the sessions that have records, the latest first."""
     return {"sessions": hub.database.read(lambda connection: records.sessions(connection, limit))}
 
 
@@ -232,7 +225,7 @@ def show_timeline(
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Limit = 500,
 ) -> PlainJSON:
-    """A session's records: events, hooks, decisions, durations."""
+    """List a session's records: events, hooks, decisions, durations."""
     found = hub.database.read(lambda connection: records.timeline(connection, machine, session, after, limit))
     return PlainJSON({"records": found})
 
@@ -241,20 +234,15 @@ def show_timeline(
 def list_hooks(
     _: Person, hub: Here, since: Annotated[str, Query(pattern="^[0-9]{1,4}[smhdw]$")] = "7d"
 ) -> dict[str, Any]:
-    """How hooks have been doing: figures, and series for plots."""
-    found = hub.database.read(lambda connection: records.hooks(connection, moment_since(since)))
+    """Show statistics of hooks, and time series for plots."""
+    begin = time.time() - int(since[:-1]) * _UNITS[since[-1]]
+    found = hub.database.read(lambda connection: records.hooks(connection, begin))
     hooks = [{**each._asdict(), "series": found.series[each.hook, each.source]} for each in found.hooks]
     return {"since": found.since, "until": found.until, "hooks": hooks, "total": found.total}
 
 
-def moment_since(text: str) -> float:
-    """`7d` as a moment; 7 days if it cannot be read."""
-    found = re.fullmatch(r"(\d{1,4})([smhdw])", text, re.ASCII)
-    return time.time() - (int(found[1]) * _UNITS[found[2]] if found else 7 * 86400)
-
-
 def shown(row: Row) -> dict[str, Any]:
-    """A request as it goes over the wire: the shape `shapes.Request`."""
+    """Return a request as the schema `schemas.Request`."""
     same = ("id", "state", "tool_name", "hash", "action", "why", "machine", "agent", "work_dir", "opened", "expires")
     withdrawn = None
     if row["state"] == inbox.WITHDRAWN:
@@ -282,5 +270,5 @@ def _yes_or_no(kept: int | None) -> bool | None:
 
 def _existing(row: Row | None) -> Row:
     if row is None:
-        raise AccessRefused(404, "no-such-request", "there is no such request", "look at the inbox for those that wait")
+        raise AccessRefused(404, "no-such-request", "there is no such request", "the inbox lists the open ones")
     return row

@@ -1,4 +1,4 @@
-"""The hub as a service: a server that runs in the background, from `hub start` to `hub stop`."""
+"""The hub as a background service, from `hub start` to `hub stop`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPTIONS = ("listen", "database", "public_url", "insecure", "keep_days")
 
 
 def main(fixed: dict[str, str]) -> None:
-    """Be the hub, unless another process is."""
+    """Run the hub, unless another process does."""
     places.FIXED.update(fixed)
     SERVICE.become(_run)
 

@@ -1,4 +1,4 @@
-"""What is live: a table of numbered changes, and how whoever waits for one is woken without holding a thread."""
+"""The change feed: a table of numbered changes, and wake-ups of coroutines that wait for one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from .database import Connection, Database
 
 REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS = "request", "record", "rules", "people", "webhooks"
-KINDS = (REQUEST, RECORD, RULES, PEOPLE, WEBHOOKS)
-OPENED = "open"  # what an agent that waits knows: it has opened the request itself
+OPENED = "open"  # the agent that waits has opened the request itself: it is not woken
 _CHANNEL = "tenterhook"
 _KEPT = 3600.0  # seconds
-_RECENT = 2000  # changes that are at hand without asking the database
-_LOOK = 1.0  # seconds after which the database is looked at, even if nobody has called
-_AGAIN = 0.5  # seconds before a lost connection is made anew
-_LATER = 0.05  # seconds by which agents that wait for their answer hear of it before everybody who listens
+_RECENT = 2000  # changes that are kept in memory
+_POLL = 1.0  # seconds after which the database is queried without a notification
+_RECONNECT = 0.5  # seconds before a lost connection is opened again
+_DELAY = 0.05  # seconds by which agents that wait for their answer are woken before the streams
 
 
 class Change(NamedTuple):
-    """Something that happened: to what, and what became of it."""
+    """A change: what kind of thing, which one, and its new state."""
 
     number: int
     kind: str
@@ -39,8 +38,8 @@ class Change(NamedTuple):
 
 
 def add(connection: Connection, kind: str, about: str, what: str) -> None:
-    """Write a change down, as the last thing in its transaction; whoever waits is woken when that is done."""
-    connection.take_turns(CHANGES_TURN)  # so that numbers are seen in order
+    """Store a change, at the end of its transaction; those who wait are woken once it is committed."""
+    connection.take_turns(CHANGES_TURN)  # numbers become visible in order
     row = connection.one(
         "insert into changes (kind, about, what, time) values (?, ?, ?, ?) returning number",
         *(kind, about, what, time.time()),
@@ -52,7 +51,7 @@ def add(connection: Connection, kind: str, about: str, what: str) -> None:
 
 
 def after(connection: Connection, number: int) -> list[Change]:
-    """The changes since a number, oldest first."""
+    """Return the changes after a number, oldest first."""
     rows = connection.all(
         "select number, kind, about, what from changes where number > ? order by number limit ?", number, _RECENT
     )
@@ -60,20 +59,20 @@ def after(connection: Connection, number: int) -> list[Change]:
 
 
 def newest(connection: Connection) -> int:
-    """The number of the last change there was."""
+    """Return the number of the last change; 0 if there is none."""
     row = connection.one("select max(number) as number from changes")
     return row["number"] or 0 if row else 0
 
 
 def forget_old(connection: Connection) -> None:
-    """Drop changes that nobody will ask for any more; the last one stays, so that numbers are known to go on."""
+    """Delete old changes; the last one stays, so that numbers continue after it."""
     connection.run(
         "delete from changes where time < ? and number < (select max(number) from changes)", time.time() - _KEPT
     )
 
 
 class Feed:
-    """Follows the changes for everybody in this process who waits."""
+    """Follows the changes for all that wait in this process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -81,36 +80,32 @@ class Feed:
         self.is_closed = False
         self._recent: deque[Change] = deque(maxlen=_RECENT)
         self._waiting: dict[str, set[asyncio.Event]] = {}
-        self._call = asyncio.Event()
+        self._notified = asyncio.Event()
         self._news = asyncio.Event()
         self._waking: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Begin to follow, from now on."""
+        """Follow the changes from now on."""
         loop = asyncio.get_running_loop()
         self.last = await run_in_threadpool(self._database.read, newest)
-
-        def told() -> None:
-            loop.call_soon_threadsafe(self._call.set)
-
-        self._database.told = told
+        self._database.told = lambda: loop.call_soon_threadsafe(self._notified.set)
         self._tasks = [asyncio.create_task(self._follow())]
         if isinstance(self._database, PostgreSQL):
             self._tasks.append(asyncio.create_task(self._listen(self._database.address)))
 
     async def _follow(self) -> None:
         while True:
-            self._call.clear()
+            self._notified.clear()
             try:
                 found = await self._since(self.last)
             except DatabaseAway:
-                continue  # it has waited long enough
+                continue  # the read has already waited
             self._take(found)
             if len(found) == _RECENT:
                 continue
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._call.wait(), _LOOK)
+                await asyncio.wait_for(self._notified.wait(), _POLL)
 
     async def _since(self, number: int) -> list[Change]:
         return await run_in_threadpool(self._database.read, lambda connection: after(connection, number))
@@ -125,7 +120,7 @@ class Feed:
             for event in self._waiting.get(change.about, ()) if is_news else ():
                 event.set()
         if self._waking is None:
-            self._waking = asyncio.get_running_loop().call_later(_LATER, self._wake)
+            self._waking = asyncio.get_running_loop().call_later(_DELAY, self._wake)
 
     def _wake(self) -> None:
         self._waking = None
@@ -133,29 +128,29 @@ class Feed:
         self._news = asyncio.Event()
 
     async def _listen(self, address: str) -> None:
-        """Be called by PostgreSQL whenever any hub has changed something; again, after each interruption."""
+        """Listen to PostgreSQL's notifications of changes by any hub; reconnects after each interruption."""
         import psycopg
 
-        is_known = False  # that it is away: said once
+        is_logged = False  # once for each interruption
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
                     address, autocommit=True, connect_timeout=5, application_name="tenterhook"
                 ) as connection:
                     await connection.execute(f"listen {_CHANNEL}")
-                    is_known = False
-                    self._call.set()  # what came while nobody listened
+                    is_logged = False
+                    self._notified.set()  # there may have been changes before
                     async for _ in connection.notifies():
-                        self._call.set()
+                        self._notified.set()
             except psycopg.Error as error:
-                if not is_known:
-                    logging.getLogger("tenterhook.hub").warning("PostgreSQL is away: %s", str(error).strip())
-                is_known = True
-            await asyncio.sleep(_AGAIN)
+                if not is_logged:
+                    logging.getLogger("tenterhook.hub").warning("PostgreSQL is unavailable: %s", str(error).strip())
+                is_logged = True
+            await asyncio.sleep(_RECONNECT)
 
     @contextlib.contextmanager
     def watching(self, request: str) -> Iterator[asyncio.Event]:
-        """An event that is set when something happens to a request."""
+        """Provide an event that is set when a request changes."""
         event = asyncio.Event()
         self._waiting.setdefault(request, set()).add(event)
         if self.is_closed:
@@ -169,7 +164,7 @@ class Feed:
                 del self._waiting[request]
 
     async def next(self, number: int, seconds: float) -> list[Change]:
-        """The changes since a number; waits for the first of them, but not longer than this."""
+        """Return the changes after a number; waits for the first one, at most so many seconds."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while number >= self.last and not self.is_closed:
@@ -181,7 +176,7 @@ class Feed:
         return await self._since(number)
 
     def close(self) -> None:
-        """Send everybody home who waits."""
+        """Wake all that wait, for the last time."""
         self.is_closed = True
         for events in self._waiting.values():
             for event in events:
@@ -189,16 +184,12 @@ class Feed:
         self._wake()
 
     async def stop(self) -> None:
-        """Follow no longer."""
-        self._database.told = _nothing
-        for _ in range(5):  # a connection that is just failing may swallow it
+        """Stop following."""
+        self._database.told = lambda: None
+        for _ in range(5):  # a connection that is failing may suppress the cancellation
             pending = [task for task in self._tasks if not task.done()]
             if not pending:
                 return
             for task in pending:
                 task.cancel()
             await asyncio.wait(pending, timeout=1.0)
-
-
-def _nothing() -> None:
-    """Nobody is there to be told."""

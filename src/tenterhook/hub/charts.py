@@ -1,4 +1,4 @@
-"""Small plots as SVG, each with its text alternative; the colours are the style sheet's."""
+"""Small plots as SVG, each with a text alternative; the style sheet has the colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH, _HEIGHT, _TOP, _FOOT = 320, 110, 16, 16
 
 
 def curves(title: str, series: Mapping[str, Points], said: Callable[[float], str]) -> Markup:
-    """Values over time, a line each; a gap where nothing happened."""
+    """Return a line chart of several series; a value that is None is a gap."""
     values = [value for points in series.values() for _, value in points if value is not None]
     most = max(values, default=0.0)
     drawn = [
@@ -29,7 +29,7 @@ def curves(title: str, series: Mapping[str, Points], said: Callable[[float], str
 
 
 def bars(title: str, points: Points, said: Callable[[float], str]) -> Markup:
-    """How often something happened, a bar for each stretch of time."""
+    """Return a bar chart of counts over time."""
     most = max((value or 0 for _, value in points), default=0)
     step = _WIDTH / max(len(points), 1)
     drawn = [
@@ -40,12 +40,12 @@ def bars(title: str, points: Points, said: Callable[[float], str]) -> Markup:
         if value
     ]
     total = sum(value or 0 for _, value in points)
-    alternative = f"{said(total)} in all, {said(most)} at most at a time" if total else "none"
+    alternative = f"{said(total)} in total, at most {said(most)} in one interval" if total else "none"
     return _plot(title, alternative, drawn, points, said(most) if total else "")
 
 
 def spark(title: str, points: Points, said: Callable[[float], str]) -> Markup:
-    """Values over time, as small as a word."""
+    """Return a sparkline."""
     most = max((value for _, value in points if value is not None), default=0.0)
     return Markup(
         '<svg class="plot spark" role="img" aria-label="{}" viewBox="0 0 {} {}" preserveAspectRatio="none">'
@@ -83,7 +83,7 @@ def _path(points: Points, most: float) -> str:
         if value is not None:
             path.append(f"{'L' if is_drawing else 'M'}{number * step:.1f} {_y(value, most):.1f}")
             if not is_drawing:
-                path.append("h.1")  # a point by itself is seen, too
+                path.append("h.1")  # makes a single point visible
         is_drawing = value is not None
     return "".join(path)
 

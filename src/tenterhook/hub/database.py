@@ -1,7 +1,7 @@
-"""Where the hub keeps things: SQLite beside the process, or PostgreSQL for several of them, behind one interface.
+"""The hub's database: SQLite, or PostgreSQL for several hubs, behind one interface.
 
-SQL is written once, with `?` for each value. A piece of work gets a connection inside a transaction; it may be run
-again if the server went away in the middle, so it does nothing but ask and change the database.
+SQL is written once, with `?` for each value. `write` and `read` call a function with a connection inside a
+transaction; it may be called again if the connection was lost, so it must have no other effect than on the database.
 """
 
 from __future__ import annotations
@@ -26,55 +26,55 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Row = dict[str, Any]
 
-_PATIENCE = 10.0  # seconds that a request waits for a database server that is away
-_FIRST_PATIENCE = 5.0  # the same when the hub starts
+_RETRY_TIMEOUT = 10.0  # seconds that a request waits for an unavailable database server
+_START_TIMEOUT = 5.0  # the same when the hub starts
 _PAUSE = 0.1
-_CONNECTIONS = 16
+_MAX_CONNECTIONS = 16
 
-# what one transaction does after the other; whoever takes several takes them in this order
+# keys of advisory locks; a transaction that takes several takes them in this order
 MIGRATING_TURN, PEOPLE_TURN, CHANGES_TURN = 0x74656E74, 0x74656E76, 0x74656E75  # "tent" and after
 
 
 class DatabaseAway(HookError):
-    """The database server cannot be reached."""
+    """The database server is unavailable."""
 
     def __init__(self) -> None:
-        super().__init__("the hub's database is away", "try again in a moment")
+        super().__init__("the hub's database is unavailable", "try again in a moment")
 
 
 class Connection(Protocol):
     """A transaction."""
 
     kind: str
-    changed: bool  # whether somebody has to be told, once it is done
+    changed: bool  # whether `Database.told` is called once it is committed
 
     def all(self, query: str, *values: Any) -> list[Row]:
-        """Every row of an answer."""
+        """Return every row."""
 
     def one(self, query: str, *values: Any) -> Row | None:
-        """The first row of an answer."""
+        """Return the first row, or None."""
 
     def run(self, query: str, *values: Any) -> int:
-        """Run a statement; how many rows it changed."""
+        """Run a statement; return how many rows it changed."""
 
     def take_turns(self, turn: int) -> None:
-        """Wait until no other transaction that takes this turn is under way, and see what those before have done."""
+        """Take a lock until the end of the transaction; what earlier holders have committed is visible then."""
 
 
 class Database(Protocol):
-    """What both databases can do."""
+    """The interface of both databases."""
 
     kind: str
-    told: Callable[[], None]  # called from any thread when something has changed
+    told: Callable[[], object]  # called from any thread after a change
 
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
-        """Do a piece of work in a transaction, wholly or not at all; if not `lasting`, a power cut may undo it."""
+        """Call a function in a transaction; if not `lasting`, a power failure may undo it."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Do a piece of work that changes nothing."""
+        """Call a function that changes nothing, in a transaction."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close the connections."""
 
 
 def default_file() -> str:
@@ -82,7 +82,7 @@ def default_file() -> str:
 
 
 def opened(where: str | None) -> SQLite | PostgreSQL:
-    """The database that somebody named: a file, a `postgresql://` address, or none for the usual file."""
+    """Open a database and bring its schema up to date: a file, a `postgresql://` URL, or None for the default file."""
     from . import migrations
 
     database: SQLite | PostgreSQL
@@ -92,31 +92,27 @@ def opened(where: str | None) -> SQLite | PostgreSQL:
         database = SQLite(os.path.abspath(where.removeprefix("sqlite:///") if where else default_file()))
     try:
         migrations.bring_up_to_date(database)
-    except BaseException:  # nobody else would close it
+    except BaseException:
         database.close()
         raise
     return database
 
 
-def _nothing() -> None:
-    """Nobody listens yet."""
-
-
 def _storable(value: Any) -> Any:
-    """A value as both databases can hold it: neither takes a lone surrogate, and PostgreSQL no zero character."""
+    """Return a value that both databases can store: without lone surrogates, and for PostgreSQL without U+0000."""
     if not isinstance(value, str) or (value.isascii() and "\0" not in value):
         return value
     return value.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class SQLite:
-    """One file, one writer at a time, as many readers as there are."""
+    """One file, with one writer at a time and any number of readers."""
 
     kind = "sqlite"
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.told: Callable[[], None] = _nothing
+        self.told: Callable[[], object] = lambda: None
         self._writing = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._lock = Lock(f"{file}.lock", wait=0)
@@ -135,7 +131,7 @@ class SQLite:
         return connection
 
     def claim(self) -> None:
-        """Be the only hub on this file: wake-ups do not reach another process."""
+        """Raise HookError if another hub uses this file: its process would not be woken by our changes."""
         if not self._lock.__enter__():
             raise HookError(
                 f"another hub is running on {self.file}",
@@ -145,12 +141,12 @@ class SQLite:
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
         with self._writing:
             transaction = _SQLiteTransaction(self._writer)
-            # what an agent was told is taken in outlasts a power cut
+            # what the hub has acknowledged survives a power failure
             self._writer.execute(f"pragma synchronous = {'full' if lasting else 'normal'}")
             self._writer.execute("begin immediate")
             try:
                 done = work(transaction)
-            except BaseException:  # all of it or nothing, whatever happened
+            except BaseException:
                 self._writer.execute("rollback")
                 raise
             self._writer.execute("commit")
@@ -205,7 +201,7 @@ class _SQLiteTransaction:
         return self._execute(query, values).rowcount
 
     def take_turns(self, turn: int) -> None:
-        """Whoever writes into the file is alone anyway."""
+        """Do nothing: there is only one writer."""
 
 
 class PostgreSQL:
@@ -222,39 +218,39 @@ class PostgreSQL:
 
             raise HookError("PostgreSQL needs psycopg", f"install it with: {install_command('hub')}") from None
         self.address = address
-        self.told: Callable[[], None] = _nothing
+        self.told: Callable[[], object] = lambda: None
         options = {"row_factory": dict_row, "application_name": "tenterhook", "connect_timeout": 5}
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
-            address, min_size=1, max_size=_CONNECTIONS, kwargs=options, open=False, reconnect_timeout=_PATIENCE
+            address, min_size=1, max_size=_MAX_CONNECTIONS, kwargs=options, open=False, reconnect_timeout=_RETRY_TIMEOUT
         )
         self._pool.open()
         try:
-            self._pool.wait(timeout=_FIRST_PATIENCE)
+            self._pool.wait(timeout=_START_TIMEOUT)
         except PoolTimeout:
             self._pool.close()
-            raise HookError("the PostgreSQL server cannot be reached", "look at the address in --database") from None
+            raise HookError("the PostgreSQL server cannot be reached", "check the address in --database") from None
 
     def claim(self) -> None:
-        """Several hubs may share a server."""
+        """Do nothing: several hubs may share a server."""
 
     def write(self, work: Callable[[Connection], T], *, lasting: bool = True) -> T:
         def quickly(connection: Connection) -> T:
             connection.run("set local synchronous_commit to off")
             return work(connection)
 
-        transaction, done = self._patiently(work if lasting else quickly)
+        transaction, done = self._retry(work if lasting else quickly)
         if transaction.changed:
             self.told()
         return done
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        return self._patiently(work)[1]
+        return self._retry(work)[1]
 
-    def _patiently(self, work: Callable[[Connection], T]) -> tuple[_PostgreSQLTransaction, T]:
-        """Do a piece of work; again, if the server went away meanwhile."""
+    def _retry(self, work: Callable[[Connection], T]) -> tuple[_PostgreSQLTransaction, T]:
+        """Call a function in a transaction; again if the connection is lost, until `_RETRY_TIMEOUT`."""
         import psycopg
 
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _RETRY_TIMEOUT
         while True:
             try:
                 with self._pool.connection(timeout=max(until - time.monotonic(), _PAUSE)) as connection:

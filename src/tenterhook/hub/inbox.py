@@ -7,47 +7,27 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..approvals.requests import content_hash
 from ..errors import HookError
 from . import change_feed, webhooks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .database import Connection, Row
+    from .schemas import RequestGiven
 
 OPEN, APPROVED, DENIED, WITHDRAWN, EXPIRED = "open", "approved", "denied", "withdrawn", "expired"
-STATES = (OPEN, APPROVED, DENIED, WITHDRAWN, EXPIRED)
 ONCE, SESSION = "once", "session"
-LONGEST_WAIT = 60.0  # seconds of one look for an answer
-LEASE = 15.0  # seconds that an asker may be silent beyond what it said it would wait
+LONGEST_WAIT = 60.0  # seconds of one long poll
+LEASE = 15.0  # seconds that an agent may be silent after a poll has ended
 FIRST_LEASE = 30.0
-
-
-class Asked(NamedTuple):
-    """A request as an agent opens it."""
-
-    id: str
-    machine: str
-    agent: str
-    session: str
-    work_dir: str
-    tool_name: str
-    tool_input: Mapping[str, Any]
-    display: Mapping[str, Any]
-    action: str
-    why: str | None
-    hash: str
-    grant: str | None
-    expires_in: float
 
 
 class Answered(NamedTuple):
     """An answer as a person gives it."""
 
-    attempt: str  # says whether this very answer has been taken in, should its transaction be run again
+    attempt: str  # a unique id: the transaction may be run again after it was committed
     request: str
     who: str
     via: str
@@ -58,15 +38,15 @@ class Answered(NamedTuple):
 
 
 class WrongHash(HookError):
-    """A request whose hash is not that of its tool and input."""
+    """The hash of a request is not that of its tool and input."""
 
 
 class IdTaken(HookError):
-    """A request with an id that stands for another one."""
+    """Another request has this id."""
 
 
-def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row, bool]:
-    """The request as it stands, and whether it is new; an agent may send it again."""
+def open_request(connection: Connection, token: int, asked: RequestGiven) -> tuple[Row, bool]:
+    """Open a request; return it, and whether it is new: an agent may send it again."""
     if content_hash(asked.tool_name, asked.tool_input, asked.work_dir) != asked.hash:
         raise WrongHash(
             "the hash is not that of the tool, its input and the directory", "compute it as docs/approvals.md says"
@@ -83,12 +63,12 @@ def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row,
         " action, why, hash, grant_key, opened, expires, lease, state, approved, answered_by, answered_via, scope,"
         " answered) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (id) do nothing returning *",
-        *(asked.id, token, asked.machine, asked.agent, asked.session, asked.work_dir, asked.tool_name),
+        *(asked.id, token, asked.machine, asked.agent, asked.session_id, asked.work_dir, asked.tool_name),
         *(json.dumps(asked.tool_input), json.dumps(asked.display), asked.action, asked.why, asked.hash, asked.grant),
         *(now, now + asked.expires_in, now + FIRST_LEASE),
         *((APPROVED, 1, grant["who"], SESSION, SESSION, now) if grant else (OPEN, None, None, None, None, None)),
     )
-    if row is None:  # somebody sent it at the very same time
+    if row is None:  # it was sent twice at the same time
         return open_request(connection, token, asked)
     if not grant:
         webhooks.plan(connection, asked.id)
@@ -96,24 +76,24 @@ def open_request(connection: Connection, token: int, asked: Asked) -> tuple[Row,
     return row, True
 
 
-def _granted(connection: Connection, token: int, asked: Asked) -> Row | None:
-    """The approval for the session that covers this call."""
-    if asked.grant is None or not asked.session:
+def _granted(connection: Connection, token: int, asked: RequestGiven) -> Row | None:
+    """Return the approval for the session that covers this call, or None."""
+    if asked.grant is None or not asked.session_id:
         return None
     return connection.one(
         "select who from grants where agent_token = ? and machine = ? and session = ? and grant_key = ?",
-        *(token, asked.machine, asked.session, asked.grant),
+        *(token, asked.machine, asked.session_id, asked.grant),
     )
 
 
 def found(connection: Connection, request: str, token: int | None = None) -> Row | None:
-    """A request as it stands now; with an agent's token, only one of its own."""
+    """Return a request, or None; with an agent's token, only one of its own."""
     row = connection.one("select * from requests where id = ?", request)
     return row if row is not None and token in (None, row["agent_token"]) else None
 
 
 def listed(connection: Connection, state: str, limit: int) -> list[Row]:
-    """What waits for somebody, the oldest first; or what no longer does, the newest first."""
+    """Return open requests, the oldest first, or ended ones, the newest first."""
     if state == OPEN:
         now = time.time()
         return connection.all(
@@ -124,7 +104,7 @@ def listed(connection: Connection, state: str, limit: int) -> list[Row]:
 
 
 def renew(connection: Connection, request: str, token: int, seconds: float) -> Row | None:
-    """Note that the asker is there and will be for a while; the request as it stands."""
+    """Extend the lease of a request by so many seconds; return the request, or None."""
     now = time.time()
     row = connection.one(
         "update requests set lease = ? where id = ? and agent_token = ? and state = 'open' and lease > ?"
@@ -138,13 +118,13 @@ def renew(connection: Connection, request: str, token: int, seconds: float) -> R
 
 
 def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
-    """What became of an answer (won, late, duplicate, stale, …), and the request as it stands.
+    """Answer a request; return the outcome (won, late, duplicate, stale, …), and the request.
 
-    One statement decides: whoever gets the row has won. Everything that was tried is written down.
+    One statement decides: the answer that updates the row has won. Every answer is recorded.
     """
-    before = outcome_of(connection, given.attempt)
-    if before is not None:  # it has been taken in, and only the news of it was lost
-        return before, found(connection, given.request)
+    before = connection.one("select became from answers where attempt = ?", given.attempt)
+    if before is not None:  # it was committed, and the connection was lost before we knew
+        return before["became"], found(connection, given.request)
     now = time.time()
     row = connection.one(
         "update requests set state = ?, approved = ?, answered_by = ?, answered_via = ?, scope = ?, message = ?,"
@@ -167,7 +147,7 @@ def answer(connection: Connection, given: Answered) -> tuple[str, Row | None]:
 
 
 def _lost(row: Row | None, given: Answered) -> str:
-    """Why an answer did not count."""
+    """Return why an answer does not count."""
     if row is None:
         return REFUSED
     if row["hash"] != given.hash:
@@ -178,7 +158,7 @@ def _lost(row: Row | None, given: Answered) -> str:
 
 
 def _grant(connection: Connection, row: Row, now: float) -> None:
-    """Keep an approval for the session; what waits there and is covered by it is approved too."""
+    """Store an approval for the session; open requests that it covers are approved, too."""
     connection.run(
         "insert into grants (agent_token, machine, session, grant_key, who, at) values (?, ?, ?, ?, ?, ?)"
         " on conflict (agent_token, machine, session, grant_key) do nothing",
@@ -195,7 +175,7 @@ def _grant(connection: Connection, row: Row, now: float) -> None:
 
 
 def withdraw(connection: Connection, request: str, token: int, by: str, approved: bool | None) -> Row | None:
-    """End a request that was settled elsewhere, unless a person was quicker; the request as it stands."""
+    """Withdraw a request that was decided elsewhere, unless a person has answered it; return the request, or None."""
     row = connection.one(
         "update requests set state = 'withdrawn', approved = ?, answered_via = ?, answered = ? where id = ?"
         " and agent_token = ? and state = 'open' returning *",
@@ -208,7 +188,7 @@ def withdraw(connection: Connection, request: str, token: int, by: str, approved
 
 
 def end_overdue(connection: Connection) -> int:
-    """End requests whose time is over, or whose asker has gone; how many."""
+    """End requests that have expired, or whose agent no longer waits; return how many."""
     now = time.time()
     expired = connection.all(
         "update requests set state = 'expired', answered = ? where state = 'open' and expires <= ? returning id, state",
@@ -225,11 +205,10 @@ def end_overdue(connection: Connection) -> int:
 
 
 WON, LATE, DUPLICATE, STALE, REFUSED = "won", "late", "duplicate", "stale", "refused"
-OUTCOMES = (WON, LATE, DUPLICATE, STALE, REFUSED)
 
 
 def record_answer(connection: Connection, given: Answered, became: str) -> None:
-    """Write an answer down, once."""
+    """Record an answer and its outcome, once."""
     connection.run(
         "insert into answers (attempt, request, who, via, approved, scope, message, hash, at, became)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (attempt) do nothing",
@@ -238,14 +217,8 @@ def record_answer(connection: Connection, given: Answered, became: str) -> None:
     )
 
 
-def outcome_of(connection: Connection, attempt: str) -> str | None:
-    """What became of an answer, if it has been taken in."""
-    row = connection.one("select became from answers where attempt = ?", attempt)
-    return None if row is None else str(row["became"])
-
-
 def answers_to(connection: Connection, request: str) -> list[Row]:
-    """What people have answered to a request, oldest first."""
+    """Return all answers to a request, oldest first."""
     return connection.all(
         "select who, via, approved, scope, message, at, became from answers where request = ? order by number", request
     )

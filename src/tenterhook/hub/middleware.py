@@ -1,4 +1,4 @@
-"""What stands before everything: the name a request calls us by, how large its body is, and what every answer says."""
+"""The middleware of every request: Host header, size of the body, security headers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 LARGEST_BODY = 1024 * 1024
 LARGEST_RECORDS = 5 * 1024 * 1024
 _RECORDS = "/api/v1/records"
-_LONGEST_UPLOAD = 30.0  # seconds
-_LINGER = 2.0  # seconds in which the rest of a refused body is thrown away, so that the answer arrives
+_BODY_TIMEOUT = 30.0  # seconds
+_LINGER = 2.0  # seconds in which the rest of a refused body is discarded, so that the response arrives
 _HEADERS = (
     (
         b"content-security-policy",
@@ -31,7 +31,7 @@ _HEADERS = (
 
 
 class Door:
-    """Stands before everything: refuses foreign Host names and large bodies, adds headers to every answer."""
+    """Refuses foreign Host names and large bodies, and adds headers to every response."""
 
     def __init__(self, app: ASGIApp, address: Address) -> None:
         self._app = app
@@ -45,22 +45,20 @@ class Door:
         send = _with_headers(send)
         if _name(headers.get(b"host", b"")) not in self._names:
             remedy = "use the hub's own address, or name this one with --public-url"
-            await _refuse(send, 421, "wrong-host", "this hub does not answer by this name", remedy)
+            await _refuse(send, 421, "wrong-host", "this is not a name of this hub", remedy)
             return
         largest = LARGEST_RECORDS if scope["path"] == _RECORDS else LARGEST_BODY
         length = headers.get(b"content-length", b"0")
-        if length.isdigit() and int(length) > largest:
-            await _refuse_large(receive, send, largest)
-            return
-        body = await _body(receive, largest)
+        is_too_large = length.isdigit() and int(length) > largest
+        body = None if is_too_large else await _body(receive, largest)
         if body is None:
             await _refuse_large(receive, send, largest)
             return
-        await self._app(scope, _again(body, receive), send)
+        await self._app(scope, _replayed(body, receive), send)
 
 
 def _name(host: bytes) -> str | None:
-    """The name in a Host header, without its port."""
+    """Return the name in a Host header, without its port."""
     try:
         return urlsplit("//" + host.decode("latin-1")).hostname
     except ValueError:
@@ -68,11 +66,11 @@ def _name(host: bytes) -> str | None:
 
 
 async def _body(receive: Receive, largest: int) -> Message | None:
-    """A whole body as one message; None if it goes on beyond what it may have, or takes too long."""
+    """Return a body as one message; None if it is too large or takes too long."""
     pieces: list[bytes] = []
     left = largest
     try:
-        async with asyncio.timeout(_LONGEST_UPLOAD):
+        async with asyncio.timeout(_BODY_TIMEOUT):
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
@@ -87,8 +85,8 @@ async def _body(receive: Receive, largest: int) -> Message | None:
         return None
 
 
-def _again(first: Message, receive: Receive) -> Receive:
-    """What has been received, and then what still comes."""
+def _replayed(first: Message, receive: Receive) -> Receive:
+    """Return a callable that receives this message first."""
     waiting = [first]
 
     async def receiving() -> Message:
@@ -110,7 +108,7 @@ def _with_headers(send: Send) -> Send:
 
 
 def error_body(code: str, message: str, remedy: str) -> dict[str, Any]:
-    """An error as every answer says it."""
+    """Return the JSON body of an error."""
     return {"error": {"code": code, "message": message, "remedy": remedy}}
 
 
@@ -124,8 +122,8 @@ async def _refuse(send: Send, status: int, code: str, message: str, remedy: str,
 
 
 async def _refuse_large(receive: Receive, send: Send, largest: int) -> None:
-    """Say no at once; a connection cut off in the middle of a body would lose that answer."""
-    message = f"a body here has at most {largest} bytes, and takes no longer than {_LONGEST_UPLOAD:.0f} s"
+    """Respond at once, and close the connection later: the client would lose a response while it still sends."""
+    message = f"a body here has at most {largest} bytes, and takes no longer than {_BODY_TIMEOUT:.0f} s"
     await _refuse(send, 413, "too-large", message, "send less at a time", is_last=False)
     try:
         async with asyncio.timeout(_LINGER):

@@ -1,4 +1,4 @@
-"""The pages that people look at, and the plain forms on them, which work without any script."""
+"""The pages, with forms that work without JavaScript."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..journal.statistics import HookFigures
     from .database import Row
 
-_MOST_OPEN, _MOST_ANSWERED = 20, 5
-_MOST_SESSIONS, _MOST_RECORDS = 200, 500
+_MAX_OPEN, _MAX_ANSWERED = 20, 5
+_MAX_SESSIONS, _MAX_RECORDS = 200, 500
 _DAYS = (1, 7, 30)
 
 
@@ -30,7 +30,7 @@ router.include_router(settings_pages.router)
 
 @router.get("/static/{name}")
 def static(request: Request, name: str) -> Response:
-    """The style sheet, the script, the icon."""
+    """Send the style sheet, the script or the icon."""
     found = rendering.static(request, name)
     if found is None:
         raise not_found("file")
@@ -42,30 +42,30 @@ def static(request: Request, name: str) -> Response:
 
 @router.get("/")
 def show_inbox(request: Request, caller: Visitor) -> Response:
-    """What waits for an answer, and what was answered lately."""
+    """Show open requests, and those that were answered recently."""
     database = hub_of(request).database
-    rows = database.read(lambda connection: inbox.listed(connection, inbox.OPEN, _MOST_OPEN + 1))
-    answered = database.read(lambda connection: inbox.listed(connection, "answered", _MOST_ANSWERED))
+    rows = database.read(lambda connection: inbox.listed(connection, inbox.OPEN, _MAX_OPEN + 1))
+    answered = database.read(lambda connection: inbox.listed(connection, "answered", _MAX_ANSWERED))
     return page(
         *(request, caller, "inbox.html"),
         live="request",
         whole=False,
-        open=[request_html.card(row) for row in rows[:_MOST_OPEN]],
+        open=[request_html.card(row) for row in rows[:_MAX_OPEN]],
         answered=[request_html.card(row) for row in answered],
         waiting=len(rows),
-        most=_MOST_OPEN,
+        most=_MAX_OPEN,
     )
 
 
 @router.get("/requests/{request_id}")
 def show_request(request: Request, caller: Visitor, request_id: str) -> Response:
-    """One request, all of it, and who tried to answer it."""
+    """Show a whole request, and all answers to it."""
     return _one_request(request, caller, request_id)
 
 
 @router.get("/fragments/requests/{request_id}")
 def show_card(request: Request, caller: Visitor, request_id: str, whole: bool = False) -> Response:
-    """A request as the script swaps it in."""
+    """Send the HTML of a request, for the script."""
     row = hub_of(request).database.read(lambda connection: inbox.found(connection, request_id))
     if row is None:
         raise not_found("request")
@@ -74,7 +74,7 @@ def show_card(request: Request, caller: Visitor, request_id: str, whole: bool = 
 
 @router.post("/requests/{request_id}/answer")
 def answer(request: Request, caller: Writer, fields: Fields, request_id: str, whole: bool = False) -> Response:
-    """A person's answer; whoever is late sees who was quicker."""
+    """Take a person's answer; one that is late is shown who answered before."""
     given = inbox.Answered(
         attempt=secrets.token_hex(16),
         request=request_id,
@@ -92,16 +92,17 @@ def answer(request: Request, caller: Writer, fields: Fields, request_id: str, wh
     status = 409 if has_lost else 200
     if rendering.is_fragment(request):
         return rendering.part(caller, "card.html", status, card=request_html.card(row, whole=whole), whole=whole)
-    lost = "Your answer came too late and changed nothing. This is what stands." if has_lost else ""
-    return _one_request(request, caller, request_id, status, lost) if has_lost else to("/")
+    if not has_lost:
+        return to("/")
+    lost = "Your answer came too late and had no effect. The request ended as shown here."
+    return _one_request(request, caller, request_id, status, lost)
 
 
 def _approved(fields: dict[str, str]) -> bool:
-    """Yes or no, and nothing else for either."""
-    try:
-        return {"yes": True, "no": False}[fields.get("approved", "")]
-    except KeyError:
-        raise AccessRefused(422, "no-answer", "that is neither yes nor no", "Use the buttons of the page.") from None
+    approved = fields.get("approved")
+    if approved not in ("yes", "no"):
+        raise AccessRefused(422, "no-answer", "the answer is neither yes nor no", "use the buttons of the page")
+    return approved == "yes"
 
 
 def _one_request(request: Request, caller: Principal, request_id: str, status: int = 200, lost: str = "") -> Response:
@@ -120,20 +121,20 @@ def _one_request(request: Request, caller: Principal, request_id: str, status: i
 
 @router.get("/sessions")
 def show_sessions(request: Request, caller: Visitor) -> Response:
-    """Every session that something is known of."""
-    found = hub_of(request).database.read(lambda connection: records.sessions(connection, _MOST_SESSIONS))
+    """Show the sessions that have records."""
+    found = hub_of(request).database.read(lambda connection: records.sessions(connection, _MAX_SESSIONS))
     sessions = [{**row, "path": request_html.session_path(row["machine"], row["session"])} for row in found]
     return page(request, caller, "sessions.html", live="record", sessions=sessions)
 
 
 @router.get("/sessions/{machine}/{session:path}")
 def show_timeline(request: Request, caller: Visitor, machine: str, session: str, after: int = 0) -> Response:
-    """What happened in a session."""
+    """Show the timeline of a session."""
     rows = hub_of(request).database.read(
-        lambda connection: records.timeline(connection, machine, session, after, _MOST_RECORDS + 1)
+        lambda connection: records.timeline(connection, machine, session, after, _MAX_RECORDS + 1)
     )
-    entries = [timelines.entry(row) for row in rows[:_MOST_RECORDS]]
-    later = rows[_MOST_RECORDS - 1]["number"] if len(rows) > _MOST_RECORDS else None
+    entries = [timelines.entry(row) for row in rows[:_MAX_RECORDS]]
+    later = rows[_MAX_RECORDS - 1]["number"] if len(rows) > _MAX_RECORDS else None
     work_dir = rows[0]["record"].get("work_dir") if rows else ""
     return page(
         *(request, caller, "timeline.html"),
@@ -148,7 +149,7 @@ def show_timeline(request: Request, caller: Visitor, machine: str, session: str,
 
 @router.get("/hooks")
 def show_hooks(request: Request, caller: Visitor, days: int = 7) -> Response:
-    """How hooks are doing."""
+    """Show statistics of hooks."""
     days = days if days in _DAYS else 7
     found = hub_of(request).database.read(lambda connection: records.hooks(connection, time.time() - days * 86400))
     latency = {name: _took(found.total, f"{name}_ms") for name in ("p50", "p95")}
@@ -158,34 +159,34 @@ def show_hooks(request: Request, caller: Visitor, days: int = 7) -> Response:
         live="record",
         days=days,
         hooks=[_health(each, found.series[each.hook, each.source]) for each in found.hooks],
-        latency=charts.curves("How long hooks took", latency, request_html.duration),
+        latency=charts.curves("Duration of hooks", latency, request_html.duration),
         blocks=charts.bars("Calls that hooks blocked", blocks, "{:.0f}".format),
     )
 
 
 def _took(series: list[Row], key: str) -> list[tuple[float, float | None]]:
-    """How long runs took, where there were any."""
+    """Return a series of durations, None where there were no runs."""
     return [(point["time"], point[key] if point["runs"] else None) for point in series]
 
 
 def _health(figures: HookFigures, series: list[Row]) -> dict[str, Any]:
-    """A hook's figures with what they mean."""
+    """Return a hook's figures with an assessment of them."""
     failed = figures.failures + figures.timeouts
     if figures.is_failing:
-        said = ("failing", "bad")
+        health, tone = "failing", "bad"
     elif failed:
-        said = ("fails at times", "warn")
+        health, tone = "fails sometimes", "warn"
     elif figures.shadow:
-        said = ("in shadow", "")
+        health, tone = "in shadow mode", ""
     else:
-        said = ("well", "good")
+        health, tone = "OK", "good"
     spark = charts.spark("p95 over time", _took(series, "p95_ms"), request_html.duration)
-    return {**figures.as_json(), "failures": failed, "health": said[0], "tone": said[1], "spark": spark}
+    return {**figures.as_json(), "failures": failed, "health": health, "tone": tone, "spark": spark}
 
 
 @router.get("/{path:path}")
 def show_nothing(path: str) -> Response:
-    """Anything else."""
+    """Respond that there is no such page."""
     if path.startswith("api/"):
         raise HTTPException(404)
     raise not_found("page")

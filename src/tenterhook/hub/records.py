@@ -1,118 +1,95 @@
-"""Journal records from agents: each once, in order; the figures of sessions and hooks; and how long they are kept."""
+"""Journal records from agents: each stored once, in order; the figures of sessions and hooks; retention."""
 
 from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from ..journal import statistics
-from ..journal.filters import Wanted
+from ..journal import filters, statistics
 from . import change_feed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from ..journal.index import Index
     from .database import Connection, Row
+    from .schemas import DeliveredGiven, RecordsGiven
 
-_COLUMNS = 48  # points of a plot
-_MOST_RUNS = 200_000  # the newest of them, for figures
-
-
-class Delivered(NamedTuple):
-    """One line of an agent's journal."""
-
-    segment: str
-    line: int
-    record: Mapping[str, Any]
+_POINTS = 48  # of a plot
+_MAX_RUNS = 200_000  # the newest, for figures
 
 
-def take_in(connection: Connection, token: int, machine: str, delivered: Iterable[Delivered]) -> tuple[int, int]:
-    """Keep records; how many were new, and how many known."""
-    taken = known = 0
-    sessions: dict[str, list[Mapping[str, Any]]] = {}
-    for each in delivered:
-        number = _keep(connection, token, machine, each)
+def take_in(connection: Connection, token: int, given: RecordsGiven) -> tuple[int, int]:
+    """Store records; return how many were new, and how many were known."""
+    taken = 0
+    sessions: dict[str, list[filters.Columns]] = {}
+    for each in given.records:
+        columns = filters.columns_of(each.record)
+        number = _insert(connection, token, given.machine, each, columns)
         if number is None:
-            known += 1
             continue
         taken += 1
-        sessions.setdefault(_word(each.record.get("session_id")) or "", []).append(each.record)
-        _keep_runs(connection, number, each.record)
+        sessions.setdefault(columns.session or "", []).append(columns)
+        _insert_runs(connection, number, each.record, columns)
     for session, records in sorted(sessions.items()):
         if session:
-            _count(connection, machine, session, records)
-        change_feed.add(connection, change_feed.RECORD, path_of(machine, session), "added")
-    return taken, known
+            _update_session(connection, given.machine, session, records)
+        change_feed.add(connection, change_feed.RECORD, path_of(given.machine, session), "added")
+    return taken, len(given.records) - taken
 
 
-def _count(connection: Connection, machine: str, session: str, records: list[Mapping[str, Any]]) -> None:
-    """Keep what is shown of a session in a list of them."""
-    times = [_number(record.get("time")) or 0.0 for record in records]
-    by = next((_word(record.get("by")) for record in records), None)
-    denied = sum(record.get("decision") == "deny" for record in records)
+def _update_session(connection: Connection, machine: str, session: str, records: list[filters.Columns]) -> None:
+    times = [record.time for record in records]
+    denied = sum(record.decision == "deny" for record in records)
     connection.run(
         "insert into sessions (machine, session, by, records, denied, first, last) values (?, ?, ?, ?, ?, ?, ?)"
         " on conflict (machine, session) do update set by = coalesce(sessions.by, excluded.by),"
         " records = sessions.records + excluded.records, denied = sessions.denied + excluded.denied,"
         " first = case when excluded.first < sessions.first then excluded.first else sessions.first end,"
         " last = case when excluded.last > sessions.last then excluded.last else sessions.last end",
-        *(machine, session, by, len(records), denied, min(times), max(times)),
+        *(machine, session, records[0].by, len(records), denied, min(times), max(times)),
     )
 
 
 def path_of(machine: str, session: str) -> str:
-    """A session's place in addresses."""
+    """Return the path of a session in URLs."""
     return f"{quote(machine, safe='', errors='replace')}/{quote(session, safe='', errors='replace')}"
 
 
-def _keep(connection: Connection, token: int, machine: str, each: Delivered) -> int | None:
-    get = each.record.get
-    words = [_word(get(key)) for key in ("type", "by", "session_id", "event", "decision", "tool_name")]
+def _insert(
+    connection: Connection, token: int, machine: str, each: DeliveredGiven, columns: filters.Columns
+) -> int | None:
+    """Store a record; return its number, or None if it is known."""
+    hash_ = each.record.get("hash")
     row = connection.one(
         "insert into records (agent_token, machine, segment, line, hash, time, type, by, session, event, decision,"
         " tool, waited, body) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (agent_token, machine, hash) do nothing returning number",
-        *(token, machine, each.segment, each.line, _word(get("hash")) or "", _number(get("time")) or 0.0, *words),
-        *(_number(get("waited_ms")), json.dumps(each.record)),
+        *(token, machine, each.segment, each.line, hash_ if isinstance(hash_, str) else ""),
+        *(columns.time, columns.type, columns.by, columns.session, columns.event, columns.decision, columns.tool),
+        *(columns.waited, json.dumps(each.record)),
     )
     return None if row is None else int(row["number"])
 
 
-def _keep_runs(connection: Connection, number: int, record: Mapping[str, Any]) -> None:
-    """What each hook did, as far as it can be read."""
-    runs = [record] if record.get("type") == "async" else record.get("runs")
-    for run in runs if isinstance(runs, list) else ():
-        if not isinstance(run, dict) or not isinstance(run.get("hook"), str):
-            continue
+def _insert_runs(connection: Connection, number: int, record: Mapping[str, Any], columns: filters.Columns) -> None:
+    for run in filters.runs_of(record):
         connection.run(
             "insert into runs (record, time, hook, source, event, outcome, meaning, decision, shadow, duration,"
             " changes, tells) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            *(number, _number(record.get("time")) or 0.0, run["hook"], _word(run.get("source"))),
-            *(_word(record.get("event")), *(_word(run.get(key)) for key in ("outcome", "meaning", "decision"))),
-            *(int(bool(run.get("shadow"))), _number(run.get("duration_ms")), int(bool(run.get("modified_input")))),
-            int(bool(run.get("additional_context") or run.get("message"))),
+            *(number, columns.time, run.hook, run.source, columns.event, run.outcome, run.meaning, run.decision),
+            *(int(run.shadow), run.duration, int(run.changes), int(run.tells)),
         )
 
 
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) < 1e15 else None
-
-
 def sessions(connection: Connection, limit: int) -> list[Row]:
-    """Sessions that something is known of, the latest first."""
+    """Return the sessions that have records, the latest first."""
     return connection.all("select * from sessions order by last desc limit ?", limit)
 
 
 def timeline(connection: Connection, machine: str, session: str, after: int, limit: int) -> list[Row]:
-    """A session's records in the order of its journal, each with its number and as `record`."""
+    """Return a session's records in the order of its journal, each with its number, time and `record`."""
     rows = connection.all(
         "select number, time, body from records where machine = ? and session = ? and number > ?"
         " order by number limit ?",
@@ -122,50 +99,40 @@ def timeline(connection: Connection, machine: str, session: str, after: int, lim
 
 
 class Figures(NamedTuple):
-    """What hooks did since a moment: in figures, and over time."""
+    """Statistics of hooks over a period, and time series for plots."""
 
     since: float
     until: float
     hooks: list[statistics.HookFigures]
-    series: dict[tuple[str, str], list[Row]]  # by hook and source: what happened in each stretch of the time
+    series: dict[tuple[str, str], list[Row]]  # by hook and source
     total: list[Row]
 
 
-class _Runs(NamedTuple):
-    """Runs, where statistics look for them."""
-
-    rows: list[tuple[Any, ...]]
-
-    def runs(self, _: Wanted) -> list[tuple[Any, ...]]:
-        return self.rows
-
-
 def hooks(connection: Connection, since: float) -> Figures:
-    """How hooks have been doing."""
+    """Return the statistics of hooks since a time."""
     until = time.time()
     found = connection.all(
         "select hook, source, event, outcome, meaning, decision, shadow, duration, time, changes, tells from runs"
         " where time >= ? order by time desc limit ?",
-        *(since, _MOST_RUNS),
+        *(since, _MAX_RUNS),
     )
     rows = [{**row, "source": row["source"] or ""} for row in reversed(found)]
     by_hook: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         by_hook.setdefault((row["hook"], row["source"]), []).append(row)
-    runs = _Runs([tuple(row.values()) for row in rows])
-    figures = statistics.by_hook(cast("Index", runs), Wanted(since=since))
+    figures = statistics.by_hook((tuple(row.values()) for row in rows), since)
     series = {key: _series(group, since, until) for key, group in by_hook.items()}
     return Figures(since, until, figures, series, _series(found, since, until))
 
 
 def _series(rows: list[Row], since: float, until: float) -> list[Row]:
-    """Runs, blocks, failures and how long runs took, in equal stretches of time."""
-    width = max(until - since, 1.0) / _COLUMNS
-    stretches: list[list[Row]] = [[] for _ in range(_COLUMNS)]
+    """Return the figures of runs in equal intervals."""
+    width = max(until - since, 1.0) / _POINTS
+    intervals: list[list[Row]] = [[] for _ in range(_POINTS)]
     for row in rows:
         if row["outcome"] not in ("not_run", "started"):
-            stretches[min(max(int((row["time"] - since) / width), 0), _COLUMNS - 1)].append(row)
-    return [_point(since + number * width, stretch) for number, stretch in enumerate(stretches)]
+            intervals[min(max(int((row["time"] - since) / width), 0), _POINTS - 1)].append(row)
+    return [_point(since + number * width, interval) for number, interval in enumerate(intervals)]
 
 
 def _point(begin: float, rows: list[Row]) -> Row:
@@ -181,9 +148,7 @@ def _point(begin: float, rows: list[Row]) -> Row:
     }
 
 
-KEEP_DAYS = 90
-_DAY = 86400.0
-_OLD = (
+_DELETE_OLD = (
     "delete from runs where record in (select number from records where time < ?)",
     "delete from records where time < ?",
     "delete from sessions where last < ?",
@@ -195,8 +160,8 @@ _OLD = (
 
 
 def forget_old(connection: Connection, days: int) -> None:
-    """Drop what is older than so many days, and changes that nobody will ask for any more."""
+    """Delete what is older than so many days, and old changes."""
     change_feed.forget_old(connection)
-    before = time.time() - days * _DAY
-    for statement in _OLD:
+    before = time.time() - days * 86400
+    for statement in _DELETE_OLD:
         connection.run(statement, before)

@@ -1,4 +1,4 @@
-"""Templates filled in: whatever comes out of one has been made visible and harmless, even if its author forgot."""
+"""Rendering of templates: every value is escaped, and its hidden characters are written out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import gzip
 import hashlib
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -24,7 +25,7 @@ _HERE = os.path.dirname(__file__)
 _TYPES = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _PAGES = (("/", "Inbox"), ("/sessions", "Sessions"), ("/hooks", "Hooks"), ("/rules", "Rules"))
 _FOR_ADMINS = (("/people", "People"),)
-_KEPT_FOR = 365 * 86400  # seconds; what changes gets another address
+_MAX_AGE = 365 * 86400  # seconds; a changed file gets another URL
 
 
 def _visible(value: Any) -> Any:
@@ -41,51 +42,37 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for shown in (
-        request_html.one_line,
-        request_html.lines,
-        request_html.duration,
-        request_html.moment,
-        request_html.clock,
-    ):
-        environment.filters[shown.__name__] = shown
+    for name in ("one_line", "lines", "duration", "moment", "clock"):
+        environment.filters[name] = getattr(request_html, name)
     return environment
 
 
-class _File(NamedTuple):
-    content: bytes
-    packed: bytes
-
-
 @functools.cache
-def _files() -> dict[str, _File]:
-    files = {}
-    for name in _TYPES:
-        with open(os.path.join(_HERE, "static", name), "rb") as file:
-            content = file.read()
-        files[name] = _File(content, gzip.compress(content, mtime=0))
-    return files
+def _files() -> dict[str, tuple[bytes, bytes]]:
+    """Return the content of the static files, plain and compressed."""
+    contents = {name: Path(_HERE, "static", name).read_bytes() for name in _TYPES}
+    return {name: (content, gzip.compress(content, mtime=0)) for name, content in contents.items()}
 
 
 @functools.cache
 def _stamp() -> str:
-    """What changes whenever the style or the script does."""
-    return hashlib.sha256(b"".join(file.content for file in _files().values())).hexdigest()[:10]
+    """Return a hash of the static files."""
+    return hashlib.sha256(b"".join(content for content, _ in _files().values())).hexdigest()[:10]
 
 
 def is_fragment(request: Request) -> bool:
-    """Whether the page's script asks, which has everything around the content already."""
+    """Return whether the page's script makes the request, and needs only the content."""
     return request.headers.get("x-fragment") == "1"
 
 
 def _here(path: str) -> str:
-    """Which of the pages in the list this is, or belongs to."""
+    """Return the page of the navigation that a path belongs to."""
     first = "/" + path.split("/")[1]
     return "/" if first == "/requests" else first
 
 
 def page(request: Request, caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A whole page, or its content alone for the script."""
+    """Render a page, or only its content for the script."""
     address = access.hub_of(request).address
     values = {
         "layout": "fragment.html" if is_fragment(request) else "layout.html",
@@ -102,20 +89,20 @@ def page(request: Request, caller: Principal | None, template: str, status: int 
 
 
 def part(caller: Principal | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template by itself."""
+    """Render a template by itself."""
     csrf = caller.sign_in.csrf if caller and caller.sign_in else ""
     return HTMLResponse(_templates().get_template(template).render(csrf=csrf, **values), status)
 
 
 def static(request: Request, name: str) -> Response | None:
-    """The style sheet, the script or the icon, packed for browsers that can unpack it."""
-    file = _files().get(name)
-    if file is None:
+    """Return the style sheet, the script or the icon, compressed if the browser supports it; None for another name."""
+    if name not in _files():
         return None
+    content, compressed = _files()[name]
     headers = {
-        "Cache-Control": f"public, max-age={_KEPT_FOR if request.url.query else 86400}",
+        "Cache-Control": f"public, max-age={_MAX_AGE if request.url.query else 86400}",
         "Vary": "Accept-Encoding",
     }
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(file.packed, media_type=_TYPES[name], headers={**headers, "Content-Encoding": "gzip"})
-    return Response(file.content, media_type=_TYPES[name], headers=headers)
+        return Response(compressed, media_type=_TYPES[name], headers={**headers, "Content-Encoding": "gzip"})
+    return Response(content, media_type=_TYPES[name], headers=headers)

@@ -9,7 +9,6 @@ import time
 import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -17,6 +16,7 @@ from ..approvals import presenter
 from ..approvals.presenter import DANGEROUS, DIFF, NOTABLE
 from ..approvals.requests import Call
 from ..basics.display_text import is_hidden
+from . import records
 
 if TYPE_CHECKING:
     from ..approvals.presenter import Presentation
@@ -26,19 +26,19 @@ _NOT_PRINTABLE, _PERHAPS_HIDDEN = re.compile(r"[^ -~]"), re.compile(r"[^ -~\n\t]
 
 
 def plain(text: str, kept: str = "") -> str:
-    """The text with every hidden character written out, as in ⟨U+202E⟩."""
+    """Return the text with every hidden character written out, as in ⟨U+202E⟩."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_written_out(char) if is_hidden(char) and char not in kept else char for char in text)
 
 
 def one_line(text: object) -> Markup:
-    """A name or a path; a line break in it is as visible as anything else that is hidden."""
+    """Return a name or a path as HTML; line breaks are written out like other hidden characters."""
     return _marked(str(text), "")
 
 
 def lines(text: object) -> Markup:
-    """A text of several lines."""
+    """Return a text of several lines as HTML."""
     return _marked(str(text), "\n\t")
 
 
@@ -60,20 +60,9 @@ def _written_out(char: str) -> str:
     return f"⟨U+{ord(char):04X}⟩"
 
 
-class Excerpt(NamedTuple):
-    """The beginning of a text, and how many lines it has in all if that is not the whole."""
-
-    text: str
-    all_lines: int | None = None
-
-
-def excerpt(text: str, most_lines: int | None, most_characters: int = 4000) -> Excerpt:
-    """As much of a text as a card has room for; everything if there is no limit."""
-    if most_lines is None:
-        return Excerpt(text)
-    every = text.split("\n")
-    cut = "\n".join(every[:most_lines])[:most_characters]
-    return Excerpt(text) if cut == text else Excerpt(cut, len(every))
+def capitalized(text: str) -> str:
+    """Return the text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
 
 
 def request(presented: Presentation) -> Markup:
@@ -92,7 +81,7 @@ _DIFF_KINDS = (("@@", "where"), ("+++", "file"), ("---", "file"), ("+", "added")
 
 
 def diff(text: str) -> Markup:
-    """A unified difference, each line by what it does; the sign stays, for those who see no colour."""
+    """Return a unified diff as HTML, each line with the class of its kind."""
     return Markup("").join(
         Markup('<span class="{}">{}\n</span>').format(_diff_kind(line, number), _marked(line, "\t"))
         for number, line in enumerate(text.split("\n"))
@@ -100,13 +89,13 @@ def diff(text: str) -> Markup:
 
 
 def _diff_kind(line: str, number: int) -> str:
-    """A file's name stands in the first two lines alone: `--- x` below may be a removed `-- x`."""
+    """Return the kind of a line. Only the first two name files: `--- x` below may be a removed `-- x`."""
     kinds = _DIFF_KINDS if number < 2 else [row for row in _DIFF_KINDS if row[1] != "file"]
     return next((kind for start, kind in kinds if line.startswith(start)), "same")
 
 
 def duration(milliseconds: float) -> str:
-    """How long something took: 0.4 ms, 12 ms, 3.4 s, 2 min 5 s."""
+    """Return a duration as text: 0.4 ms, 12 ms, 3.4 s, 2 min 5 s."""
     if milliseconds < 10:
         return f"{milliseconds:.1f} ms"
     if milliseconds < 1000:
@@ -125,16 +114,16 @@ def span(seconds: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A point in time, as machines read it; the page's script says it in the reader's own way."""
+    """Return a time in ISO 8601; the page's script replaces it by local time."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def clock(seconds: float) -> str:
-    """A point in time for those whose browser runs no script."""
+    """Return a time in UTC, for browsers without JavaScript."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%d %b %H:%M UTC")
 
 
-_LINES_OF_CARD = 24
+_MAX_LINES, _MAX_CHARACTERS = 24, 4000  # of a text in a list of cards
 _LABELS = {presenter.COMMAND: "Command", presenter.DIFF: "What would change", presenter.INPUT: "Input"}
 
 
@@ -160,47 +149,26 @@ def card(row: Row, *, whole: bool = False) -> Card:
     """Return the card of a request, shortened for a list unless it is shown whole."""
     call = Call(row["tool_name"], json.loads(row["tool_input"]), row["work_dir"])
     presented = presenter.present(call, json.loads(row["display"]))
-    part = excerpt(presented.text, None if whole else _LINES_OF_CARD)
+    all_lines = presented.text.split("\n")
+    text = presented.text if whole else "\n".join(all_lines[:_MAX_LINES])[:_MAX_CHARACTERS]
+    ending = presenter.ending(row["state"], row["approved"], row["answered_via"], row["scope"], row["answered_by"])
     return Card(
         request=row,
-        title=presented.title[:1].upper() + presented.title[1:],
+        title=capitalized(presented.title),
         kind=presented.kind,
         label=_LABELS[presented.kind],
-        shown=request(presented._replace(text=part.text, marks=presented.marks[: len(part.text)])),
+        shown=request(presented._replace(text=text, marks=presented.marks[: len(text)])),
         input=presenter.formatted(call.tool_input),
         left=span(row["expires"] - time.time()),
-        outcome=_outcome(row),
-        by=_by(row),
+        outcome=capitalized(ending.outcome),
+        by=ending.by,
         session_path=session_path(row["machine"], row["session"]),
         path=presented.path,
         dangers=presented.dangers,
-        all_lines=part.all_lines,
+        all_lines=None if text == presented.text else len(all_lines),
     )
 
 
 def session_path(machine: str, session: str) -> str:
-    """Where a session's timeline is."""
-    return f"/sessions/{quote(machine, safe='')}/{quote(session, safe='')}"
-
-
-def _outcome(request: Row) -> str:
-    state, via = request["state"], request["answered_via"]
-    if state == "approved":
-        return "Approved for this session" if request["scope"] == "session" else "Approved once"
-    if state == "denied":
-        return "Denied"
-    if state == "expired":
-        return "Time was over, nobody answered"
-    settled = {1: "Approved", 0: "Denied", None: "Withdrawn"}[request["approved"]]
-    where = {"gone": "the agent no longer waits", "terminal": "in the terminal", "hook": "by a hook"}
-    return f"{settled}: {where.get(via, via)}" if via else settled
-
-
-def _by(request: Row) -> str:
-    """Who answered, and from where if that was no page."""
-    by, via = request["answered_by"], request["answered_via"]
-    if not by:
-        return ""
-    if via == "session":
-        return f"{by}, earlier in this session"
-    return by if via == "page" else f"{by} ({via})"
+    """Return the path of a session's timeline."""
+    return f"/sessions/{records.path_of(machine, session)}"

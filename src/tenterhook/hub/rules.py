@@ -19,17 +19,17 @@ FIELDS = ("answer", "tool", "command", "pattern", "directory", "agent", "reason"
 
 
 def listed(connection: Connection) -> list[Row]:
-    """Every rule that still holds, in order."""
+    """Return the rules that have not expired, in order."""
     return connection.all("select * from rules where expires is null or expires > ? order by number", time.time())
 
 
 def version(rules: list[Row]) -> str:
-    """What changes whenever the rules do."""
+    """Return a hash of the rules."""
     return hashlib.sha256(json.dumps(rules).encode()).hexdigest()[:32]
 
 
 def add(connection: Connection, given: Mapping[str, Any], who: str) -> Row:
-    """Add a rule; one that no agent could read is refused."""
+    """Add a rule; raise HookError if it is invalid."""
     named = {key: given[key] for key in FIELDS if given.get(key) is not None}
     rules_.read([named], "the hub")
     row = connection.one(
@@ -44,8 +44,8 @@ def add(connection: Connection, given: Mapping[str, Any], who: str) -> Row:
 
 
 def remove(connection: Connection, number: int) -> bool:
-    """Take a rule back; whether there was such a one."""
-    was_there = connection.run("delete from rules where number = ?", number) == 1
-    if was_there:
+    """Remove a rule; return False if there is none with this number."""
+    has_removed = connection.run("delete from rules where number = ?", number) == 1
+    if has_removed:
         change_feed.add(connection, change_feed.RULES, str(number), "removed")
-    return was_there
+    return has_removed

@@ -15,7 +15,7 @@ _LONGEST_PATH = 8192
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A value that can be given back as it came: no infinities, and not nested beyond what parsers read."""
+    """Refuse a value that other parsers may not read: infinities, huge numbers, deep nesting."""
     if depth > _DEEPEST:
         raise ValueError("nested too deeply")
     if isinstance(value, float) and value - value != 0:
@@ -34,7 +34,7 @@ def _path(value: Any) -> str:
 
 
 Object = Annotated[dict[Any, Any], AfterValidator(_plain), WithJsonSchema({"type": "object"})]
-# A path may hold what is no UTF-8, which a plain text here must not.
+# Unlike a `str`, a path may hold lone surrogates, for file names that are not UTF-8.
 Path = Annotated[Any, AfterValidator(_path), WithJsonSchema({"type": "string", "maxLength": _LONGEST_PATH})]
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -44,13 +44,13 @@ Moment = Annotated[float, Field(description="seconds since 1970")]
 
 
 class Given(BaseModel):
-    """What a client sends; a misspelt field is refused rather than ignored."""
+    """The body of a request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Problem(BaseModel):
-    """What went wrong, for programs and for people, and what to do about it."""
+    """An error, for programs and for people, and its remedy."""
 
     code: str
     message: str
@@ -64,7 +64,7 @@ class Failure(BaseModel):
 
 
 class RequestGiven(Given):
-    """A call that wants to run, as an agent asks about it."""
+    """A request for the approval of a call."""
 
     id: Id
     tool_name: Annotated[str, Field(min_length=1, max_length=500)]
@@ -84,7 +84,7 @@ class RequestGiven(Given):
 
 
 class Answer(BaseModel):
-    """What a person has decided."""
+    """A person's answer."""
 
     approved: bool
     scope: Scope
@@ -95,7 +95,7 @@ class Answer(BaseModel):
 
 
 class Withdrawn(BaseModel):
-    """How a request ended without a person's answer here."""
+    """How a request ended without an answer at the hub."""
 
     by: str
     approved: bool | None
@@ -103,7 +103,7 @@ class Withdrawn(BaseModel):
 
 
 class Request(BaseModel):
-    """A call that somebody is asked about."""
+    """A request for the approval of a call, and its state."""
 
     id: str
     state: State
@@ -124,31 +124,31 @@ class Request(BaseModel):
 
 
 class Waited(BaseModel):
-    """What an asker learns: as long as `state` is open, nothing is decided."""
+    """The state of a request; nothing is decided as long as it is open."""
 
     state: State
     answer: Answer | None
 
 
 class WithdrawGiven(Given):
-    """Who has settled it elsewhere, and how."""
+    """Who decided elsewhere, and how."""
 
     by: Annotated[str, Field(pattern="^[a-z][a-z0-9-]{0,40}$")] = "gone"
     approved: bool | None = None
 
 
 class AnswerGiven(Given):
-    """A person's answer, bound to what they have seen."""
+    """A person's answer, bound to the request that they have seen."""
 
     approved: bool
-    hash: Annotated[Hash, Field(description="the hash of the request that was looked at")]
+    hash: Annotated[Hash, Field(description="the hash of the request that was shown")]
     scope: Scope = "once"
     message: Annotated[str, Field(max_length=4000)] | None = None
     via: Annotated[str, Field(pattern="^[a-z]{1,20}$", description="where it was given")] | None = None
 
 
 class AnswerTaken(BaseModel):
-    """Whether an answer was the one that counts; if not, why, and who was quicker."""
+    """Whether an answer counts; if not, why, and the request says who answered before."""
 
     won: bool
     why: Literal["late", "duplicate", "stale", "expired", "withdrawn"] | None
@@ -156,7 +156,7 @@ class AnswerTaken(BaseModel):
 
 
 class Tried(BaseModel):
-    """An answer that was tried."""
+    """An answer and its outcome."""
 
     who: str
     via: str
@@ -168,7 +168,7 @@ class Tried(BaseModel):
 
 
 class RequestTold(Request):
-    """A request with every answer that was tried."""
+    """A request with all answers to it."""
 
     answers: list[Tried]
 
@@ -192,7 +192,7 @@ class EnterGiven(Given):
 
 
 class Me(BaseModel):
-    """Who you are; `csrf` goes with each change that a page makes, as the header `csrf`."""
+    """Who is signed in; a page sends `csrf` with each change, as the header `csrf`."""
 
     kind: Literal["person", "agent"]
     name: str
@@ -241,7 +241,7 @@ class Tokens(BaseModel):
 
 
 class TokenMade(BaseModel):
-    """A new token, shown this once."""
+    """A new token, which is only shown here."""
 
     id: int
     token: str
@@ -253,7 +253,7 @@ class WebhookGiven(Given):
 
 
 class Webhook(BaseModel):
-    """Where the hub calls; of the address only its beginning is shown."""
+    """A webhook; only the beginning of its URL is shown."""
 
     number: int
     kind: Literal["ntfy", "slack", "json"]
@@ -316,7 +316,7 @@ class Taken(BaseModel):
 
 
 class Session(BaseModel):
-    """A session that records have come from."""
+    """A session that has records."""
 
     machine: str
     session: str
@@ -342,7 +342,7 @@ class Timeline(BaseModel):
 
 
 class Point(BaseModel):
-    """A stretch of time in a plot."""
+    """An interval in a plot."""
 
     time: Moment
     runs: int
@@ -353,7 +353,7 @@ class Point(BaseModel):
 
 
 class HookFigures(BaseModel):
-    """How one hook has been doing."""
+    """The statistics of one hook."""
 
     hook: str
     source: str

@@ -1,10 +1,9 @@
-"""The hub as a process: the application, what it does on the side, and how it begins and ends."""
+"""The hub's server: the application, its background tasks, start and shutdown."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import pwd
 import resource
@@ -21,8 +20,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from .. import __version__
-from ..basics import places
 from ..errors import HookError
+from ..hub_client import inbox_client
 from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, records, stream, webhooks
 from .database import DatabaseAway, opened
 
@@ -34,29 +33,29 @@ if TYPE_CHECKING:
 
     from .database import Connection, PostgreSQL, SQLite
 
-_SWEEP = 1.0  # seconds
-_FORGET = 60.0
-_LARGEST_HEAD = 16 * 1024  # bytes of a request's first line and headers
-_LAST_WORDS = 5  # seconds for answers that are under way when the hub ends
-_THIS_MACHINE = "inbox on this machine"
+_EXPIRE_EVERY = 1.0  # seconds
+_DELETE_EVERY = 60.0
+_MAX_HEADERS = 16 * 1024  # bytes of a request's first line and headers
+_SHUTDOWN_TIMEOUT = 5  # seconds for responses that are under way when the hub ends
+_INBOX_NAME = "inbox on this machine"
 
 
 def application(database: SQLite | PostgreSQL, address: access.Address, keep_days: int) -> FastAPI:
-    """The hub, ready to be served."""
+    """Return the ASGI application."""
     feed = change_feed.Feed(database)
     hub = access.Hub(database, feed, address)
 
     @contextlib.asynccontextmanager
-    async def alive(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await feed.start()
-        chores = [
-            asyncio.create_task(_sweep(hub, keep_days)),
+        tasks = [
+            asyncio.create_task(_expire(hub, keep_days)),
             asyncio.create_task(webhooks.ring(database, feed, address.public_url)),
         ]
         yield
-        for chore in chores:
-            chore.cancel()
-        await asyncio.gather(*chores, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await feed.stop()
 
     app = FastAPI(
@@ -66,7 +65,7 @@ def application(database: SQLite | PostgreSQL, address: access.Address, keep_day
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
-        lifespan=alive,
+        lifespan=lifespan,
     )
     app.state.hub = hub
     for part in (api, api_people, stream, pages):
@@ -108,9 +107,7 @@ def _http(_: Request, error: Any) -> Response:
 
 
 def _broken(_: Request, __: Any) -> Response:
-    return _failure(
-        500, "broken", "the hub has made a mistake", "what its terminal or log says about it helps to fix it"
-    )
+    return _failure(500, "broken", "internal error of the hub", "its terminal or log has the details")
 
 
 def _failure(status: int, code: str, message: str, remedy: str, headers: Any = None) -> Response:
@@ -127,22 +124,22 @@ _ERRORS: tuple[tuple[type[Exception], Callable[[Request, Any], Response]], ...] 
 )
 
 
-async def _sweep(hub: access.Hub, keep_days: int) -> None:
-    """End what is overdue, and forget what nobody will ask for."""
-    forgotten = 0.0
+async def _expire(hub: access.Hub, keep_days: int) -> None:
+    """End requests that are overdue, and delete old data."""
+    deleted = 0.0
     while True:
         with contextlib.suppress(DatabaseAway):
             await run_in_threadpool(hub.database.write, inbox.end_overdue)
-            if time.monotonic() - forgotten > _FORGET:
-                forgotten = time.monotonic()
+            if time.monotonic() - deleted > _DELETE_EVERY:
+                deleted = time.monotonic()
                 await run_in_threadpool(
                     hub.database.write, lambda connection: records.forget_old(connection, keep_days)
                 )
-        await asyncio.sleep(_SWEEP)
+        await asyncio.sleep(_EXPIRE_EVERY)
 
 
 class _Server(uvicorn.Server):
-    """Ends at the first signal: whoever waits is sent home, and answers that are under way are finished."""
+    """Ends at the first signal: long polls and streams end, and responses that are under way are finished."""
 
     def __init__(self, config: uvicorn.Config, feed: change_feed.Feed) -> None:
         super().__init__(config)
@@ -172,7 +169,7 @@ def run(
     insecure: bool,
     say: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Serve until a signal comes; `say` hears first where, and with which link to sign in."""
+    """Serve until a signal; `say` is called first, with the address and a link to sign in."""
     _raise_limits()
     kept = opened(database)
     try:
@@ -181,17 +178,17 @@ def run(
             host, port = listener.getsockname()[:2]
             own = f"http://{f'[{host}]' if ':' in host else host}:{port}"
             address = access.Address(host, port, (public_url or own).rstrip("/"), insecure)
-            say(_first_words(kept, address, own))
+            say(_announcement(kept, address, own))
             app = application(kept, address, keep_days)
             config = uvicorn.Config(
                 app,
                 log_config=None,
-                access_log=False,  # addresses hold ids; headers, with tokens, are never written anywhere
+                access_log=False,  # URLs hold ids; headers, with tokens, are never logged
                 http="h11",
                 ws="none",
-                h11_max_incomplete_event_size=_LARGEST_HEAD,
+                h11_max_incomplete_event_size=_MAX_HEADERS,
                 server_header=False,
-                timeout_graceful_shutdown=_LAST_WORDS,
+                timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
                 backlog=2048,
             )
             asyncio.run(_Server(config, app.state.hub.feed).serve(sockets=[listener]))
@@ -200,7 +197,7 @@ def run(
 
 
 def _raise_limits() -> None:
-    """Have room for a connection of every agent and page; the usual limit is a thousand."""
+    """Allow as many connections as the system does; the usual limit is a thousand."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -209,7 +206,7 @@ def _raise_limits() -> None:
 def _host_and_port(listen: str) -> tuple[str, int]:
     host, _, port = listen.rpartition(":")
     if not port.isdecimal() or int(port) > 65535 or not host:
-        raise HookError(f"{listen!r} is no address to listen on", "write it like 127.0.0.1:7717")
+        raise HookError(f"{listen!r} is not an address to listen on", "write it like 127.0.0.1:7717")
     return host.strip("[]"), int(port)
 
 
@@ -219,13 +216,13 @@ def _listening(host: str, port: int) -> socket.socket:
         listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise HookError(f"cannot listen on {host}:{port}: {error.strerror}", "choose another with --listen") from None
-    # asyncio leaves it to us for a socket of ours: else each answer waits 40 ms for the other side's receipt
+    # asyncio does not set it on a given socket; without it each response waits 40 ms for an acknowledgement
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
-def _first_words(database: SQLite | PostgreSQL, address: access.Address, own: str) -> dict[str, Any]:
-    """Where the hub is; on loopback, also how this account's person signs in."""
+def _announcement(database: SQLite | PostgreSQL, address: access.Address, own: str) -> dict[str, Any]:
+    """Return the hub's address; on loopback, also a link that signs this account's person in."""
     said = {
         "url": address.public_url,
         "listen": own,
@@ -235,48 +232,32 @@ def _first_words(database: SQLite | PostgreSQL, address: access.Address, own: st
     if not address.is_loopback:
         return said
     name = pwd.getpwuid(os.getuid()).pw_name
-    link = database.write(lambda connection: _welcome_account(connection, name))
-    _remember(database, own, name)
+    link = database.write(lambda connection: _link(connection, name))
+    _save_person(database, own, name)
     return {**said, "person": name, "enter": f"{own}/enter#{link}"}
 
 
-def _welcome_account(connection: Connection, name: str) -> str:
+def _link(connection: Connection, name: str) -> str:
     accounts.add_unless_there(connection, name, accounts.ADMIN)
     return accounts.new_link(connection, name)
 
 
-def person_file() -> str:
-    """Where this account finds its own hub: address and token, for it alone."""
-    return os.path.join(places.state(), "hub", "person.json")
-
-
-def _remember(database: SQLite | PostgreSQL, url: str, name: str) -> None:
-    """Leave a token for this account's own inbox; the one that is there is used on if it still counts.
-
-    Somebody who has signed in at another hub stays there.
-    """
-    kept = _remembered()
-    if kept.get("url") and not access.is_loopback(urlsplit(str(kept["url"])).hostname or ""):
+def _save_person(database: SQLite | PostgreSQL, url: str, name: str) -> None:
+    """Save a token for this account's inbox, unless it is signed in at a hub elsewhere; a valid one is used again."""
+    try:
+        saved = inbox_client.signed_in()
+    except HookError:
+        saved = inbox_client.Person(url, name)
+    if not access.is_loopback(urlsplit(saved.url).hostname or ""):
         return
-    token = str(kept.get("token", ""))
+    token = saved.token or ""
     known = database.read(lambda connection: accounts.by_token(connection, token))
     if known is None or known["person"] != name:
         _, token = database.write(lambda connection: _token(connection, name))
-    places.make_private(os.path.dirname(person_file()))
-    about = {"schema": 1, "url": url, "token": token, "name": name}
-    places.replace_file(person_file(), json.dumps(about).encode())
+    inbox_client.save(inbox_client.Person(url, name, token))
 
 
 def _token(connection: Connection, name: str) -> tuple[int, str]:
-    """A new one, though others may have come from machines that share the database, or have been lost."""
-    called = accounts.free_name(connection, _THIS_MACHINE, accounts.PERSON, name)
-    return accounts.new_token(connection, called, accounts.PERSON, name)
-
-
-def _remembered() -> dict[str, Any]:
-    try:
-        with open(person_file(), encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    """Create a token; those of other machines that share the database, or that were lost, have the same name."""
+    unused = accounts.free_name(connection, _INBOX_NAME, accounts.PERSON, name)
+    return accounts.new_token(connection, unused, accounts.PERSON, name)

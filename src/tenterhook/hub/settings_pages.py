@@ -1,8 +1,7 @@
-"""Rules, people and tokens: what everybody may see of them, and what admins may change."""
+"""The pages of rules, people, tokens and webhooks."""
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from . import accounts, rules, webhooks
 from .access import Principal, hub_of
 from .page_auth import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, to
 from .rendering import page
+from .request_html import capitalized
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,19 +23,18 @@ if TYPE_CHECKING:
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _NAMED = ("tool", "command", "pattern", "directory", "agent")
 _GIVEN = ("answer", *_NAMED, "reason", "days")
-_URL = r"https?://[^\s/?#]+(?:[/?#]\S*)?"
 _TONES = {"approve": "good", "deny": "bad", "ask": "warn"}
 
 
 @router.get("/rules")
 def show_rules(request: Request, caller: Visitor) -> Response:
-    """The hub's rules."""
+    """Show the hub's rules."""
     return _rules(request, caller)
 
 
 @router.post("/rules")
 def add_rule(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
-    """A new rule, or the form again with what is wrong about it."""
+    """Add a rule, or show the form again with an error."""
     given: dict[str, Any] = {key: fields[key].strip() for key in ("answer", *_NAMED, "reason") if fields.get(key)}
     if fields.get("days", "").isdecimal():
         given["expires"] = time.time() + min(int(fields["days"][:4]), 3650) * 86400
@@ -48,7 +47,7 @@ def add_rule(request: Request, caller: WritingAdmin, fields: Fields) -> Response
 
 @router.post("/rules/{number}/remove")
 def remove_rule(request: Request, caller: WritingAdmin, number: int) -> Response:
-    """Take a rule back."""
+    """Remove a rule."""
     if not hub_of(request).database.write(lambda connection: rules.remove(connection, number)):
         raise not_found("rule")
     return to("/rules")
@@ -68,33 +67,30 @@ def _shown_rule(row: Row) -> Row:
 
 @router.get("/people")
 def show_people(request: Request, caller: VisitingAdmin) -> Response:
-    """Who may answer, and which tokens there are."""
+    """Show people, tokens and webhooks."""
     return _people(request, caller)
 
 
 @router.post("/people")
 def add_person(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
-    """A new person with a password and a role."""
-
-    def add(connection: Connection) -> None:
-        accounts.add(connection, fields.get("name", ""), fields.get("role", ""), kept)
-
+    """Add a person with a password and a role."""
+    name, role = fields.get("name", ""), fields.get("role", "")
     try:
         kept = accounts.hashed(fields.get("password", ""))
     except HookError as error:
         return _people(request, caller, trouble=_said(error))
-    return _changed(request, caller, add)
+    return _changed(request, caller, lambda connection: accounts.add(connection, name, role, kept))
 
 
 @router.post("/people/{name}/remove")
 def remove_person(request: Request, caller: WritingAdmin, name: str) -> Response:
-    """Send a person away."""
+    """Remove a person."""
     return _changed(request, caller, lambda connection: accounts.remove(connection, name))
 
 
 @router.post("/tokens")
 def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
-    """A new token for a machine's agents, or for one's own programs; shown this once."""
+    """Create a token for a machine's agents, or for one's own programs; it is only shown in this response."""
     kind = accounts.PERSON if fields.get("kind") == accounts.PERSON else accounts.AGENT
     name = fields.get("name", "").strip()[:64]
     if not name:
@@ -109,7 +105,7 @@ def add_token(request: Request, caller: WritingAdmin, fields: Fields) -> Respons
 
 @router.post("/tokens/{number}/revoke")
 def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Response:
-    """Make a token worthless."""
+    """Revoke a token."""
     if not hub_of(request).database.write(lambda connection: accounts.revoke(connection, number)):
         raise not_found("token")
     return to("/people")
@@ -117,26 +113,20 @@ def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Respons
 
 @router.post("/webhooks")
 def add_webhook(request: Request, caller: WritingAdmin, fields: Fields) -> Response:
-    """Have a phone ring, or a chat told, for each request that waits."""
+    """Add a webhook."""
     kind, url = fields.get("kind", ""), fields.get("url", "").strip()
-    if kind not in webhooks.KINDS or not re.fullmatch(_URL, url):
-        return _people(request, caller, trouble="That is no address to call; write it like https://ntfy.sh/my-topic.")
-
-    def add(connection: Connection) -> None:
-        webhooks.add(connection, kind, url, caller.name)
-
-    return _changed(request, caller, add)
+    return _changed(request, caller, lambda connection: webhooks.add(connection, kind, url, caller.name))
 
 
 @router.post("/webhooks/{number}/remove")
 def remove_webhook(request: Request, caller: WritingAdmin, number: int) -> Response:
-    """Call there no longer."""
+    """Remove a webhook."""
     if not hub_of(request).database.write(lambda connection: webhooks.remove(connection, number)):
         raise not_found("webhook")
     return to("/people")
 
 
-def _changed(request: Request, caller: Principal, work: Callable[[Connection], None]) -> Response:
+def _changed(request: Request, caller: Principal, work: Callable[[Connection], object]) -> Response:
     try:
         hub_of(request).database.write(work)
     except HookError as error:
@@ -146,17 +136,17 @@ def _changed(request: Request, caller: Principal, work: Callable[[Connection], N
 
 def _people(request: Request, caller: Principal, *, secret: str = "", trouble: str = "") -> Response:
     database = hub_of(request).database
-    called = [{**row, "url": webhooks.shown_url(row["url"])} for row in database.read(webhooks.listed)]
+    hooks = [{**row, "url": webhooks.shown_url(row["url"])} for row in database.read(webhooks.listed)]
     return page(
         *(request, caller, "people.html", 422 if trouble else 200),
-        live="" if secret or trouble else "people webhooks",  # what is said once would be gone at once
+        live="" if secret or trouble else "people webhooks",  # a refresh would remove what is shown once
         people=database.read(accounts.listed),
         tokens=database.read(accounts.tokens),
-        webhooks=called,
+        webhooks=hooks,
         secret=secret,
         trouble=trouble,
     )
 
 
 def _said(error: HookError) -> str:
-    return f"{error.message[:1].upper()}{error.message[1:]}: {error.remedy}."
+    return f"{capitalized(error.message)}: {error.remedy}."

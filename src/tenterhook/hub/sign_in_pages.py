@@ -1,4 +1,4 @@
-"""Signing in, by password or by the link that works once, and out again."""
+"""The pages to sign in, by password or one-time link, and to sign out."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 @router.get("/sign-in")
 def show_sign_in(request: Request, next: str = "/") -> Response:  # noqa: A002  # the field's name in the address
-    """The form for name and password."""
+    """Show the form for name and password."""
     return page(request, None, "sign_in.html", trouble="", name="", next=_local(next))
 
 
 @router.post("/sign-in")
 def sign_in(request: Request, fields: Fields) -> Response:
-    """Name and password, against a cookie."""
+    """Sign in by name and password."""
     access.check_sign_in(request)
     name, after = fields.get("name", ""), _local(fields.get("next", "/"))
     try:
         found = accounts.sign_in(hub_of(request).database, name, fields.get("password", ""), access.client_of(request))
     except accounts.SlowDown as slow:
         wait = f"{slow.seconds:.0f}"
-        trouble = f"Too many tries. Wait {wait} s, then try again."
-        told = page(request, None, "sign_in.html", 429, trouble=trouble, name=name, next=after)
-        told.headers["Retry-After"] = wait
-        return told
+        trouble = f"Too many attempts. Wait {wait} s, then try again."
+        response = page(request, None, "sign_in.html", 429, trouble=trouble, name=name, next=after)
+        response.headers["Retry-After"] = wait
+        return response
     if found is None:
-        trouble = "Name and password do not go together."
+        trouble = "Wrong name or password."
         return page(request, None, "sign_in.html", 403, trouble=trouble, name=name, next=after)
-    return _welcome(request, found, after)
+    return _signed_in(request, found, after)
 
 
 @router.get("/enter")
 def show_enter(request: Request) -> Response:
-    """Where the one-time link leads; the script sends what follows its #, which is in no log."""
+    """Show the page of the one-time link; its script sends what follows the #, which is in no log."""
     return page(request, None, "enter.html", trouble="")
 
 
 @router.post("/enter")
 def enter(request: Request, fields: Fields) -> Response:
-    """The code of a one-time link, against a cookie."""
+    """Sign in by the code of a one-time link."""
     access.check_sign_in(request)
     code = fields.get("code", "")
     found = hub_of(request).database.write(lambda connection: accounts.enter(connection, code))
     if found is None:
-        trouble = "This link has been used, or is too old. Start the hub again, or sign in with a password."
+        trouble = "This link has been used, or has expired. Start the hub again, or sign in with a password."
         return page(request, None, "enter.html", 403, trouble=trouble)
-    return _welcome(request, found, "/")
+    return _signed_in(request, found, "/")
 
 
 @router.post("/sign-out")
 def sign_out(request: Request, caller: Writer) -> Response:
-    """Make the cookie worthless."""
+    """End the sign-in."""
     if caller.sign_in is not None:
         cookie = caller.sign_in.cookie
         hub_of(request).database.write(lambda connection: accounts.sign_out(connection, cookie))
@@ -73,13 +73,13 @@ def sign_out(request: Request, caller: Writer) -> Response:
     return done
 
 
-def _welcome(request: Request, found: SignIn, after: str) -> Response:
+def _signed_in(request: Request, found: SignIn, after: str) -> Response:
     done = to(after)
     set_cookie(done, found, hub_of(request))
     return done
 
 
 def _local(path: str) -> str:
-    """A place of ours to go on to; nobody is sent elsewhere."""
+    """Return a path of this hub to redirect to: the given one, or / if it could lead to another site."""
     is_ours = path.startswith("/") and not path.startswith("//") and path.isprintable() and "\\" not in path
     return path if is_ours else "/"

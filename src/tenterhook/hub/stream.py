@@ -1,4 +1,4 @@
-"""`/api/v1/stream`: what happens, as it happens, for every page and companion that listens."""
+"""`/api/v1/stream`: changes as server-sent events, for pages and other clients."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from .access import Hub, Principal
 
-_COMMENT = 15.0  # seconds
-_PAUSE = 0.1  # seconds between two pieces: what comes in quick succession goes out together
-_SPREAD = 0.1  # seconds over which all who listen are told: an agent that waits for its answer goes before them
+_KEEP_ALIVE = 15.0  # seconds between comments in a silent stream
+_PAUSE = 0.1  # seconds between two writes: changes in quick succession are sent together
+_JITTER = 0.1  # seconds at most that a stream waits: an agent that waits for its answer goes first
 router = APIRouter(prefix="/api/v1")
 
 
@@ -36,7 +36,7 @@ router = APIRouter(prefix="/api/v1")
 async def stream(
     request: Request, caller: Person, hub: Here, last_event_id: Annotated[str | None, Header()] = None
 ) -> StreamingResponse:
-    """What happens, as it happens; `Last-Event-ID` goes on from there."""
+    """Stream changes as server-sent events, after `Last-Event-ID` or from now on."""
     begin = int(last_event_id) if last_event_id and re.fullmatch(r"\d{1,15}", last_event_id, re.ASCII) else None
     number = hub.feed.last if begin is None else min(begin, hub.feed.last)
     return StreamingResponse(
@@ -46,18 +46,18 @@ async def stream(
 
 async def _stream(request: Request, caller: Principal, hub: Hub, number: int) -> AsyncIterator[str]:
     yield f"id: {number}\nretry: 2000\n: hello\n\n"
-    looked = time.monotonic()
+    checked = time.monotonic()
     while not hub.feed.is_closed:
         try:
-            if await hub.feed.next(number, _COMMENT):
-                await asyncio.sleep(random.uniform(0, _SPREAD))  # noqa: S311  # nothing secret
+            if await hub.feed.next(number, _KEEP_ALIVE):
+                await asyncio.sleep(random.uniform(0, _JITTER))  # noqa: S311  # nothing secret
             found = await hub.feed.next(number, 0)
-            if time.monotonic() - looked > _COMMENT:
-                looked = time.monotonic()
+            if time.monotonic() - checked > _KEEP_ALIVE:
+                checked = time.monotonic()
                 if not await access.still_here(request):
                     return
         except DatabaseAway:
-            continue  # it has waited long enough
+            continue  # the read has already waited
         said = "".join(_event(change) for change in found if caller.is_admin or change.kind != change_feed.PEOPLE)
         number = found[-1].number if found else number
         if said or not found:

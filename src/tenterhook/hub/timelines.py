@@ -1,4 +1,4 @@
-"""A session's journal as a person reads it: what happened when, which hooks had something to say, what came of it."""
+"""The timeline of a session: its journal records as the page shows them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..approvals import presenter
 from ..basics.display_text import with_stderr
+from ..journal.filters import runs_in
 from ..journal.records import subject
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _TONES = {
 }
 _TONE_OF = {word: tone for tone, words in _TONES.items() for word in words}
 _FAILED = ("failed", "timed_out")
-_LONGEST = 600  # characters of what an event was about
+_MAX_SUBJECT = 600  # characters
 
 
 class TimelineRun(NamedTuple):
@@ -47,27 +48,21 @@ class TimelineEntry(NamedTuple):
     runs: list[TimelineRun]
 
 
-def tone(word: str) -> str:
-    """How a decision or an outcome looks: good, bad, or to be looked at."""
-    return _TONE_OF.get(word, "")
-
-
 def entry(row: Row) -> TimelineEntry:
-    """A record of the journal; an agent may have written anything into it."""
+    """Return the entry of a journal record, in which an agent may have written anything."""
     record: Mapping[str, Any] = row["record"]
     decision = _text(record.get("decision"))
     waited = record.get("waited_ms")
-    runs = [record] if record.get("type") == "async" else record.get("runs")
     return TimelineEntry(
         time=row["time"],
         event=_text(record.get("event")) or _text(record.get("type")),
         tool=_text(record.get("tool_name")),
         outcome=_outcome(record, decision),
-        tone=tone(decision),
+        tone=_TONE_OF.get(decision, ""),
         waited=float(waited) if isinstance(waited, (int, float)) else None,
         line=_line(record),
         reason=_text(record.get("reason")),
-        runs=[_run(each) for each in runs if isinstance(each, dict)] if isinstance(runs, list) else [],
+        runs=[_run(each) for each in runs_in(record)],
     )
 
 
@@ -79,10 +74,10 @@ def _outcome(record: Mapping[str, Any], decision: str) -> str:
 
 
 def _line(record: Mapping[str, Any]) -> str:
-    """What an event was about, in a few words of its own."""
+    """Return what an event was about, shortened."""
     about = subject(record)
     text = presenter.formatted(about.value) if about else ""
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return text if len(text) <= _MAX_SUBJECT else text[:_MAX_SUBJECT] + "…"
 
 
 def _run(run: Mapping[str, Any]) -> TimelineRun:
@@ -94,7 +89,7 @@ def _run(run: Mapping[str, Any]) -> TimelineRun:
     return TimelineRun(
         hook=_text(run.get("hook")),
         meaning=meaning.replace("_", " "),
-        tone=tone(meaning),
+        tone=_TONE_OF.get(meaning, ""),
         duration=float(took) if isinstance(took, (int, float)) else 0.0,
         reason=reason,
     )

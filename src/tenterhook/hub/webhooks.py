@@ -1,6 +1,6 @@
-"""So that the phone rings: a call to the outside for each waiting request, with a link to it and nothing secret.
+"""Webhooks: a notification of each new request, with a link to it and nothing secret.
 
-What is to be sent stands in the database, so that each call is made by one hub, and by another if that one dies.
+Deliveries are stored in the database: each is made by one of several hubs, and by another if that one fails.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 NTFY, SLACK, JSON = "ntfy", "slack", "json"
 KINDS = (NTFY, SLACK, JSON)
-_TRIES = 4
-_CLAIMED = 60.0  # seconds that one hub has for a call
-_PAUSE = 2.0  # seconds before the second try, twice as many before each further one
+_MAX_ATTEMPTS = 4
+_CLAIMED = 60.0  # seconds that one hub has for a delivery
+_PAUSE = 2.0  # seconds before the second attempt, doubled before each further one
 _TIMEOUT = 10.0
-_AT_ONCE = 8
-_LOOK = 1.0  # seconds after which it is looked whether a call is due
+_MAX_CONCURRENT = 8
+_INTERVAL = 1.0  # seconds between checks for deliveries that are due
 
 
 def listed(connection: Connection) -> list[Row]:
@@ -43,8 +43,8 @@ def listed(connection: Connection) -> list[Row]:
 
 
 def add(connection: Connection, kind: str, url: str, who: str) -> Row:
-    if not _is_address(url):
-        raise HookError("that is no address to call", "write it like https://ntfy.sh/my-topic")
+    if kind not in KINDS or not _is_url(url):
+        raise HookError("that is not the URL of a webhook", "write it like https://ntfy.sh/my-topic")
     row = connection.one(
         "insert into webhooks (kind, url, created_by, created) values (?, ?, ?, ?) returning *",
         *(kind, url, who, time.time()),
@@ -54,29 +54,31 @@ def add(connection: Connection, kind: str, url: str, who: str) -> Row:
     return row
 
 
-def _is_address(url: str) -> bool:
+def _is_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+    return is_valid and url.isprintable() and " " not in url
 
 
 def remove(connection: Connection, number: int) -> bool:
-    was_there = connection.run("delete from webhooks where number = ?", number) == 1
-    if was_there:
+    """Remove a webhook; return False if there is none with this number."""
+    has_removed = connection.run("delete from webhooks where number = ?", number) == 1
+    if has_removed:
         change_feed.add(connection, change_feed.WEBHOOKS, str(number), "removed")
-    return was_there
+    return has_removed
 
 
 def shown_url(url: str) -> str:
-    """An address as it may be shown: whoever knows all of it can send there."""
+    """Return the beginning of a URL: the rest is often a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}/…"
 
 
 def plan(connection: Connection, request: str) -> None:
-    """Have everybody called for a request that has just been opened."""
+    """Store a delivery to each webhook for a new request."""
     connection.run(
         "insert into deliveries (webhook, request, tries, due) select number, ?, 0, ? from webhooks",
         *(request, time.time()),
@@ -84,7 +86,7 @@ def plan(connection: Connection, request: str) -> None:
 
 
 def claim(connection: Connection) -> list[Row]:
-    """The calls that are due, for whoever asks to make; requests that no longer wait need none."""
+    """Return the deliveries that are due, for the caller to make; those of ended requests are removed."""
     now = time.time()
     connection.run("delete from deliveries where request in (select id from requests where state <> 'open')")
     claimed = connection.all(
@@ -120,8 +122,8 @@ def _is_due(connection: Connection) -> bool:
 
 
 async def ring(database: Database, feed: change_feed.Feed, public_url: str) -> None:
-    """Make the calls for waiting requests, soon after they were opened; one that takes long keeps no other back."""
-    room = asyncio.Semaphore(_AT_ONCE)
+    """Make the deliveries; a slow one does not delay the others."""
+    room = asyncio.Semaphore(_MAX_CONCURRENT)
 
     async def make(call: Row) -> None:
         async with room:
@@ -135,10 +137,10 @@ async def ring(database: Database, feed: change_feed.Feed, public_url: str) -> N
                 if await run_in_threadpool(database.read, _is_due):
                     for call in await run_in_threadpool(database.write, claim):
                         calls.create_task(make(call))
-                found = await feed.next(number, _LOOK)
+                found = await feed.next(number, _INTERVAL)
                 number = found[-1].number if found else number
-                if not any(change.what == "open" for change in found):
-                    await asyncio.sleep(_LOOK)
+                if not any(change.what == change_feed.OPENED for change in found):
+                    await asyncio.sleep(_INTERVAL)
 
 
 def _make(database: Database, call: Row, public_url: str) -> None:
@@ -150,7 +152,7 @@ def _make(database: Database, call: Row, public_url: str) -> None:
         with _OPENER.open(request, timeout=_TIMEOUT):
             pass
     except (OSError, ValueError, http.client.HTTPException) as error:
-        if call["tries"] >= _TRIES:
+        if call["tries"] >= _MAX_ATTEMPTS:
             logging.getLogger("tenterhook.hub").warning("webhook %s: given up: %s", call["webhook"], _why(error))
             database.write(lambda connection: _done(connection, call))
         else:
@@ -160,12 +162,12 @@ def _make(database: Database, call: Row, public_url: str) -> None:
 
 
 def _why(error: Exception) -> str:
-    """What went wrong, without the address, which may be a secret."""
+    """Return the error without the URL, which may be a secret."""
     return f"status {error.code}" if isinstance(error, urllib.error.HTTPError) else type(error).__name__
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """An address is where an admin has pointed it, and nowhere else."""
+    """Requests go to the URL that an admin has given, and nowhere else."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -175,7 +177,7 @@ _OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 def _message(call: Row, url: str) -> tuple[bytes, dict[str, str]]:
-    """What is sent: that something waits, what kind of thing, and where to answer it."""
+    """Return the body and headers of a notification: who wants to do what, and a link to answer it."""
     text = presenter.headline(call["agent"], Call(call["tool_name"], {}, ""))
     if call["kind"] == NTFY:
         return text.encode(), {"Title": "An approval is waiting", "Click": url, "Tags": "raised_hand"}

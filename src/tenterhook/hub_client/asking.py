@@ -54,7 +54,7 @@ class HubRequest:
                 return None
             while state.get("state") == _OPEN and (left := until - time.monotonic()) > 0:
                 state = self._poll(min(_POLL, left))
-        except Exception:  # noqa: BLE001  # whatever it is, it is no answer
+        except Exception:  # noqa: BLE001  # a failure is no answer
             self._is_unavailable = True
             return None
         return _answer(state)
@@ -80,11 +80,8 @@ class HubRequest:
         self._connection.abort()
         withdrawal = {"by": by, "approved": approved}
         try:
-            state = (
-                HubConnection(self._membership)
-                .call("POST", f"{self._path}/withdraw", withdrawal, timeout=CONNECT_TIMEOUT)
-                .body
-            )
+            connection = HubConnection(self._membership)
+            state = connection.call("POST", f"{self._path}/withdraw", withdrawal, timeout=CONNECT_TIMEOUT).body
         except HubUnavailable:
             return None
         return _answer(state) if state.get("hash") == self._request.hash else None
@@ -94,18 +91,16 @@ def _answer(state: dict[str, Any]) -> Answer | None:
     """Return the answer in a request's state; None unless it is a valid one."""
     approved = {"approved": True, "denied": False}.get(str(state.get("state")))
     given = state.get("answer")
-    if not isinstance(given, dict):
-        given = {"approved": approved, "by": state.get("answered_by"), **state}
-    if approved is None or given.get("approved") is not approved or not isinstance(given.get("by"), str):
+    if approved is None or not isinstance(given, dict):
         return None
-    by = f"{given['by']} (hub)"
-    message = given.get("message")
+    person, message = given.get("by"), given.get("message")
+    if given.get("approved") is not approved or not isinstance(person, str):
+        return None
+    message = message if isinstance(message, str) and message else None
     if approved:
-        scope = "session" if given.get("scope") == "session" else "once"
-        return Answer(True, by, scope, message if isinstance(message, str) and message else None)
-    if isinstance(message, str) and message:
-        return Answer(False, by, reason=f"{given['by']} refused this call: {message}")
-    return Answer(False, by, reason=f"{given['by']} refused this call", ends_turn=True)
+        return Answer(True, f"{person} (hub)", "session" if given.get("scope") == "session" else "once", message)
+    reason = f"{person} refused this call" + (f": {message}" if message else "")
+    return Answer(False, f"{person} (hub)", reason=reason, ends_turn=message is None)
 
 
 class HubSurface:

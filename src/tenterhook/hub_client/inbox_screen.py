@@ -11,7 +11,6 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -54,26 +53,12 @@ class Inbox(App[None]):
         Binding("q", "quit", "quit"),
     ]
 
-    class Came(Message):
-        """Something has happened at the hub."""
-
-        def __init__(self, happened: HubEvent) -> None:
-            super().__init__()
-            self.happened = happened
-
-    class Done(Message):
-        """What was asked of the hub is there: `use` shows it."""
-
-        def __init__(self, use: Callable[[], None]) -> None:
-            super().__init__()
-            self.use = use
-
     def __init__(self, person: Person) -> None:
         super().__init__()
         self._person = person
         self._stream = inbox_client.EventStream(person)
         self._waiting: dict[str, dict[str, Any]] = {}
-        self._ended: set[str] = set()  # whatever an older look may still say of them
+        self._ended: set[str] = set()  # an older response may still have them as open
         self._chosen: dict[str, Any] | None = None
         self._chosen_at = 0.0
         self._has_ended = False  # the chosen one
@@ -103,37 +88,34 @@ class Inbox(App[None]):
     # ------------------------------------------------------------------ the hub
 
     def _listen(self) -> None:
-        """Follow what happens there, one thing after another: the list keeps its order."""
-        for happened in self._stream:
-            self.post_message(self.Came(happened))
-            if happened.kind == inbox_client.CONNECTED:
-                self._ask(self._look_at_all)
-            elif happened.kind == inbox_client.REQUEST and (happened.what == "open" or happened.about in self._waiting):
-                self._ask(partial(self._look_at, happened.about))
+        """Follow the hub's events, one after another: the list keeps its order."""
+        for event in self._stream:
+            self.call_later(self._show_event, event)
+            if event.kind == inbox_client.CONNECTED:
+                self._fetch(self._fetch_all)
+            elif event.kind == inbox_client.REQUEST and (event.what == "open" or event.about in self._waiting):
+                self._fetch(partial(self._fetch_one, event.about))
 
     def _in_thread(self, work: Callable[[], None]) -> None:
-        """Do what may take long without anybody waiting for it, not even at the end."""
+        """Run a function in a daemon thread, for which the end of the program does not wait."""
         threading.Thread(target=work, name="tenterhook-inbox", daemon=True).start()
 
-    def _ask(self, ask: Callable[[], Callable[[], None]]) -> None:
-        """Ask the hub, outside of the screen's thread; what comes back shows the result in it."""
+    def _fetch(self, fetch: Callable[[], Callable[[], None]]) -> None:
+        """Call the hub outside of the screen's thread; the function that `fetch` returns is called in it."""
         try:
-            use = ask()
+            show = fetch()
         except HookError as error:
-            use = partial(self._say, str(error), "red")
-        self.post_message(self.Done(use))
+            show = partial(self._say, str(error), "red")
+        self.call_later(show)
 
-    def _look_at(self, request_id: str) -> Callable[[], None]:
-        return partial(self._take, inbox_client.request(self._person, request_id))
+    def _fetch_one(self, request_id: str) -> Callable[[], None]:
+        return partial(self._update, inbox_client.request(self._person, request_id))
 
-    def _look_at_all(self) -> Callable[[], None]:
-        return partial(self._take_all, inbox_client.open_requests(self._person))
+    def _fetch_all(self) -> Callable[[], None]:
+        return partial(self._update_all, inbox_client.open_requests(self._person))
 
-    def on_inbox_done(self, done: Done) -> None:
-        done.use()
-
-    def on_inbox_came(self, came: Came) -> None:
-        kind, about, what = came.happened
+    def _show_event(self, event: HubEvent) -> None:
+        kind, about, what = event
         if kind == inbox_client.CONNECTED:
             self._list.border_subtitle = "live"
             self._say(f"{about} as {self._person.name}", "green")
@@ -144,20 +126,20 @@ class Inbox(App[None]):
             self._ended.add(about)
 
     def action_reload(self) -> None:
-        """Look at everything that waits again."""
-        self._in_thread(partial(self._ask, self._look_at_all))
+        """Fetch all open requests again."""
+        self._in_thread(partial(self._fetch, self._fetch_all))
 
-    # ------------------------------------------------------------------ what waits
+    # ------------------------------------------------------------------ open requests
 
-    def _take_all(self, found: list[dict[str, Any]]) -> None:
+    def _update_all(self, found: list[dict[str, Any]]) -> None:
         now = {each["id"] for each in found}
         for request_id in [each for each in self._waiting if each not in now]:
-            self._in_thread(partial(self._ask, partial(self._look_at, request_id)))
+            self._in_thread(partial(self._fetch, partial(self._fetch_one, request_id)))
         for each in found:
-            self._take(each)
+            self._update(each)
 
-    def _take(self, request: dict[str, Any]) -> None:
-        """Show a request as it stands by now."""
+    def _update(self, request: dict[str, Any]) -> None:
+        """Show the current state of a request."""
         request_id = str(request["id"])
         if request["state"] != "open":
             self._ended.add(request_id)
@@ -173,7 +155,7 @@ class Inbox(App[None]):
         self._list.border_title = f"{len(self._waiting)} waiting"
 
     def _end(self, request: dict[str, Any]) -> None:
-        """Take one away that no longer waits; if it is the chosen one, it stays in sight until another is chosen."""
+        """Remove a request from the list; the chosen one stays on the right until another is chosen."""
         is_chosen = self._chosen is not None and self._chosen["id"] == request["id"]
         with self.prevent(OptionList.OptionHighlighted):
             self._list.remove_option(request["id"])
@@ -183,7 +165,7 @@ class Inbox(App[None]):
             self._show_chosen()
 
     def _place(self) -> int | None:
-        """Where the chosen request stands in the list."""
+        """Return the index of the chosen request in the list."""
         ids = list(self._waiting)
         return ids.index(self._chosen["id"]) if self._chosen is not None and self._chosen["id"] in ids else None
 
@@ -192,7 +174,7 @@ class Inbox(App[None]):
             self._choose(event.option_id)
 
     def action_move(self, steps: int) -> None:
-        """Choose the next or the previous one; after one has ended, the first or the last."""
+        """Choose the next or the previous request; after the chosen one has ended, the first or the last."""
         place, most = self._place(), len(self._waiting) - 1
         if most >= 0:
             start = (-1 if steps > 0 else most + 1) if place is None else place
@@ -212,7 +194,7 @@ class Inbox(App[None]):
 
     def _show_chosen(self) -> None:
         self._show_time_left()
-        self._text.update(whole(self._chosen) if self._chosen is not None else "Nothing waits for an answer.")
+        self._text.update(whole(self._chosen) if self._chosen is not None else "No open requests.")
 
     def _show_time_left(self) -> None:
         if self._chosen is None:
@@ -229,7 +211,7 @@ class Inbox(App[None]):
 
     @property
     def can_answer(self) -> bool:
-        """Whether a request is chosen, waits, and has been in sight for a moment."""
+        """Whether an open request is chosen, and has been on the screen for a moment."""
         is_waiting = self._chosen is not None and not self._has_ended
         return is_waiting and time.monotonic() - self._chosen_at >= _SEEN
 
@@ -239,7 +221,7 @@ class Inbox(App[None]):
             self._answer(self._chosen, approved=True, scope=scope)
 
     def action_deny(self) -> None:
-        """Deny the chosen request, whatever is chosen by the time that the message is written."""
+        """Ask for a message, then deny the request that was chosen before."""
         if self.can_answer and self._chosen is not None:
             asked = self._chosen
 
@@ -250,15 +232,15 @@ class Inbox(App[None]):
             self.push_screen(AskMessage(asked), send)
 
     def _answer(self, asked: dict[str, Any], **answer: Any) -> None:
-        def ask() -> Callable[[], None]:
+        def send() -> Callable[[], None]:
             return partial(self._show_result, inbox_client.answer(self._person, asked, **answer))
 
         self._say("…")
-        self._in_thread(partial(self._ask, ask))
+        self._in_thread(partial(self._fetch, send))
 
     def _show_result(self, result: AnswerResult) -> None:
         self._say(inbox_text.result_line(result), "green" if result.won else "yellow")
-        self._take(result.request)
+        self._update(result.request)
 
     def action_help(self) -> None:
         self.push_screen(Help())
@@ -269,14 +251,14 @@ _MARK_STYLES = {0: "", presenter.NOTABLE: "bold", presenter.DANGEROUS: "bold red
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _HELP = """\
 a        approve once: exactly this call
-s        approve for this session: the same again runs, as long as the agent does
-d        deny; with a message the model is told it and goes on, without one its turn ends
+s        approve for this session: the same call runs again, as long as the agent does
+d        deny; with a message the model gets it and continues, without one its turn ends
 j, k     the next, the previous
 Tab      to the text, where arrows and Page Up and Down move, and back
-r        look again
-q        leave
+r        reload
+q        quit
 
-Whoever answers first decides. What was answered elsewhere is said here."""
+The first answer counts. Answers from elsewhere are shown here."""
 
 
 class AskMessage(ModalScreen[str | None]):

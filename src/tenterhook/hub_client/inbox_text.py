@@ -61,18 +61,10 @@ def time_left(request: dict[str, Any]) -> str:
 
 def ending(request: dict[str, Any]) -> str:
     """Return how a request ended, and who answered it."""
-    state, answer, withdrawn = request["state"], request.get("answer"), request.get("withdrawn") or {}
-    if state == "open":
-        return "it waits"
-    if isinstance(answer, dict):
-        scope = " for the session" if answer.get("scope") == "session" and answer.get("approved") else ""
-        message = f": {one_line(answer['message'])}" if answer.get("message") else ""
-        return f"{one_line(answer['by'])} {state} it{scope} ({one_line(answer['via'])}){message}"
-    if state == "expired":
-        return "its time was over, and nobody had answered"
-    by = str(withdrawn.get("by") or "gone")
-    settled = {"True": "approved", "False": "denied"}.get(str(withdrawn.get("approved")), "withdrawn")
-    return "the agent no longer waits" if by == "gone" else f"{settled} at the agent's side ({one_line(by)})"
+    answer, withdrawn = request.get("answer") or {}, request.get("withdrawn") or {}
+    via = answer.get("via") or withdrawn.get("by")
+    ended = presenter.ending(request["state"], withdrawn.get("approved"), via, answer.get("scope"), answer.get("by"))
+    return one_line(f"{ended}: {answer['message']}" if answer.get("message") else str(ended))
 
 
 def result_line(result: AnswerResult) -> str:
@@ -80,9 +72,9 @@ def result_line(result: AnswerResult) -> str:
     if result.won:
         return ending(result.request)
     if result.why == "stale":
-        return "not answered: it is another request by now, look again"
+        return "not answered: the request has changed, look again"
     if result.why == "duplicate":
-        return f"you had answered before: {ending(result.request)}"
+        return f"you had already answered: {ending(result.request)}"
     return f"not answered by you: {ending(result.request)}"
 
 

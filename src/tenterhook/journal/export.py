@@ -1,6 +1,6 @@
-"""The journal for other programs: its lines as they are, or its events as OpenTelemetry spans.
+"""Export of the journal: its lines as they are, or its events as OpenTelemetry spans.
 
-Read from the segments with a stored cursor, not from the index.
+It reads the segments with a stored cursor, not the index.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .. import __version__
 from ..basics import places, private_files
 from ..errors import HookError
 from . import segments
-from .filters import conditions, fits
+from .filters import conditions, fits, runs_in, utf8
 from .follower import load_cursor
 from .redaction import redacted
 from .writer import digest
@@ -30,35 +30,27 @@ if TYPE_CHECKING:
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:4318"
 _TRACES = "/v1/traces"
-_SPANS_AT_ONCE = 512
-_LONGEST_TEXT = 4096  # characters of an attribute
+_BATCH = 512  # spans
+_MAX_TEXT = 4096  # characters of an attribute
 _FAILED = ("failed", "timed_out")
 _REMEDY = "does it run, and is this its address for OTLP over HTTP? Export again then: what has arrived keeps its ids"
-_LAST_MOMENT = 2**63 - 1  # nanoseconds
-
-
-def _runs(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What each hook did; the end of an asynchronous one is a record of its own."""
-    if record.get("type") == "async":
-        return [record]
-    runs = record.get("runs")
-    return [run for run in runs if isinstance(run, dict)] if isinstance(runs, list) else []
+_MAX_TIME = 2**63 - 1  # nanoseconds
 
 
 class Sink(Protocol):
-    """Where records go. `accepted` says how far everything has arrived there."""
+    """A destination of records. Everything before the cursor `accepted` has arrived there."""
 
     accepted: Mapping[str, Position]
 
     def add(self, line: segments.Line, record: dict[str, Any], cursor: Mapping[str, Position]) -> None:
-        """Take one; `cursor` say where the journal stands after it."""
+        """Add a record; `cursor` is the journal's after it."""
 
     def flush(self, cursor: Mapping[str, Position]) -> None:
-        """Let go of everything that was taken; raises `NotSent`, and then go on from `accepted`."""
+        """Send everything that was added; raise `NotSent` if it did not arrive: continue from `accepted` then."""
 
 
 def go_through(follower: Follower, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
-    """Give a sink what is new and wanted; `seen` is told the size of every line."""
+    """Add the new records that match the filters to a sink; `seen` is called with the size of every line."""
     chosen = conditions(wanted)
     for line in follower.lines():
         record = line.record
@@ -70,7 +62,7 @@ def go_through(follower: Follower, wanted: Wanted, sink: Sink, seen: Callable[[i
 
 
 class Lines:
-    """Records as they are, one JSON object a line."""
+    """A sink that writes records as they are, one JSON object a line."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -87,11 +79,11 @@ class Lines:
 
 
 class NotSent(HookError):
-    """The collector did not take what it was sent."""
+    """The collector did not accept the spans."""
 
 
 class Spans:
-    """Records as spans, sent in batches."""
+    """A sink that sends records as spans, in batches."""
 
     def __init__(self, collector: Collector, stored: ExportCursor | None = None) -> None:
         self.collector = collector
@@ -104,14 +96,14 @@ class Spans:
     def add(self, line: segments.Line, record: dict[str, Any], cursor: Mapping[str, Position]) -> None:
         self._batch += spans_of(record, line.raw, self.collector.about)
         self._in_batch += 1
-        if len(self._batch) >= _SPANS_AT_ONCE:
+        if len(self._batch) >= _BATCH:
             self.flush(cursor)
 
     def flush(self, cursor: Mapping[str, Position]) -> None:
-        batch, taken, self._batch, self._in_batch = self._batch, self._in_batch, [], 0
+        batch, records, self._batch, self._in_batch = self._batch, self._in_batch, [], 0
         if batch:
             self.collector.send(batch)
-            self.records += taken
+            self.records += records
             self.spans += len(batch)
         if cursor != self.accepted:
             self.accepted = dict(cursor)
@@ -120,21 +112,21 @@ class Spans:
 
 
 class ExportCursor:
-    """How far a collector has got everything, kept from one export to the next; one for each choice of records."""
+    """The stored cursor of a collector, one for each set of filters."""
 
     def __init__(self, endpoint: str, chosen: Mapping[str, str | None], tell: Callable[[str], None]) -> None:
+        """`tell` is called once if the cursor cannot be stored."""
         self._about = {"endpoint": redacted(endpoint), "chosen": {key: value for key, value in chosen.items() if value}}
         name = digest(json.dumps([endpoint, self._about["chosen"]], sort_keys=True).encode())
         self.file = os.path.join(places.state(), "export", f"{name}.json")
-        self._tell = tell
-        self._told = False
+        self._tell: Callable[[str], None] | None = tell
 
     def read(self) -> dict[str, Position]:
         found = private_files.read(self.file)
         try:
             return load_cursor(json.loads(found)["segments"]) if found is not None else {}
         except (ValueError, KeyError, TypeError):
-            return {}  # sent twice is better than not at all
+            return {}  # better to send records twice than not at all
 
     def write(self, cursor: Mapping[str, Position]) -> None:
         data = json.dumps({"schema": 1, **self._about, "segments": cursor}).encode()
@@ -142,13 +134,13 @@ class ExportCursor:
             places.make_private(os.path.dirname(self.file))
             places.replace_file(self.file, data)
         except OSError as error:
-            if not self._told:
-                self._told = True
-                self._tell(f"the place reached is not kept, the next time sends it all again: {error}")
+            if self._tell is not None:
+                self._tell(f"the position cannot be stored, the next export sends everything again: {error}")
+                self._tell = None
 
 
 def endpoint_of(given: str | None) -> str:
-    """The address that spans are posted to: as given, or as OpenTelemetry's variables say, or on this machine."""
+    """Return the address that spans are posted to: as given, from OpenTelemetry's variables, or on this machine."""
     if not given and os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
         return os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]  # by its definition the whole address
     base = (given or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
@@ -156,10 +148,10 @@ def endpoint_of(given: str | None) -> str:
 
 
 class Collector:
-    """An OpenTelemetry collector, spoken to over HTTP. One attempt at a time: when to try again is the caller's."""
+    """A client of an OpenTelemetry collector over HTTP. It does not retry: that is left to the caller."""
 
     def __init__(self, endpoint: str, tell: Callable[[str], None]) -> None:
-        """`tell` is told once if it refuses spans."""
+        """`tell` is called once if the collector rejects spans."""
         try:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk.resources import OTELResourceDetector, Resource
@@ -171,41 +163,41 @@ class Collector:
         import logging
 
         ours = {"service.name": "tenterhook", "service.version": __version__}
-        self.about: Any = Resource(ours).merge(OTELResourceDetector().detect())  # what the person has set wins
+        self.about: Any = Resource(ours).merge(OTELResourceDetector().detect())  # OpenTelemetry's variables win
         self.refused = 0
         self._endpoint = endpoint
         self._tell = tell
         self._session = _session(self._note_refused)
         self._exporter = OTLPSpanExporter(endpoint=endpoint, session=self._session)
         log = logging.getLogger("opentelemetry")
-        log.addHandler(logging.NullHandler())  # what it would say about sending, `send` does
+        log.addHandler(logging.NullHandler())  # `send` reports its errors
         log.propagate = False
 
     def send(self, spans: list[ReadableSpan]) -> None:
-        """Send a batch; raises `NotSent` if it did not arrive."""
+        """Send a batch; raise `NotSent` if it did not arrive."""
         from opentelemetry.sdk.trace.export import SpanExportResult
         from requests import RequestException
 
         self._session.trouble = "they cannot be encoded"
         try:
             result = self._exporter.export(spans)
-        except RequestException:  # some versions of the exporter let it through
+        except RequestException:  # raised by some versions of the exporter
             result = SpanExportResult.FAILURE
         if result is not SpanExportResult.SUCCESS:
             where = redacted(self._endpoint)
-            raise NotSent(f"the collector at {where} does not take spans: {self._session.trouble}", _REMEDY)
+            raise NotSent(f"the collector at {where} does not accept spans: {self._session.trouble}", _REMEDY)
 
     def close(self) -> None:
         self._session.close()
 
     def _note_refused(self, count: int, why: str) -> None:
         if not self.refused:
-            self._tell(f"the collector refuses some of the spans: {why or 'it does not say why'}")
+            self._tell(f"the collector rejects some of the spans: {why or 'it does not say why'}")
         self.refused += count
 
 
 def _session(note_refused: Callable[[int, str], None]) -> Any:
-    """A session that knows what went wrong, tries once, and takes being sent elsewhere for no success."""
+    """Return a session that keeps the last error as `trouble`, never retries, and treats a redirect as an error."""
     import requests
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
@@ -213,27 +205,27 @@ def _session(note_refused: Callable[[int, str], None]) -> Any:
         trouble = ""
 
         def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-            options["allow_redirects"] = False  # a POST would go on as a GET, without what it holds
+            options["allow_redirects"] = False  # a POST would become a GET without a body
             try:
                 try:
                     response = super().send(request, **options)
-                except requests.ConnectionError:  # a connection kept open may have been closed over there
+                except requests.ConnectionError:  # the collector may have closed an idle connection
                     response = super().send(request, **options)
             except requests.RequestException as error:
                 self.trouble = _cause(error)
-                raise requests.RequestException(self.trouble) from error  # none that the exporter would try again for
+                raise requests.RequestException(self.trouble) from error  # the exporter does not retry for this one
             self.trouble = f"{response.status_code} {response.reason}"
-            if 300 <= response.status_code < 400:  # which the exporter may take for success
-                self.trouble = f"it sends us elsewhere ({self.trouble})"
+            if 300 <= response.status_code < 400:  # which the exporter may treat as success
+                self.trouble = f"it redirects ({self.trouble})"
                 raise requests.RequestException(self.trouble)
             if response.ok:
-                self._look_at(response)
+                self._note_partial_success(response)
             return response
 
-        def _look_at(self, response: requests.Response) -> None:
+        def _note_partial_success(self, response: requests.Response) -> None:
             try:
                 partial = ExportTraceServiceResponse.FromString(response.content).partial_success
-            except Exception:  # noqa: BLE001  # not an answer as the protocol has it: it was accepted all the same
+            except Exception:  # noqa: BLE001  # not what the protocol says, but a success
                 return
             if partial.rejected_spans:
                 note_refused(partial.rejected_spans, partial.error_message)
@@ -242,11 +234,11 @@ def _session(note_refused: Callable[[int, str], None]) -> Any:
 
 
 def _cause(error: BaseException) -> str:
-    """What the system said, from below the layers that wrapped it."""
+    """Return the error of the system below the exceptions that wrap it."""
     at: BaseException | None = error
     while at is not None:
         if isinstance(at, TimeoutError) or type(at).__name__ in ("ReadTimeout", "ConnectTimeout"):
-            return "no answer in time"
+            return "timed out"
         if isinstance(at, OSError) and at.strerror:
             return at.strerror
         at = at.__cause__ or at.__context__
@@ -254,7 +246,7 @@ def _cause(error: BaseException) -> str:
 
 
 def spans_of(record: Mapping[str, Any], raw: bytes, about: Any) -> list[ReadableSpan]:
-    """An event as a span, and below it one for each hook; an approval as one span. The ids are the same each time."""
+    """Return an event as a span, with a child for each hook; an approval as one span. The ids are deterministic."""
     trace = _Trace(record, raw, about)
     end = _nanoseconds(record.get("time"), 10**9)
     if record.get("type") == "async":
@@ -262,14 +254,14 @@ def spans_of(record: Mapping[str, Any], raw: bytes, about: Any) -> list[Readable
         return [trace.run(trace.hash, record, (start, end), is_async=True)]
     start = max(end - _nanoseconds(record.get("waited_ms"), 10**6), 0)
     spans = [trace.event(record, (start, end))]
-    for number, run in enumerate(_runs(record)):
-        until = min(start + _nanoseconds(run.get("duration_ms"), 10**6), _LAST_MOMENT)
+    for number, run in enumerate(runs_in(record)):
+        until = min(start + _nanoseconds(run.get("duration_ms"), 10**6), _MAX_TIME)
         spans.append(trace.run(digest(f"{trace.hash} {number}".encode()), run, (start, until), parent=spans[0]))
     return spans
 
 
 class _Trace:
-    """What the spans of one record share. A session is one trace; an event without a session is one by itself."""
+    """The trace of a record's spans: one for each session; an event without a session has its own."""
 
     def __init__(self, record: Mapping[str, Any], raw: bytes, about: Any) -> None:
         self.hash = _hash(record, raw)
@@ -327,17 +319,17 @@ class _Trace:
 
 
 def _hash(record: Mapping[str, Any], raw: bytes) -> str:
-    """The hash that a record ends with; of one that has none, that of its line."""
+    """Return the hash that a record ends with, or that of its line if it has none."""
     hash_ = record.get("hash")
     is_one = isinstance(hash_, str) and len(hash_) == 32 and all(char in "0123456789abcdef" for char in hash_)
     return str(hash_) if is_one else digest(raw)
 
 
 def _nanoseconds(value: Any, unit: int) -> int:
-    """A time or a duration of the journal, which it keeps to the microsecond."""
-    if not isinstance(value, (int, float)) or not 0 <= value <= _LAST_MOMENT / unit:
+    """Return a time or a duration of the journal, which has a resolution of microseconds."""
+    if not isinstance(value, (int, float)) or not 0 <= value <= _MAX_TIME / unit:
         return 0
-    return min(round(value * (unit // 1000)) * 1000, _LAST_MOMENT)
+    return min(round(value * (unit // 1000)) * 1000, _MAX_TIME)
 
 
 def _attribute(value: Any) -> str | bool | int | float:
@@ -346,10 +338,10 @@ def _attribute(value: Any) -> str | bool | int | float:
     return _text(value if isinstance(value, str) else json.dumps(value))
 
 
-@lru_cache(maxsize=1000)  # most are names, which come again and again
+@lru_cache(maxsize=1000)  # most are names, which are repeated
 def _text(text: str) -> str:
-    """Text that may leave this machine: without secrets, however it is kept here, not too long, and valid."""
+    """Return a text that may leave this machine: without secrets, whatever the journal stores, shortened, and valid."""
     kept = str(redacted(text))
-    if len(kept) > _LONGEST_TEXT:
-        kept = kept[:_LONGEST_TEXT] + "…"
-    return kept.encode("utf-8", "replace").decode()
+    if len(kept) > _MAX_TEXT:
+        kept = kept[:_MAX_TEXT] + "…"
+    return utf8(kept)

@@ -1,4 +1,4 @@
-"""Which records of the journal a reader asks for: one set of conditions, for the index and for a record at hand."""
+"""Filters of journal records: one set of conditions, for the index in SQL and for single records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-TYPES = ("verdict", "async", "approval")  # the others are about the journal itself
+_TYPES = ("verdict", "async", "approval")  # the others are about the journal itself
 
 
 class Wanted(NamedTuple):
@@ -25,22 +25,22 @@ class Wanted(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A column, how it is compared, and with what."""
+    """A comparison of a column with a value."""
 
     column: str
-    comparison: str  # as SQL writes it
+    comparison: str  # the operator in SQL
     value: Any
 
 
 class Conditions(NamedTuple):
-    """What must be true of a record, and of at least one of its runs."""
+    """Conditions on a record, and on at least one of its runs."""
 
     record: tuple[Condition, ...]
     run: tuple[Condition, ...]
 
 
 class Columns(NamedTuple):
-    """A record as it is compared."""
+    """The columns of a record."""
 
     time: float
     type: str | None
@@ -54,7 +54,7 @@ class Columns(NamedTuple):
 
 
 class RunColumns(NamedTuple):
-    """What one hook did, as it is compared."""
+    """The columns of one run of a hook."""
 
     hook: str
     source: str | None
@@ -63,15 +63,15 @@ class RunColumns(NamedTuple):
     decision: str | None
     shadow: bool
     duration: float | None
-    changes: bool  # it gave another input
-    tells: bool  # it had something to say to the model or the person
+    changes: bool  # it modified the input
+    tells: bool  # it had a message for the model or the person
 
 
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": operator.eq, ">=": operator.ge, "<": operator.lt}
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"=": operator.eq, ">=": operator.ge, "<": operator.lt}
 
 
 def conditions(wanted: Wanted) -> Conditions:
-    """The conditions that the filters stand for."""
+    """Return the conditions of the filters."""
     words = {"session": wanted.session, "event": wanted.event, "decision": wanted.decision, "by": wanted.by}
     record = [Condition(column, "=", utf8(value)) for column, value in words.items() if value is not None]
     times = ((">=", wanted.since), ("<", wanted.until))
@@ -82,23 +82,25 @@ def conditions(wanted: Wanted) -> Conditions:
 
 
 def fits(record: Mapping[str, Any], chosen: Conditions) -> bool:
-    """Whether a record is one that a reader asks for."""
-    columns = columns_of(record)
-    if columns is None:
-        return False
+    """Return whether a record meets the conditions."""
     of_record, of_run = chosen
-    return _holds(of_record, columns) and (not of_run or any(_holds(of_run, run) for run in runs_of(record)))
+    if not is_entry(record) or not _holds(of_record, columns_of(record)):
+        return False
+    return not of_run or any(_holds(of_run, run) for run in runs_of(record))
 
 
 def _holds(conditions: tuple[Condition, ...], columns: NamedTuple) -> bool:
-    return all(_COMPARED[each.comparison](getattr(columns, each.column), each.value) for each in conditions)
+    return all(_OPERATORS[each.comparison](getattr(columns, each.column), each.value) for each in conditions)
 
 
-def columns_of(record: Mapping[str, Any]) -> Columns | None:
-    """A record's columns; None for the journal's own lines. One without a time that can be read is as old as can be."""
+def is_entry(record: Mapping[str, Any]) -> bool:
+    """Return whether a record is about an event, and not about the journal itself."""
+    return record.get("type") in _TYPES
+
+
+def columns_of(record: Mapping[str, Any]) -> Columns:
+    """Return the columns of a record; a value of another type than the column's is None."""
     get = record.get
-    if get("type") not in TYPES:
-        return None
     return Columns(
         time=moment_of(record),
         type=_word(get("type")),
@@ -113,21 +115,22 @@ def columns_of(record: Mapping[str, Any]) -> Columns | None:
 
 
 def moment_of(record: Mapping[str, Any]) -> float:
-    """When a record was written, in seconds since 1970; 0 if it does not say."""
+    """Return when a record was written, in seconds since 1970; 0 if it does not say."""
     return _number(record.get("time")) or 0.0
 
 
 def runs_of(record: Mapping[str, Any]) -> list[RunColumns]:
-    """What each hook did; the end of an asynchronous one is a record of its own."""
+    """Return the columns of a record's runs; a run that names no hook is left out."""
+    return [_run_columns(run) for run in runs_in(record) if isinstance(run.get("hook"), str)]
+
+
+def runs_in(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the runs in a record; the end of an asynchronous hook is a record of its own."""
     runs = [record] if record.get("type") == "async" else record.get("runs")
-    return [_run(run) for run in (runs if isinstance(runs, list) else ()) if _names_hook(run)]
+    return [run for run in runs if isinstance(run, dict)] if isinstance(runs, list) else []
 
 
-def _names_hook(run: Any) -> bool:
-    return isinstance(run, dict) and isinstance(run.get("hook"), str)
-
-
-def _run(run: Mapping[str, Any]) -> RunColumns:
+def _run_columns(run: Mapping[str, Any]) -> RunColumns:
     get = run.get
     return RunColumns(
         hook=utf8(run["hook"]),
@@ -143,7 +146,7 @@ def _run(run: Mapping[str, Any]) -> RunColumns:
 
 
 def utf8(text: str) -> str:
-    """A text as SQLite can hold it: a lone surrogate, such as in an undecodable file name, it cannot."""
+    """Return a text that SQLite can store: without lone surrogates, such as of an undecodable file name."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,6 +1,6 @@
-"""What makes looking things up quick: an index of the journal in SQLite, brought up to date by whoever reads.
+"""The index of the journal, in SQLite; each reader updates it first.
 
-The segments are the truth; the index holds nothing that they do not, and is made anew when it is gone or broken.
+The index holds nothing that is not in the segments, and is built again when it is missing or broken.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from ..basics import places
 from ..basics.processes import Lock
 from . import segments
-from .filters import Wanted, columns_of, conditions, runs_of, utf8
+from .filters import Wanted, columns_of, conditions, is_entry, runs_of, utf8
 from .follower import Follower, Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _VERSION = 4
-_IN_MEMORY = ":memory:"
 _TABLES = """
 create table segments (name text primary key, start integer, stop integer, digest text, lines integer);
 create table records (
@@ -43,42 +42,43 @@ create index runs_record on runs (record);
 
 
 class Index:
-    """The journal, as readers ask for it."""
+    """Queries over the journal."""
 
     def __init__(self, place: str | None = None) -> None:
         self.place = place or places.journal()
         self._file = os.path.join(places.cache(), "journal.db")
         self._database = self._open()
 
-    def _open(self, *, anew: bool = False) -> sqlite3.Connection:
-        """The database; where there is no place for it, one that lasts as long as this process."""
+    def _open(self, *, rebuild: bool = False) -> sqlite3.Connection:
+        """Return the database; one in memory if the file cannot be used."""
         try:
             places.make_private(os.path.dirname(self._file))
-            with Lock(self._file + ".lock"):  # two that come first at the same time do not make it twice
+            with Lock(self._file + ".lock"):  # two processes do not create it at the same time
                 try:
-                    if not anew:
-                        return self._opened(self._file)
+                    if not rebuild:
+                        return self._connect(self._file)
                 except sqlite3.OperationalError:
                     raise
                 except sqlite3.DatabaseError:  # not ours, or broken
                     pass
-                self._remove()  # there is nothing in it that cannot be made again
-                return self._opened(self._file)
+                self._remove()
+                return self._connect(self._file)
         except (OSError, sqlite3.Error):
-            return self._opened(_IN_MEMORY)
+            return self._connect(":memory:")
 
     def _remove(self) -> None:
-        for ending in ("", "-wal", "-shm", "-journal"):
+        for suffix in ("", "-wal", "-shm", "-journal"):
             try:
-                os.unlink(self._file + ending)
+                os.unlink(self._file + suffix)
             except FileNotFoundError:
                 pass
 
-    def _opened(self, file: str) -> sqlite3.Connection:
+    def _connect(self, file: str) -> sqlite3.Connection:
+        """Connect to a database; its tables are created, or replaced if they are of another version or journal."""
         database = sqlite3.connect(file, timeout=30, isolation_level=None)
         try:
             database.execute("pragma journal_mode = wal")
-            database.execute("pragma synchronous = off")  # what a crash loses is made again
+            database.execute("pragma synchronous = off")  # what a crash loses is built again
             (version,) = database.execute("pragma user_version").fetchone()
             kept = database.execute("select name from sqlite_master where name = 'about'").fetchone()
             whose = database.execute("select place from about").fetchone() if kept else None
@@ -94,40 +94,40 @@ class Index:
             raise
         return database
 
-    def _ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """The rows of an answer; an index that turns out to be broken is made anew."""
+    def _query(self, query: str, values: Sequence[Any]) -> list[Any]:
+        """Return the rows of a query; an index that turns out to be broken is built again."""
         try:
             return self._database.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            self._make_anew(error)
+            self._rebuild(error)
             return self._database.execute(query, values).fetchall()
 
-    def _make_anew(self, error: sqlite3.Error) -> None:
-        """Begin a broken index again; one that others are busy with is not broken."""
+    def _rebuild(self, error: sqlite3.Error) -> None:
+        """Build a broken index again; raise the error if the database is only locked."""
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise error
         self._database.close()
-        self._database = self._open(anew=True)
-        self._take_in_all()
+        self._database = self._open(rebuild=True)
+        self._add_new_lines()
 
     def update(self) -> None:
-        """Take in what was appended since."""
+        """Add the records that were appended since the last update."""
         try:
-            self._take_in_all()
-        except sqlite3.Error as error:  # broken, or of another shape than it says
-            self._make_anew(error)
+            self._add_new_lines()
+        except sqlite3.Error as error:  # broken, or with other tables than its version says
+            self._rebuild(error)
 
-    def _take_in_all(self) -> None:
+    def _add_new_lines(self) -> None:
         with self._database as database:
             database.execute("begin immediate")
             rows = database.execute("select name, start, stop, digest, lines from segments")
             stored = {name: Position(*row) for name, *row in rows}
             present = {name: stored[utf8(name)] for name in segments.names(self.place) if utf8(name) in stored}
             follower = Follower(self.place, present)
-            for name in stored.keys() - map(utf8, follower.cursor):  # gone, or another by the same name
-                self._forget(name)
+            for name in stored.keys() - map(utf8, follower.cursor):  # removed, or replaced by another of the same name
+                self._remove_segment(name)
             for line in follower.lines():
-                if segments.is_ours(line) and (record := line.record) is not None:
+                if segments.is_ours(line) and (record := line.record) is not None and is_entry(record):
                     self._add(line, record)
             read = [(utf8(name), *each) for name, each in follower.cursor.items() if each != present.get(name)]
             database.executemany("insert or replace into segments values (?, ?, ?, ?, ?)", read)
@@ -135,18 +135,15 @@ class Index:
 
     def _add(self, line: segments.Line, record: dict[str, Any]) -> None:
         columns = columns_of(record)
-        if columns is None:
-            return
-        moment, *rest = columns
-        values = (utf8(line.segment), line.start, len(line.raw), moment, *rest)
+        values = (utf8(line.segment), line.start, len(line.raw), *columns)
         insert = "insert into records values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         added = self._database.execute(insert, values).lastrowid
         self._database.executemany(
             "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(added, moment, run.hook, run.source, columns.event, *run[2:]) for run in runs_of(record)],
+            [(added, columns.time, run.hook, run.source, columns.event, *run[2:]) for run in runs_of(record)],
         )
 
-    def _forget(self, name: str) -> None:
+    def _remove_segment(self, name: str) -> None:
         self._database.execute("delete from runs where record in (select id from records where segment = ?)", (name,))
         self._database.execute("delete from records where segment = ?", (name,))
         self._database.execute("delete from segments where name = ?", (name,))
@@ -154,12 +151,12 @@ class Index:
     def records(
         self, wanted: Wanted, *, last: int | None = None, after: int = 0
     ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Records with their numbers, oldest first; the last so many if that is given."""
+        """Yield records with their numbers, oldest first; only the `last` ones if given."""
         where, values = _where(wanted)
         order = "order by time desc, id desc limit ?" if last is not None else "order by time, id"
         chosen = f"select id, segment, start, length, time from records where {where} and id > ? {order}"
         values = [*values, after, *([last] if last is not None else [])]
-        rows = self._ask(f"select * from ({chosen}) order by time, id", values)
+        rows = self._query(f"select * from ({chosen}) order by time, id", values)
         for number, segment, start, length, _ in rows:
             record = self._read(segment, start, length)
             if record is not None:
@@ -175,9 +172,9 @@ class Index:
         return record if isinstance(record, dict) else None
 
     def runs(self, wanted: Wanted) -> list[tuple[Any, ...]]:
-        """(hook, source, event, outcome, meaning, decision, shadow, duration, time, changes, tells) of every run.
+        """Return (hook, source, event, outcome, meaning, decision, shadow, duration, time, changes, tells) of each run.
 
-        Oldest first. `changes`: it gave another input; `tells`: it had something to say to the model or the person.
+        Oldest first. `changes`: it modified the input; `tells`: it had a message for the model or the person.
         """
         where, values = _where(wanted._replace(hook=None, shadow=False))
         of_run = conditions(wanted).run
@@ -185,22 +182,22 @@ class Index:
         columns += ", changes, tells"
         both = " and ".join([where, *(f"runs.{each.column} {each.comparison} ?" for each in of_run)])
         query = f"select {columns} from runs join records on records.id = record where {both} order by runs.time"
-        return self._ask(query, [*values, *(each.value for each in of_run)])
+        return self._query(query, [*values, *(each.value for each in of_run)])
 
     def waiting(self, wanted: Wanted) -> list[tuple[str, int, float]]:
-        """(session, events, milliseconds waited) of each session, the longest first."""
+        """Return (session, events, milliseconds waited) of each session, the longest first."""
         where, values = _where(wanted)
         query = (
             f"select session, count(*), sum(waited) from records where {where} and type = 'verdict' group by session"
         )
-        return self._ask(f"{query} order by 3 desc", values)
+        return self._query(f"{query} order by 3 desc", values)
 
     def close(self) -> None:
         self._database.close()
 
 
 def _where(wanted: Wanted) -> tuple[str, list[Any]]:
-    """A where-clause over `records`."""
+    """Return a where clause over `records`, and its values."""
     of_record, of_run = conditions(wanted)
     parts = [f"records.{each.column} {each.comparison} ?" for each in of_record]
     if of_run:

@@ -1,4 +1,4 @@
-"""Where a process writes down what was decided. What that takes is imported when it is needed, or while hooks run."""
+"""The journal as a process writes it. Modules are imported when they are needed, or while hooks run."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """Where one process writes. `by` says on whose behalf: trigger, library, agent, or the host's name."""
+    """Appends records. `by` is the caller: trigger, library, agent, or the name of the agent that ran `dispatch`."""
 
-    _told = False  # in this process, by whichever of them
+    _told = False  # once in a process
 
     def __init__(self, by: str, *, tells: bool = True) -> None:
-        """`tells`: whether trouble is said; not where stderr is part of an answer, which an agent reads as a reason."""
+        """`tells`: whether a failure is logged; not where an agent reads stderr as a reason."""
         self.by = by
         self._tells = tells
         self._directory = places.journal()
         self._settings = places.settings_file()
 
     def make_ready(self) -> None:
-        """Import what a verdict will need. Never raises: whoever writes will hear of it again."""
+        """Import what `add` needs. Never raises: `add` reports the error."""
         try:
             from . import records, settings, writer  # noqa: F401
         except Exception:  # noqa: BLE001, S110  # an upgrade may be under way
             pass
 
     def add(self, event: Event, verdict: Verdict, waited_ms: float) -> None:
-        """Write a verdict down. Never raises: what was decided stands, whatever becomes of its record."""
+        """Append a verdict. Never raises: a verdict stands even if it cannot be recorded."""
         try:
             from . import records, settings, writer
 
             payloads = settings.payloads(self._settings)
             writer.append(self._directory, records.of_verdict(event, verdict, self.by, waited_ms, payloads))
-        except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, a value that nobody thought of
+        except Exception as error:  # noqa: BLE001  # a full disk, a file in the way, an unexpected value
             self._tell(error)
 
     def add_approval(self, request: Request, answer: Answer | None, waited_ms: float) -> None:
-        """Write down how a question ended, in the same way."""
+        """Append the answer to a request. Never raises."""
         try:
             from . import records, settings
 
             payloads = settings.payloads(self._settings)
             record = records.of_approval(request, answer, by=self.by, waited_ms=waited_ms, payloads=payloads)
-        except Exception as error:  # noqa: BLE001  # settings or a value that nobody thought of
+        except Exception as error:  # noqa: BLE001  # unexpected settings or values
             self._tell(error)
         else:
             self.write(record)
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Append a record. Never raises either."""
+        """Append a record. Never raises."""
         try:
             from . import writer
 
@@ -67,7 +67,7 @@ class Journal:
         if self._tells and not Journal._told:
             try:
                 import logging
-            except Exception:  # noqa: BLE001  # no descriptor is left to read it with
+            except Exception:  # noqa: BLE001  # no file descriptor is left
                 return
             Journal._told = True
-            logging.getLogger("tenterhook").warning("tenterhook: the journal is not written: %s", error)
+            logging.getLogger("tenterhook").warning("tenterhook: the journal cannot be written: %s", error)

@@ -1,4 +1,4 @@
-"""One line of the journal: an event, what each hook did, and the verdict; and a short subject of it for people."""
+"""Records of the journal: an event, its runs and the verdict; an approval; the end of an asynchronous hook."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from ..model import Event, Run, Verdict
 
 SCHEMA = 1
-CANARY = "tenterhook-canary"  # the hook of `doctor --live`: what it does is recorded, and counts for nobody
-_LONGEST_OUTPUT = 2000  # characters of each stream of a hook: the first of stdout, the last of stderr
-_LONGEST_LOGGED = 4096  # the same of an asynchronous one
-_SPARE = 8192  # characters beyond, so that no secret is cut where it would no longer be known
-_LARGEST_FIELDS = 256 * 1024  # characters of an event's fields
+CANARY = "tenterhook-canary"  # the hook of `doctor --live`: recorded, but in no statistics
+_MAX_OUTPUT = 2000  # characters of each stream of a hook: the first of stdout, the last of stderr
+_MAX_ASYNC_OUTPUT = 4096  # the same of an asynchronous one
+_MARGIN = 8192  # characters beyond that are redacted, too: a secret that is cut is not recognized
+_MAX_FIELDS = 256 * 1024  # characters of an event's fields
 
 REDACTED, FULL, NONE = "redacted", "full", "none"
 PAYLOADS = (REDACTED, FULL, NONE)
 
 
 def of_verdict(event: Event, verdict: Verdict, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
-    """A verdict that was given, and everything that led to it."""
+    """Return the record of a verdict, with its event and runs."""
     shown = _Shown(payloads)
     fields = shown.fields(event.fields)
     context = shown.value(event.context) if event.context else {}
@@ -67,7 +67,7 @@ def encoded(value: Any) -> str:
 
 
 def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: float, payloads: str) -> dict[str, Any]:
-    """How a question ended: what was asked, who answered it and how; without an answer, that it was withdrawn."""
+    """Return the record of a request and its answer; None if it was withdrawn."""
     shown = _Shown(payloads)
     call = request.call
     decision = "none" if answer is None else "approve" if answer.approved else "deny"
@@ -94,24 +94,24 @@ def of_approval(request: Request, answer: Answer | None, *, by: str, waited_ms: 
 
 
 def of_background(payloads: str, said: dict[str, str | None], **about: Any) -> dict[str, Any]:
-    """The end of an asynchronous hook; `said` is what it wrote, and what there is to say about its end."""
+    """Return the record of the end of an asynchronous hook; `said` are its output and why it ended."""
     shown = _Shown(payloads)
     texts = {
-        key: (shown.end if key == "stderr" else shown.beginning)(text, _LONGEST_LOGGED) for key, text in said.items()
+        key: (shown.end if key == "stderr" else shown.beginning)(text, _MAX_ASYNC_OUTPUT) for key, text in said.items()
     }
     return {"schema": SCHEMA, "type": "async", "time": round(time.time(), 6), "by": "async", **about, **texts}
 
 
 def meaning(outcome: str, decision: str) -> str:
-    """What became of a run, in one word; each of these is another thing and stays so."""
-    return outcome if outcome != Outcome.OK else _SAID[decision]
+    """Return the result of a run in one word: its outcome, or the decision of one that succeeded."""
+    return outcome if outcome != Outcome.OK else _MEANINGS[decision]
 
 
-_SAID = {"none": "no_decision", "allow": "allowed", "approve": "approved", "ask": "asked", "deny": "would_block"}
+_MEANINGS = {"none": "no_decision", "allow": "allowed", "approve": "approved", "ask": "asked", "deny": "would_block"}
 
 
 class _Shown:
-    """What may be kept of values, and whether anything was left out."""
+    """Removes from values what `payloads` does not allow to be stored; `what` says whether anything was removed."""
 
     def __init__(self, payloads: str) -> None:
         self._payloads = payloads
@@ -129,44 +129,44 @@ class _Shown:
         return kept
 
     def fields(self, fields: dict[str, Any]) -> Any:
-        """The fields of an event, as far as they may be kept."""
+        """Return the fields of an event that may be stored; large ones are left out if there is too much."""
         if self._payloads == REDACTED:
             whole = encoded(fields)
-            if len(whole) <= _LARGEST_FIELDS and not could_hold_secret(whole):  # as most: nothing is left out
+            if len(whole) <= _MAX_FIELDS and not could_hold_secret(whole):  # mostly
                 return fields
-        is_cut = self._payloads != NONE and _size(fields) > _LARGEST_FIELDS
-        if is_cut:  # before anything is looked for in it, which takes its time
-            fields = {key: value for key, value in fields.items() if _size(value) <= _LONGEST_OUTPUT}
+        is_cut = self._payloads != NONE and _size(fields) > _MAX_FIELDS
+        if is_cut:  # before the slow search for secrets
+            fields = {key: value for key, value in fields.items() if _size(value) <= _MAX_OUTPUT}
         kept = self.value(fields)
         if is_cut:
             self.what = "cut"
         return kept
 
     def text(self, text: str | None) -> str | None:
-        """What a hook says; it may repeat what it was sent."""
+        """Return a text of a hook, which may repeat its payload."""
         if text is None or self._payloads == FULL:
             return text
         return None if self._payloads == NONE else redacted(text)
 
-    def beginning(self, text: str | None, longest: int = _LONGEST_OUTPUT) -> str | None:
-        """The first part of a hook's output: without its secrets first, and cut then."""
-        if text is None or self._payloads == FULL or len(text) <= longest + _SPARE:
+    def beginning(self, text: str | None, limit: int = _MAX_OUTPUT) -> str | None:
+        """Return the first part of a hook's output, redacted before it is cut."""
+        if text is None or self._payloads == FULL or len(text) <= limit + _MARGIN:
             kept = self.text(text)
-            return kept and kept[:longest]
-        window = self.text(text[: longest + _SPARE])
-        return window and window[: max(len(window) - _SPARE, 0)][:longest]
+            return kept and kept[:limit]
+        window = self.text(text[: limit + _MARGIN])
+        return window and window[: max(len(window) - _MARGIN, 0)][:limit]
 
-    def end(self, text: str | None, longest: int = _LONGEST_OUTPUT) -> str | None:
-        """The last part of a hook's output, in the same way: an error is what a program writes last."""
-        if text is None or self._payloads == FULL or len(text) <= longest + _SPARE:
+    def end(self, text: str | None, limit: int = _MAX_OUTPUT) -> str | None:
+        """Return the last part of a hook's output, redacted before it is cut: programs write their error last."""
+        if text is None or self._payloads == FULL or len(text) <= limit + _MARGIN:
             kept = self.text(text)
-            return kept and kept[-longest:]
-        window = self.text(text[-longest - _SPARE :])
-        return window and window[_SPARE:][-longest:]
+            return kept and kept[-limit:]
+        window = self.text(text[-limit - _MARGIN :])
+        return window and window[_MARGIN:][-limit:]
 
 
 def _size(value: Any) -> int:
-    """About how many characters a plain value takes."""
+    """Return about how many characters a plain value takes."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
@@ -175,7 +175,7 @@ def _size(value: Any) -> int:
 
 
 def _run(run: Run, shown: _Shown) -> dict[str, Any]:
-    """What one hook did; keys without a value are left out."""
+    """Return the record of a run, without keys that have no value."""
     hook, decision, outcome = run.hook, run.decision, run.outcome
     said = {
         "why": shown.text(run.why),
@@ -204,11 +204,11 @@ def _run(run: Run, shown: _Shown) -> dict[str, Any]:
 
 
 PATHS = ("file_path", "path")
-_TOLD = ("prompt", "command", *PATHS, "pattern", "url", "error", "message")  # the first that is there
+_SUBJECTS = ("prompt", "command", *PATHS, "pattern", "url", "error", "message")  # the first that is present
 
 
 class Subject(NamedTuple):
-    """The field that tells most, and its value."""
+    """The most telling field of an event."""
 
     key: str
     value: Any
@@ -220,11 +220,11 @@ class Subject(NamedTuple):
 
 
 def subject(record: Mapping[str, Any]) -> Subject | None:
-    """What an event was about; None if its payload was not kept or says nothing of it."""
+    """Return what an event was about; None if its payload was not stored or does not say."""
     fields = record.get("fields")
     if not isinstance(fields, dict):
         return None
     given = fields.get("tool_input")
-    places = [given, fields] if isinstance(given, dict) else [fields]
-    found = next((Subject(key, place[key]) for place in places for key in _TOLD if place.get(key)), None)
+    tables = [given, fields] if isinstance(given, dict) else [fields]
+    found = next((Subject(key, table[key]) for table in tables for key in _SUBJECTS if table.get(key)), None)
     return found or (Subject("tool_input", given) if given else None)

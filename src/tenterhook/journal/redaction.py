@@ -1,7 +1,7 @@
-"""Secrets, written out of what is kept: keys, tokens, private keys, passwords in addresses, secrets by their name.
+"""Redaction of secrets: keys, tokens, private keys, passwords in URLs, and values beside the name of a secret.
 
-Most events hold none, and looking for one costs an import: a glance tells which. What is looked for is looked for in
-linear time: an agent waits for it, and a model may have written the text.
+Most events hold no secret: a cheap search for signs of one comes before `re` is imported. All patterns take linear
+time: an agent waits for it, and a model may have written the text.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MARK = "[redacted]"
 
-# What is always a secret, by its shape, with what a text must hold, in lower case, to be worth a look.
-# `(?<![\w-])`: only where a word begins, or a long one would be read over and over.
+# Patterns of secrets, each with its signs: texts, in lower case, of which one must be present for the pattern to match.
+# `(?<![\w-])`: only where a word begins, or a long one would be read repeatedly.
 _SHAPES = (
     (
         ("private key",),
@@ -56,13 +56,13 @@ _SHAPES = (
     (("sg.",), r"(?<![\w-])SG\.[\w-]{16,}+\.[\w-]{16,}+", ""),
 )
 
-# Names of secrets, and what makes a name that of something else about one.
+# Names of secrets, and suffixes that make such a name one of something else.
 _NAME_SIGNS = (
     *("key", "token", "secret", "pwd", "credential", "cookie", "auth", "sig"),
-    *("passw", "passphrase", "passcode", "_pass", "-pass", ".pass"),  # not in `bypassPermissions`, which agents say
+    *("passw", "passphrase", "passcode", "_pass", "-pass", ".pass"),  # not in `bypassPermissions` of agents' payloads
 )
 _ALL_SIGNS = {*_NAME_SIGNS, *(sign for signs, _, _ in _SHAPES for sign in signs)}
-# Without any of these there is nothing; one that holds another needs no look of its own.
+# A text without any of these holds no secret; a sign that contains another one is not needed.
 _SIGNS = tuple(sorted(sign for sign in _ALL_SIGNS if not any(each in sign for each in _ALL_SIGNS - {sign})))
 _NAME_OF_ONE = (
     r"(?i)(?:api|access|secret|private|auth|encryption|signing|master|account|storage|shared|subscription|license"
@@ -88,24 +88,24 @@ _VALUE = (
     r"|(?P<single>[bfru]{0,2}')(?P<s>[^'\n]*+)"
     r"|(?P<bare>[^\s\"'`;&|]++)"
 )
-# Values that are none: types, switches, and what stands for a value that is elsewhere.
-_WORDS = frozenset(
+# Values that are no secrets: types, switches, placeholders.
+_NO_SECRETS = frozenset(
     (
         *("str", "string", "int", "integer", "number", "bool", "boolean", "bytes", "text", "any", "object", "none"),
         *("null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "optional", "required", "include"),
         *("omit", "same-origin", "password", "token", "secret"),
     )
 )
-_ELSEWHERE = r"\$\w+$|\$[{(]|\{[^}]*\}?$|<[^>]*>$|%[\w(]|\*+$|\.{3}$|\[|\("
+_PLACEHOLDER = r"\$\w+$|\$[{(]|\{[^}]*\}?$|<[^>]*>$|%[\w(]|\*+$|\.{3}$|\[|\("
 
 
 def could_hold_secret(text: str) -> bool:
-    """Whether a text, or a value as JSON, is worth a look; if not, `redacted` would not change it."""
+    """Return whether a text, or a value as JSON, has a sign of a secret; if not, `redacted` does not change it."""
     return any(map(text.lower().__contains__, _SIGNS))
 
 
 def redacted(value: Any) -> Any:
-    """A plain value without its secrets; the very same if it holds none."""
+    """Return a plain value without its secrets; the same object if it has none."""
     if isinstance(value, str):
         return _redacted_text(value)
     if isinstance(value, list):
@@ -133,7 +133,7 @@ def _redacted_field(name: str, value: Any) -> Any:
 
 
 def _is_secret_option(option: Any, value: Any) -> bool:
-    """Whether an item of a list is the value of the option before it."""
+    """Return whether an item of a list is the secret value of the option before it."""
     if not (isinstance(option, str) and isinstance(value, str)):
         return False
     if not option.startswith("-") or value.startswith("-"):
@@ -154,10 +154,10 @@ def _names_secret(name: str) -> bool:
 
 
 def _is_secret_value(name: str, value: str, *, is_bare: bool = False) -> bool:
-    """Whether what stands beside such a name is the secret itself, and not a type, a variable or code."""
+    """Return whether a value beside the name of a secret is the secret, and not a type, a variable or code."""
     import re
 
-    if not value or value == MARK or value.lower() in _WORDS or re.match(_ELSEWHERE, value):
+    if not value or value == MARK or value.lower() in _NO_SECRETS or re.match(_PLACEHOLDER, value):
         return False
     if re.search(_WEAK_NAME, name):
         return re.fullmatch(_LOOKS_RANDOM, value) is not None
@@ -184,7 +184,7 @@ def _marked(found: Any) -> str:
 
 
 def _without_named(text: str, named: Pattern[str]) -> str:
-    """The text without values that stand beside the name of a secret."""
+    """Return the text without the values beside names of secrets."""
     pieces: list[str] = []
     done = 0
     for found in named.finditer(text):

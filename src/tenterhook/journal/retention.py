@@ -1,4 +1,4 @@
-"""How long the journal reaches back: old segments go, and a record says which and where the chain went on."""
+"""Retention: old segments are removed, and a checkpoint records which, so that the chain can still be verified."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from . import settings, writer
 
 
 def forget_old(place: str) -> None:
-    """Remove the oldest segments beyond what is to be kept; the caller holds the lock.
-
-    The record of it stands in the newest segment, so that what is left still verifies.
-    """
+    """Remove the oldest segments beyond `keep_days` and `keep_mb`; the caller holds the lock."""
     chosen = settings.read(places.settings_file())
     oldest_kept = time.time() - chosen["keep_days"] * 86400
-    last = writer.last_number(place)
-    numbers = sorted(number for number in numbers_in(place) if number < last)
+    *found, last = writer.segment_numbers(place)
+    numbers = [number for number in found if os.path.isfile(_path(place, number))]
     sizes = {number: os.path.getsize(_path(place, number)) for number in (*numbers, last)}
     over = sum(sizes.values()) - chosen["keep_mb"] * 1024 * 1024
     gone = 0
@@ -35,15 +32,9 @@ def forget_old(place: str) -> None:
 
 
 def _old_asides(place: str, oldest_kept: float) -> list[str]:
-    """Segments that were written aside stand in no chain; those that are old go by themselves."""
+    """Return the old ones of the segments that were written aside, which are in no chain."""
     found = [name for name in os.listdir(place) if name.startswith("aside-") and name.endswith(".jsonl")]
     return [name for name in found if os.lstat(os.path.join(place, name)).st_mtime < oldest_kept]
-
-
-def numbers_in(place: str) -> list[int]:
-    """Of the segments that are ours by their name and are files."""
-    found = [int(name[:-6]) for name in os.listdir(place) if name.endswith(".jsonl") and name[:-6].isdecimal()]
-    return [number for number in found if os.path.isfile(_path(place, number))]
 
 
 def _path(place: str, number: int) -> str:

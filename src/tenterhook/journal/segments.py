@@ -1,4 +1,4 @@
-"""Reading the journal: its lines, one by one, and whether each is the one that was written."""
+"""Reading the segments of the journal line by line, and verifying the chain of their hashes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _HASH = b', "hash": "'
-_HALF_A_LINE = 1.0  # seconds that a writer may take for the other half
+_WRITE_TIMEOUT = 1.0  # seconds that a line may be incomplete
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 class IntegrityFinding(NamedTuple):
-    """Something that is not as it was written."""
+    """A change of the journal after it was written."""
 
     segment: str
     line: int
@@ -45,14 +45,14 @@ class IntegrityFinding(NamedTuple):
 
 
 class Head(NamedTuple):
-    """Where a segment stood: how many lines, and the hash of the last."""
+    """The end of a segment: how many lines it has, and the hash of the last."""
 
     lines: int
     hash: str
 
 
 def names(place: str) -> list[str]:
-    """The segments in the order of the chain, and those that were written aside."""
+    """Return the names of the segments in the order of the chain, then those that were written aside."""
     try:
         found = [name for name in os.listdir(place) if name.endswith(".jsonl")]
     except FileNotFoundError:
@@ -61,21 +61,25 @@ def names(place: str) -> list[str]:
 
 
 def lines(place: str, segment: str, start: int = 0, number: int = 1) -> Iterator[Line]:
-    """The whole lines of a segment from a byte on; a last one that is cut off is given too, without its line break."""
+    """Yield the lines of a segment from a byte on; the last may be incomplete, without its line break."""
     with open_segment(place, segment) as file:
-        file.seek(start)
-        for raw in file:
-            yield Line(segment, number, start, raw)
-            start += len(raw)
-            number += 1
+        yield from _read_lines(segment, file, start, number)
+
+
+def _read_lines(segment: str, file: BinaryIO, start: int, number: int) -> Iterator[Line]:
+    file.seek(start)
+    for raw in file:
+        yield Line(segment, number, start, raw)
+        start += len(raw)
+        number += 1
 
 
 class NoSegment(OSError):
-    """Something else stands where a segment would."""
+    """A segment that is not a regular file."""
 
 
 def open_segment(place: str, segment: str) -> BinaryIO:
-    """A segment for reading. A pipe, a folder or a link in its place raises `NoSegment`."""
+    """Open a segment for reading. Raise `NoSegment` if it is a pipe, a directory or a link."""
     try:
         descriptor = os.open(os.path.join(place, segment), _FLAGS)
     except FileNotFoundError:
@@ -89,7 +93,7 @@ def open_segment(place: str, segment: str) -> BinaryIO:
 
 
 class Verified(NamedTuple):
-    """What a look at the whole journal has found."""
+    """The result of `verify`."""
 
     records: int
     segments: int
@@ -98,22 +102,22 @@ class Verified(NamedTuple):
 
 
 def verify(place: str, anchor: Mapping[str, Head] | None = None) -> Verified:
-    """Look at every line. With an anchor, a tail that was cut off shows too."""
+    """Verify every line. Only an anchor shows that the end of the last segment was cut off."""
     chain = _Chain()
-    for name, file in _opened(place):
+    for name, file in _open_all(place):
         if file is None:
-            chain.findings.append(IntegrityFinding(name, 0, "not a segment: something else stands in its place"))
+            chain.find(name, 0, "not a segment: it is not a regular file")
             continue
         with file:
-            chain.read(name, _settled_lines(name, file))
+            chain.read(name, _complete_lines(name, file))
     chain.check_beginning()
     for name, head in (anchor or {}).items():
         chain.check_anchor(name, head)
     return Verified(chain.records, len(chain.heads), chain.findings, chain.heads)
 
 
-def _opened(place: str) -> list[tuple[str, BinaryIO | None]]:
-    """Every segment, open at once: what others remove in the meantime can still be read."""
+def _open_all(place: str) -> list[tuple[str, BinaryIO | None]]:
+    """Open every segment at once: one that is removed in the meantime can still be read."""
     while True:
         found: list[tuple[str, BinaryIO | None]] = []
         try:
@@ -122,7 +126,7 @@ def _opened(place: str) -> list[tuple[str, BinaryIO | None]]:
                     found.append((name, open_segment(place, name)))
                 except NoSegment:
                     found.append((name, None))
-        except FileNotFoundError:  # removed between a look and the other: look again
+        except FileNotFoundError:  # removed since it was listed: list again
             for _, file in found:
                 if file is not None:
                     file.close()
@@ -130,35 +134,32 @@ def _opened(place: str) -> list[tuple[str, BinaryIO | None]]:
             return found
 
 
-def _settled_lines(name: str, file: BinaryIO) -> list[Line]:
-    """The lines of a segment; a last one that is being written is waited for."""
-    until = time.monotonic() + _HALF_A_LINE
+def _complete_lines(name: str, file: BinaryIO) -> list[Line]:
+    """Return the lines of a segment; waits for a last one that is being written."""
+    until = time.monotonic() + _WRITE_TIMEOUT
     while True:
-        file.seek(0)
-        found: list[Line] = []
-        start = 0
-        for number, raw in enumerate(file, start=1):
-            found.append(Line(name, number, start, raw))
-            start += len(raw)
+        found = list(_read_lines(name, file, 0, 1))
         if not found or found[-1].raw.endswith(b"\n") or time.monotonic() > until:
             return found
         time.sleep(0.01)
 
 
 class _Chain:
+    """Verifies the segments in order."""
+
     def __init__(self) -> None:
         self.records = 0
         self.findings: list[IntegrityFinding] = []
         self.heads: dict[str, Head] = {}
         self._hashes: dict[str, list[str]] = {}
-        self._first: tuple[str, int, str] | None = None  # segment, number, what it goes on from
+        self._first: tuple[str, int, str] | None = None  # segment, number, hash that it continues
         self._last_number = 0
         self._last: frozenset[str] = frozenset((START,))
         self._checkpoints: dict[int, str] = {}
-        self._forgotten: set[str] = set()  # segments written aside that a checkpoint names
+        self._removed_asides: set[str] = set()  # segments written aside that a checkpoint names
 
     def read(self, name: str, found: list[Line]) -> None:
-        """One segment, which goes on from the one before. One that was begun without a line says nothing."""
+        """Verify one segment, which continues the one before; an empty one is ignored."""
         number = int(name[:-6]) if name[:-6].isdecimal() else 0
         closings = [_Closing.of(line.raw) for line in found]
         known = {each.claimed: place for place, each in enumerate(closings) if each.claimed is not None}
@@ -167,17 +168,17 @@ class _Chain:
             self.records += 1
             if each.claimed is None:
                 if line.raw.endswith(b"\n"):
-                    self._find(line, "not a line of the journal")
-                    expected = frozenset()  # whatever it was, what follows it cannot be told from it
-                elif b', "hash": "' in line.raw:
-                    self._find(line, "cut off: its end is missing")
-                # else its writer was killed in the middle of it: it was told to nobody, and says as much as no line
+                    self.find(name, line.number, "not a line of the journal")
+                    expected = frozenset()  # its hash is unknown
+                elif _HASH in line.raw:
+                    self.find(name, line.number, "cut off: its end is missing")
+                # else its writer was killed while it wrote, before the verdict was given
                 continue
             if not each.is_true:
-                self._find(line, "edited: its hash is not that of its text")
+                self.find(name, line.number, "edited: its hash is not that of its text")
             elif expected and each.prev not in expected:
-                self._find(line, _out_of_line(place, known.get(each.prev)))
-            expected = frozenset((each.claimed, each.true))  # one of them is what it was
+                self.find(name, line.number, _out_of_order(place, known.get(each.prev)))
+            expected = frozenset((each.claimed, each.true))  # of an edited line, one is the original hash
             if each.is_true and number:
                 self._note(line.record)
         self._hashes[name] = [each.claimed or "" for each in closings]
@@ -186,21 +187,19 @@ class _Chain:
             self._last, self._last_number = expected, number
 
     def _expected(self, name: str, number: int, header: dict[str, Any] | None, prev: str) -> frozenset[str]:
-        """The hashes of which a segment's first line must name one; none if any will do."""
-        says_which = header is not None and header.get("type") == "segment" and header.get("number") == number
-        if not says_which:
-            self.findings.append(
-                IntegrityFinding(name, 1, "removed or edited: a segment begins with a line that says which it is")
-            )
+        """Return the hashes of which a segment's first line must name one; an empty set if any is valid."""
+        has_header = header is not None and header.get("type") == "segment" and header.get("number") == number
+        if not has_header:
+            self.find(name, 1, "removed or edited: the header of the segment is missing")
         if not number:
-            return frozenset((START,)) if says_which else frozenset()
+            return frozenset((START,)) if has_header else frozenset()
         if self._first is None:
-            self._first = (name, number, prev if says_which else "")
+            self._first = (name, number, prev if has_header else "")
             return frozenset()
         if number != self._last_number + 1:
-            if says_which:
+            if has_header:
                 missing = ", ".join(segment_name(each) for each in range(self._last_number + 1, number))
-                self.findings.append(IntegrityFinding(name, 1, f"removed: {missing} is missing before it"))
+                self.find(name, 1, f"removed: {missing} is missing before it")
             return frozenset()
         return self._last
 
@@ -211,54 +210,48 @@ class _Chain:
         if isinstance(through, int) and through > 0:
             self._checkpoints[through] = str(record.get("head"))
         if isinstance(aside, list):
-            self._forgotten.update(map(str, aside))
+            self._removed_asides.update(map(str, aside))
 
     def check_beginning(self) -> None:
-        """The first segment that is left is the first there was, or a checkpoint says what was before."""
+        """Check that the first segment is number 1, or that a checkpoint accounts for those before it."""
         if self._first is None:
             return
         name, number, after = self._first
-        if not after:  # its first line is not what it was, which was said
+        if not after or (number == 1 and after == START):  # without `after`, its header was already found missing
             return
-        if number == 1 and after == START:
-            return
-        # those beyond were about to go too: whoever removed them did not come to an end
+        # a checkpoint beyond this segment: the retention that removed those before it was interrupted
         if self._checkpoints.get(number - 1) != after and not any(through >= number for through in self._checkpoints):
-            self.findings.append(
-                IntegrityFinding(name, 1, "removed: what was before it is gone, and no checkpoint says so")
-            )
+            self.find(name, 1, "removed: segments before it are missing, and no checkpoint accounts for them")
 
     def check_anchor(self, name: str, head: Head) -> None:
-        """What an anchor has seen must still be there, unless it was old and a checkpoint says so."""
+        """Check that what the anchor recorded still exists, unless a checkpoint accounts for it."""
         number = int(name[:-6]) if name[:-6].isdecimal() else 0
         if name not in self._hashes:
-            is_old = any(number <= through for through in self._checkpoints) if number else name in self._forgotten
+            is_old = any(number <= through for through in self._checkpoints) if number else name in self._removed_asides
             if not is_old:
-                self.findings.append(IntegrityFinding(name, 0, "removed: the anchor has seen this segment"))
+                self.find(name, 0, "removed: the anchor has this segment")
             return
         hashes = self._hashes[name]
         if len(hashes) < head.lines:
-            self.findings.append(
-                IntegrityFinding(name, len(hashes), f"cut off: the anchor has seen {head.lines} lines")
-            )
+            self.find(name, len(hashes), f"cut off: the anchor has {head.lines} lines")
         elif head.lines > 0 and hashes[head.lines - 1] != head.hash:
-            self.findings.append(IntegrityFinding(name, head.lines, "rewritten: the anchor has seen another line here"))
+            self.find(name, head.lines, "rewritten: the anchor has another line here")
 
-    def _find(self, line: Line, what: str) -> None:
-        self.findings.append(IntegrityFinding(line.segment, line.number, what))
+    def find(self, segment: str, line: int, what: str) -> None:
+        self.findings.append(IntegrityFinding(segment, line, what))
 
 
-def _out_of_line(place: int, follows: int | None) -> str:
+def _out_of_order(place: int, follows: int | None) -> str:
     if follows is None:
-        return "removed: a line that stood before it is missing"
+        return "removed: a line before it is missing"
     where = "before" if follows < place else "after"
-    return f"reordered: it belongs right after line {follows + 1}, which stands {where} it"
+    return f"reordered: it belongs right after line {follows + 1}, which is {where} it"
 
 
 class _Closing(NamedTuple):
-    """How a line ends: the hash it claims, the one its text has, and the one it names as that of the line before."""
+    """The end of a line: the hash in it, the hash of its text, and the hash of the line before."""
 
-    claimed: str | None  # None: it is no line of ours
+    claimed: str | None  # None: it is not a line of the journal
     true: str = ""
     prev: str = ""
 
@@ -276,5 +269,5 @@ class _Closing(NamedTuple):
 
 
 def is_ours(line: Line) -> bool:
-    """Whether a line ends as each of the journal's does."""
+    """Return whether a line ends with a hash, as all of the journal's do."""
     return _Closing.of(line.raw).claimed is not None

@@ -1,6 +1,6 @@
-"""`[journal]` in the person's `config.toml`: what of an event is kept, and for how long.
+"""`[journal]` in the person's `config.toml`: what of an event is stored, and for how long.
 
-A process that an agent waits for does not parse TOML: what it says is kept in the cache with the file's signature.
+A process that an agent waits for does not parse TOML: the settings are cached with the file's signature.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _DEFAULTS: dict[str, Any] = {"payloads": REDACTED, "keep_days": 90, "keep_mb": 2
 
 
 def payloads(file: str) -> str:
-    """What of an event is kept."""
+    """Return what of payloads is stored: redacted, full or none."""
     return str(read(file)["payloads"])
 
 
 def read(file: str) -> dict[str, Any]:
-    """The settings; what is missing or makes no sense is as if it were not there."""
-    if not os.access(file, os.F_OK):  # mostly so; a `stat` that fails takes four times as long
+    """Return the settings; the default for one that is missing or invalid."""
+    if not os.access(file, os.F_OK):  # the usual case; a `stat` that fails takes four times as long
         return _DEFAULTS
     signature = private_files.signature(file)
     if signature is None:

@@ -38,16 +38,16 @@ class HookFigures(NamedTuple):
     allowed: int
     asked: int
     no_decision: int
-    would_block: int  # in shadow mode, or where its decision did not count
+    would_block: int  # in shadow mode, or at an event that cannot be blocked
     changed_input: int
-    told: int  # something to the model or the person
+    told: int  # runs with a message for the model or the person
     shadow: bool
     p50_ms: float
     p95_ms: float
     p99_ms: float
     is_failing: bool
     budget_ms: float | None
-    activity: str  # runs over the time looked at, as a line of bars
+    activity: str  # runs over time, as a line of bars
 
     @property
     def is_over_budget(self) -> bool:
@@ -57,34 +57,24 @@ class HookFigures(NamedTuple):
         return {**self._asdict(), "is_over_budget": self.is_over_budget}
 
 
-def by_hook(index: Index, wanted: Wanted, budgets: Mapping[str, float] | None = None) -> list[HookFigures]:
-    """The figures of every hook that had something to do, by name."""
+def by_hook(
+    runs: Iterable[tuple[Any, ...]], since: float | None, budgets: Mapping[str, float] | None = None
+) -> list[HookFigures]:
+    """Return the figures of every hook that has run, by name and source. `runs` are those of `Index.runs`."""
     rows: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
-    for row in index.runs(wanted):
+    for row in runs:
         if row[0] != CANARY:
             rows.setdefault((row[0], row[1]), []).append(row)
     times = [row[8] for group in rows.values() for row in group]
-    span = (wanted.since or min(times, default=0.0), max(time.time(), max(times, default=0.0)))
+    span = (since or min(times, default=0.0), max(time.time(), max(times, default=0.0)))
     return [_figures(group, span, budgets or {}) for _, group in sorted(rows.items())]
-
-
-def failing(index: Index, wanted: Wanted) -> set[tuple[str, str]]:
-    """Hooks, by name and source, whose last runs have all failed."""
-    last: dict[tuple[str, str], list[str]] = {}
-    for hook, source, _, outcome, *_ in index.runs(wanted):
-        if outcome not in ("not_run", "started"):
-            last.setdefault((hook, source), []).append(outcome)
-    return {key for key, outcomes in last.items() if is_failing(outcomes)}
-
-
-def is_failing(outcomes: Sequence[str]) -> bool:
-    return len(outcomes) >= FAILING_AFTER and all(outcome in _FAILED for outcome in outcomes[-FAILING_AFTER:])
 
 
 def _figures(rows: list[tuple[Any, ...]], span: tuple[float, float], budgets: Mapping[str, float]) -> HookFigures:
     hook, source = rows[0][0], rows[0][1]
     meanings = [row[4] for row in rows]
     ran = [row for row in rows if row[3] not in ("not_run", "started")]
+    last = [row[3] for row in ran[-FAILING_AFTER:]]
     took = sorted(row[7] or 0.0 for row in ran)
     return HookFigures(
         hook=hook,
@@ -104,19 +94,19 @@ def _figures(rows: list[tuple[Any, ...]], span: tuple[float, float], budgets: Ma
         p50_ms=percentile(took, 0.5),
         p95_ms=percentile(took, 0.95),
         p99_ms=percentile(took, 0.99),
-        is_failing=is_failing([row[3] for row in ran]),
+        is_failing=len(last) == FAILING_AFTER and all(outcome in _FAILED for outcome in last),
         budget_ms=budgets.get(hook),
-        activity=bars((row[8] for row in rows), span),
+        activity=_bars((row[8] for row in rows), span),
     )
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The smallest value that this share of them does not exceed."""
+    """Return the smallest value that this share of the values does not exceed; 0 without values."""
     return ordered[max(math.ceil(len(ordered) * share), 1) - 1] if ordered else 0.0
 
 
-def bars(times: Iterable[float], span: tuple[float, float]) -> str:
-    """How often something happened over a span of time."""
+def _bars(times: Iterable[float], span: tuple[float, float]) -> str:
+    """Return a histogram of the times over a span."""
     begin, end = span
     width = max(end - begin, 1e-9) / _COLUMNS
     counts = [0] * _COLUMNS
@@ -128,11 +118,11 @@ def bars(times: Iterable[float], span: tuple[float, float]) -> str:
     return "".join(_BARS[min(count * len(_BARS) // (most + 1), len(_BARS) - 1)] if count else " " for count in counts)
 
 
-_LATELY = 7 * 86400  # seconds
+_RECENT = 7 * 86400  # seconds
 
 
 def why_not_written() -> str | None:
-    """Why verdicts do not reach the journal now; None if they do."""
+    """Return why the journal cannot be written; None if it can."""
     try:
         trouble(places.journal())
     except OSError as error:
@@ -141,16 +131,17 @@ def why_not_written() -> str | None:
 
 
 def remarks(hooks: Iterable[Hook]) -> dict[tuple[str, str], str]:
-    """What there is to say about hooks, by name and source; nothing of those that do well."""
+    """Return remarks on hooks that fail or exceed their budget, by name and source."""
     if not os.path.isdir(places.journal()):
         return {}
     budgets = {hook.name: hook.budget_ms for hook in hooks if hook.budget_ms is not None}
     try:
         index = Index()
         index.update()
-        figures = by_hook(index, Wanted(since=time.time() - _LATELY), budgets)
+        wanted = Wanted(since=time.time() - _RECENT)
+        figures = by_hook(index.runs(wanted), wanted.since, budgets)
         index.close()
-    except (OSError, sqlite3.Error):  # nothing can be read there: `log` says so
+    except (OSError, sqlite3.Error):  # unreadable: `log` reports it
         return {}
     found: dict[tuple[str, str], str] = {}
     for each in figures:

@@ -1,8 +1,8 @@
 """Appending to the journal: one write for each verdict, before the answer is given.
 
-The lines stand in segments, `000001.jsonl` and on. Each ends with its own hash, which covers the hash of the line
-before it; a segment's first line goes on from the last of the segment before. Whoever has the lock may append; it is
-never waited for long, and no trouble here changes a verdict.
+The lines are in segments, `000001.jsonl` and on. Each ends with its own hash, which covers the hash of the line
+before it; a segment's first line continues from the last of the segment before. A process appends with the lock held,
+for which it does not wait long; no error here changes a verdict.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LARGEST_SEGMENT = 4 * 1024 * 1024
-_LONGEST_WAIT = 1.0  # seconds for the lock
-_MOST_OPEN = 4  # journals in one process; most have one
+_LOCK_TIMEOUT = 1.0  # seconds
+_MAX_OPEN = 4  # journals in one process; most have one
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 START = "0" * 32
 _END_OF_LINE = len(', "hash": "') + 32 + len('"}\n')
 
 
 def digest(line: bytes) -> str:
-    """The hash that closes a line: of everything in it before."""
+    """Return the hash that a line ends with, of everything before it in the line."""
     return blake2b(line, digest_size=16).hexdigest()
 
 
 def append(place: str, record: Mapping[str, Any]) -> None:
     """Append a record to the last segment, or begin the next one."""
     body = records.encoded(record).encode()
-    with _HERE.lock:
+    with _THREADS.lock:
         try:
             _append_to(_opened(place), body)
         except _Gone:
@@ -50,11 +50,11 @@ def append(place: str, record: Mapping[str, Any]) -> None:
 
 
 class _Gone(Exception):
-    """Somebody has removed the journal that we have open."""
+    """The journal that is open was removed."""
 
 
 def _append_to(opened: _Opened, body: bytes) -> None:
-    if not processes.acquire(opened.lock, _LONGEST_WAIT, posix=True):  # a segment of our own: nothing is lost
+    if not processes.acquire(opened.lock, _LOCK_TIMEOUT, posix=True):  # written aside, in a segment of its own
         name = os.path.join(opened.place, f"aside-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
         _write_line(name, _header(0, START), START)
         _write_line(name, body, head_of(name) or START)
@@ -69,14 +69,14 @@ def _append_to(opened: _Opened, body: bytes) -> None:
 
 
 def trouble(place: str) -> None:
-    """Raise what would keep a record from being appended; none is."""
+    """Raise the OSError that would prevent a record from being appended, without appending one."""
     _Opened(place).close()
     newest = os.path.join(place, segment_name(max(last_number(place), 1)))
     probe = os.path.join(place, f"probe-{os.getpid()}")
     if os.path.lexists(newest):
         os.close(os.open(newest, _FLAGS & ~os.O_CREAT))
     try:
-        _write_line(probe, b'{"is there room": "?"}' * 256, START)
+        _write_line(probe, b'{"probe": "disk space"}' * 256, START)
     finally:
         if os.path.lexists(probe):
             os.unlink(probe)
@@ -106,13 +106,13 @@ class _Opened:
         self._head, self._size = head, size + len(line)  # only now: a line that was not written has no follower
 
     def _current(self) -> int | None:
-        """The size of the segment, if it is still the one to write to and its end is known."""
+        """Return the size of the segment, or None if it is not the one to append to or ends in the middle of a line."""
         if self._segment < 0:
             return None
         found = os.fstat(self._segment)
         if not found.st_nlink or found.st_size > _LARGEST_SEGMENT:
             return None
-        if found.st_size != self._size:  # somebody else has written
+        if found.st_size != self._size:  # another process has written
             self._check()
             head = _head(self._segment, found.st_size)
             if head is None:
@@ -121,18 +121,18 @@ class _Opened:
         return found.st_size
 
     def _check(self) -> None:
-        """Raise `_Gone` if others would not see our lock."""
+        """Raise `_Gone` if the lock was removed: it no longer excludes other processes."""
         if not os.fstat(self.lock).st_nlink:
             raise _Gone
 
     def _find_segment(self) -> None:
-        """The newest segment, or a new one if it is full, ends in the middle of a line, or there is none."""
+        """Open the newest segment, or a new one if it is full, ends in the middle of a line, or there is none."""
         if self._segment >= 0:
             os.close(self._segment)
             self._segment = -1
         number = last_number(self.place)
         segment = os.path.join(self.place, segment_name(number))
-        while number and _is_empty(segment):  # begun on a full disk, or by somebody who was killed: begin it again
+        while number and _is_empty(segment):  # its writer had a full disk, or was killed: begin it again
             number -= 1
             segment = os.path.join(self.place, segment_name(number))
         head = head_of(segment) if number else None
@@ -155,7 +155,7 @@ def _opened(place: str) -> _Opened:
     known = _OPENED.get(place)
     if known is not None:
         return known
-    while len(_OPENED) >= _MOST_OPEN:
+    while len(_OPENED) >= _MAX_OPEN:
         _OPENED.pop(next(iter(_OPENED))).close()
     _OPENED[place] = _Opened(place)
     return _OPENED[place]
@@ -168,14 +168,14 @@ def append_locked(place: str, record: Mapping[str, Any]) -> None:
 
 
 def begin_segment(place: str, number: int, head: str) -> None:
-    """Begin a segment after the one that ends with this hash."""
+    """Write the header of a segment after the one that ends with this hash, and remove old segments."""
     _write_line(os.path.join(place, segment_name(number)), _header(number, head), head)
     if number > 1:
         from . import retention
 
         try:
             retention.forget_old(place)
-        except Exception:  # noqa: BLE001, S110  # what cannot go stays; the record that is to be written matters more
+        except Exception:  # noqa: BLE001, S110  # the record that is to be written matters more
             pass
 
 
@@ -194,14 +194,19 @@ def segment_name(number: int) -> str:
     return f"{number:06}.jsonl"
 
 
-def last_number(place: str) -> int:
-    """The number of the newest segment; 0 if there is none."""
+def segment_numbers(place: str) -> list[int]:
+    """Return the numbers of the segments, in order."""
     names = [name[:-6] for name in os.listdir(place) if name.endswith(".jsonl")]
-    return max((int(name) for name in names if name.isdecimal()), default=0)
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
+def last_number(place: str) -> int:
+    """Return the number of the newest segment; 0 if there is none."""
+    return max(segment_numbers(place), default=0)
 
 
 def head_of(segment: str) -> str | None:
-    """The hash that a segment ends with; None if it does not end with a whole line of ours."""
+    """Return the hash that a segment ends with; None if it does not end with a complete line."""
     try:
         descriptor = os.open(segment, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -220,18 +225,17 @@ def _is_empty(segment: str) -> bool:
 
 
 def end_of(segment: str) -> str | None:
-    """The hash of the last whole line of a segment, which may end in the middle of another."""
+    """Return the hash of the last complete line of a segment, which may end in the middle of another."""
     head = head_of(segment)
     if head is not None:
         return head
+    from .segments import open_segment
+
     try:
-        descriptor = os.open(segment, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open_segment(*os.path.split(segment)) as file:
+            data = file.read()
     except FileNotFoundError:
         return None
-    try:
-        data = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-    finally:
-        os.close(descriptor)
     return _ending(data[: data.rfind(b"\n") + 1][-_END_OF_LINE:])
 
 
@@ -240,7 +244,7 @@ def _head(descriptor: int, size: int) -> str | None:
 
 
 def _ending(end: bytes) -> str | None:
-    """The hash in the end of a line."""
+    """Return the hash in the end of a line; None if there is none."""
     if not (end.startswith(b', "hash": "') and end.endswith(b'"}\n')):
         return None
     head = end[len(', "hash": "') : -3].decode("ascii", "replace")
@@ -248,7 +252,7 @@ def _ending(end: bytes) -> str | None:
 
 
 def _closed(body: bytes, head: str) -> tuple[bytes, str]:
-    """A record as a line that follows the one with this hash, and its own hash."""
+    """Return a record as the line that follows the one with this hash, and the line's own hash."""
     open_line = b'%b, "prev": "%b"' % (body[:-1], head.encode())
     own = digest(open_line)
     return b'%b, "hash": "%b"}\n' % (open_line, own.encode()), own
@@ -269,23 +273,23 @@ def _write(descriptor: int, line: bytes, size: int) -> None:
         os.ftruncate(descriptor, size)
         raise
     if written != len(line):
-        os.ftruncate(descriptor, size)  # a full disk: no half line stays
+        os.ftruncate(descriptor, size)  # a full disk: no incomplete line stays
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-class _Here:
-    """Keeps the threads of this process apart; the lock of the file does not."""
+class _Threads:
+    """The lock between the threads of this process, which the lock file does not exclude from each other."""
 
     def __init__(self) -> None:
         self.lock = allocate_lock()
 
-    def begin_anew(self) -> None:
-        """In a fork: another thread may have been in the middle of it, and the lock of the file is not inherited."""
+    def reset(self) -> None:
+        """After a fork: another thread may have held the lock, and that of the file is not inherited."""
         self.lock = allocate_lock()
         for opened in _OPENED.values():
             opened.close()
         _OPENED.clear()
 
 
-_HERE = _Here()
-os.register_at_fork(after_in_child=_HERE.begin_anew)
+_THREADS = _Threads()
+os.register_at_fork(after_in_child=_THREADS.reset)

@@ -243,7 +243,7 @@ def test_a_lost_connection_is_said_and_what_was_missed_is_fetched(hub: Hub, page
 
 def test_a_time_that_is_over_ends_the_question(page: Page, agent: Agent) -> None:
     asked = agent.shell("make test", expires_in=2)
-    expect(page.locator(f"#r-{asked}")).to_contain_text("Time was over, nobody answered")
+    expect(page.locator(f"#r-{asked}")).to_contain_text("Expired: nobody answered in time")
 
 
 def test_everything_works_without_script(hub: Hub, browser: Browser, agent: Agent) -> None:

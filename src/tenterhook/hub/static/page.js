@@ -1,4 +1,4 @@
-// Keeps a page live: listens to the hub, swaps in what changed, ticks the times left, takes keys. Without it, forms do.
+// Updates a page from the hub's event stream, counts down, sends answers, handles keys. Forms also work without it.
 "use strict";
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -6,7 +6,7 @@ const main = one("#main");
 const kinds = (main.dataset.live || "").split(" ").filter(Boolean);
 const skew = Number(document.documentElement.dataset.now) * 1000 - Date.now();
 const hasCards = Boolean(one("#open, #one"));
-const UNSETTLED = 400; // ms after something moved, in which a click may be meant for what stood there before
+const UNSETTLED = 400; // ms after something moved, in which a click may be meant for what was there before
 let moved = -UNSETTLED;
 
 function say(text) {
@@ -28,7 +28,7 @@ function span(seconds) {
 function tick() {
   for (const time of all("time[data-until]")) {
     const left = Number(time.dataset.until) - (Date.now() + skew) / 1000;
-    time.textContent = left > 0 ? span(left) + " left" : "time is over";
+    time.textContent = left > 0 ? span(left) + " left" : "expired";
     time.classList.toggle("soon", left < 30);
   }
 }
@@ -141,7 +141,7 @@ function swapMain(fresh) {
   const isWritten = (field) => field.options
     ? [...field.options].some((each) => each.selected !== each.defaultSelected && field.selectedIndex > 0)
     : field.value !== field.defaultValue;
-  if (all("input, select", main).some((field) => field === active || isWritten(field))) return; // somebody is at it
+  if (all("input, select", main).some((field) => field === active || isWritten(field))) return; // being edited
   const isOpen = all("details[id][open]").map((each) => each.id);
   const focused = main.contains(active) ? active.id || active.closest("[id]").id : "";
   main.replaceChildren(fresh);
@@ -190,7 +190,7 @@ function listen() {
 // -- answers
 
 document.addEventListener("click", (event) => {
-  const card = event.detail && event.target.closest(".answers")?.closest(".card"); // no detail: a key, which goes by focus
+  const card = event.detail && event.target.closest(".answers")?.closest(".card"); // no detail: a key, not a click
   if (!card || performance.now() - moved >= UNSETTLED) return;
   event.preventDefault();
   one(".trouble", card).textContent = "The page has just changed. Look again, then answer.";
@@ -209,11 +209,11 @@ document.addEventListener("submit", async (event) => {
     const reply = await fetched(form.action, { method: "POST", body: fields });
     if (!reply.ok && reply.status !== 409) throw new Error("The hub refused that (" + reply.status + ").");
     const fresh = parse(await reply.text()).firstElementChild;
-    if (fresh.dataset.state === "open") throw new Error("The hub did not take that. Reload the page, look again.");
+    if (fresh.dataset.state === "open") throw new Error("The hub did not accept that. Reload the page, look again.");
     place(fresh, true);
   } catch (error) {
     const known = error instanceof Error && error.message.startsWith("The hub");
-    one(".trouble", card).textContent = known ? error.message : "The hub did not reply. What stands is shown once it does.";
+    one(".trouble", card).textContent = known ? error.message : "The hub did not reply. The page updates once it does.";
   }
   card.ariaBusy = null;
 });
@@ -248,7 +248,7 @@ document.addEventListener("keydown", (event) => {
   KEYS[event.key](card);
 });
 
-// -- the link that signs in once
+// -- the one-time link
 
 const enter = one("#enter");
 if (enter && location.hash.length > 1) {
