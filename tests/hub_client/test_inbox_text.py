@@ -28,25 +28,25 @@ def test_the_time_that_is_left_is_in_one_unit(seconds: float, shown: str) -> Non
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ({}, "it waits"),
-        ({"state": "approved", "answer": ANNA}, r"anna\x1b approved it (page)"),
+        ({}, "waiting"),
+        ({"state": "approved", "answer": ANNA}, r"approved once by anna\x1b"),
         (
             {"state": "approved", "answer": {**ANNA, "scope": "session"}},
-            r"anna\x1b approved it for the session (page)",
+            r"approved for this session by anna\x1b",
         ),
         (
             {"state": "denied", "answer": {**ANNA, "approved": False, "scope": "session", "message": "no\n!"}},
-            r"anna\x1b denied it (page): no\n!",
+            r"denied by anna\x1b: no\n!",
         ),
-        ({"state": "expired"}, "its time was over, and nobody had answered"),
-        ({"state": "withdrawn"}, "the agent no longer waits"),
+        ({"state": "expired"}, "expired: nobody answered in time"),
+        ({"state": "withdrawn"}, "withdrawn"),
         (
             {"state": "withdrawn", "withdrawn": {"by": "terminal", "approved": True}},
-            "approved at the agent's side (terminal)",
+            "approved: in the terminal",
         ),
         (
             {"state": "withdrawn", "withdrawn": {"by": "terminal", "approved": None}},
-            "withdrawn at the agent's side (terminal)",
+            "withdrawn: in the terminal",
         ),
     ],
 )
@@ -70,9 +70,9 @@ def test_the_facts_leave_out_what_is_not_known() -> None:
 @pytest.mark.parametrize(
     ("won", "why", "begins"),
     [
-        (True, None, "anna"),
-        (False, "late", "not answered by you: anna"),
-        (False, "duplicate", "you had answered before"),
+        (True, None, "approved once by anna"),
+        (False, "late", "not answered by you: approved once"),
+        (False, "duplicate", "you had already answered: approved once"),
     ],
 )
 def test_the_result_says_whether_the_answer_counted(won: bool, why: str | None, begins: str) -> None:
