@@ -21,7 +21,7 @@ from support import array_hook, folder_hook, tenterhook, user_hooks, write_confi
 from tenterhook.approvals.requests import MODES
 from tenterhook.basics.model_script import ANSWER_KEYS, CALL_KEYS, ModelScript
 from tenterhook.bundled_agent import models, settings
-from tenterhook.bundled_agent.session_record import Record
+from tenterhook.bundled_agent.session_record import SessionRecord
 from tenterhook.bundled_agent.subagents import Tasks
 from tenterhook.bundled_agent.tools import Tools
 from tenterhook.cli.agent import STATUS, agent
@@ -198,7 +198,7 @@ def test_every_line_of_a_session_is_on_the_page(home: Path, project: Path) -> No
     assert play(project, json.dumps(script), "--mode", "ask").returncode == 1
     assert play(project, json.dumps(script), prompt="Refuse this.").returncode == 2
     assert play(project, json.dumps({"answers": [{"text": "Done."}]})).returncode == 0
-    changed = Record("session_changed", pytest.fail)
+    changed = SessionRecord("session_changed", pytest.fail)
     for text in ("one", "another"):
         changed.write_new([ModelRequest(parts=[UserPromptPart(text)])])
     files = list((home / ".local" / "state" / "tenterhook" / "agent").glob("*.jsonl"))

@@ -49,7 +49,7 @@ class EventSpec(NamedTuple):
     def effect(self, family: str) -> Effect:
         if family == "array":
             return self.array
-        if family in AGENTS:
+        if family in AGENT_FORMATS:
             return _AGENT_EFFECTS.get((family, self.name)) or _AGENT_EFFECTS.get(("", self.name), self.array)
         return self.table if family == "table" else self.folder
 
@@ -57,7 +57,7 @@ class EventSpec(NamedTuple):
 _D, _O, _B = Effect.DECIDES, Effect.OBSERVES, Effect.BACKGROUND
 
 # Agents whose own settings are read as they are; each is a format of that name.
-AGENTS = ("claude", "codex", "gemini", "qwen")
+AGENT_FORMATS = ("claude", "codex", "gemini", "qwen")
 
 # The effects that differ from the array format's, by agent and event; "" stands for every agent.
 _AGENT_EFFECTS = {

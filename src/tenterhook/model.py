@@ -11,7 +11,7 @@ import time
 from .basics import light_json
 from .basics.named_tuples import NamedTuple, StrEnum
 from .errors import Problem
-from .events import AGENTS, FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
+from .events import AGENT_FORMATS, FIELD_ALIASES, FIELD_DEFAULTS, Effect, EventSpec, spec_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ _BASE = ("name", "session_id", "work_dir", "timestamp", "context")
 
 
 STOP_LIMIT_REACHED = "stop-hook limit reached (1 per turn): the block is ignored"  # `Decision.ignored` of a late block
-WITH_ONE_MATCHER = frozenset(("array", *AGENTS))  # of the formats
+WITH_ONE_MATCHER = frozenset(("array", *AGENT_FORMATS))  # of the formats
 
 
 class Hook(NamedTuple):

@@ -17,7 +17,7 @@ def test_after_an_update_there_is_no_difference(expect: dict[str, Any], actual: 
     changed = copy.deepcopy(expect)
     update_cases._apply(changed, expectations.changes(expect, actual))
     assert expectations.differences(changed, actual) == []
-    assert list(expectations.mistakes(changed)) == []
+    assert list(expectations.problems_of(changed)) == []
 
 
 @given(actual=actuals())
@@ -25,6 +25,6 @@ def test_after_an_update_there_is_no_difference(expect: dict[str, Any], actual: 
 def test_what_was_observed_holds(actual: dict[str, Any]) -> None:
     expect = expectations.observed(actual)
     written: dict[str, Any] = {}
-    update_cases._apply(written, expectations.written(expect))
+    update_cases._apply(written, expectations.additions(expect))
     assert written == expect
     assert expectations.differences(expect, actual) == []

@@ -40,7 +40,7 @@ def test_an_update_writes_into_the_file_exactly_what_was_meant(
     own = before if number is None else before["case"][number]
     known = own.get("expect")
     edits = (
-        expectations.written(expectations.observed(actual)) if known is None else expectations.changes(known, actual)
+        expectations.additions(expectations.observed(actual)) if known is None else expectations.changes(known, actual)
     )
     file = tmp_path_factory.getbasetemp() / f"updated-{layout}.{'json' if is_json else 'toml'}"
     file.write_text(text)

@@ -31,14 +31,14 @@ def test_words_are_found_where_the_expression_would_find_them(dialect: str, expr
     ],
 )
 def test_an_expression_needs_the_longest_word_of_each_alternative(expression: str, words: list[str]) -> None:
-    needed = literal_search.needed(expression)
+    needed = literal_search.required_words(expression)
     assert needed is not None
     assert [text for text, _, _ in needed] == words
 
 
 @pytest.mark.parametrize("expression", ["", "a", "(?i)rm", ".*", "rm|.", "[]x]ab", r"\x72m -rf", "ab{x}"])
 def test_an_expression_that_a_look_does_not_settle_needs_nothing_that_is_known(expression: str) -> None:
-    assert literal_search.needed(expression) is None
+    assert literal_search.required_words(expression) is None
 
 
 @pytest.mark.parametrize("expression", ["a.b", "(a)", "a+", r"\w", "^(a|(b))$"])

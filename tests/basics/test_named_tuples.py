@@ -16,7 +16,7 @@ import pytest
 
 from tenterhook import Action, Hook, Verdict
 from tenterhook.basics import light_json
-from tenterhook.basics.named_tuples import NamedTuple, StrEnum, remembered
+from tenterhook.basics.named_tuples import NamedTuple, StrEnum, cached
 from tenterhook.events import EVENTS, Effect
 from tenterhook.model import PRECEDENCE, Failure, Outcome, Run
 
@@ -256,7 +256,7 @@ def test_every_enumeration_in_use_is_whole(kind: Any) -> None:
 # ---- remembering
 
 
-@pytest.mark.parametrize("decorate", [remembered, functools.lru_cache])
+@pytest.mark.parametrize("decorate", [cached, functools.lru_cache])
 def test_an_answer_is_worked_out_once(decorate: Any) -> None:
     asked = []
 
@@ -275,7 +275,7 @@ def test_an_answer_is_worked_out_once(decorate: Any) -> None:
         twice([])
 
 
-@pytest.mark.parametrize("decorate", [remembered, functools.lru_cache])
+@pytest.mark.parametrize("decorate", [cached, functools.lru_cache])
 @pytest.mark.parametrize("error", [KeyError, ValueError])
 def test_a_failure_is_not_remembered(decorate: Any, error: type[Exception]) -> None:
     asked = []
@@ -293,7 +293,7 @@ def test_a_failure_is_not_remembered(decorate: Any, error: type[Exception]) -> N
     assert asked == [1, 1]
 
 
-@pytest.mark.parametrize("decorate", [remembered, functools.lru_cache])
+@pytest.mark.parametrize("decorate", [cached, functools.lru_cache])
 def test_what_is_remembered_may_be_nothing(decorate: Any) -> None:
     asked = []
 

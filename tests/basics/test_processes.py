@@ -105,10 +105,10 @@ def test_a_detached_process_has_nothing_of_ours(tmp_path: Path, monkeypatch: pyt
 
 def test_no_detached_process_stays_a_zombie(tmp_path: Path) -> None:
     first = processes.start_detached("tenterhook.basics.places:file_name", "x")
-    until(lambda: processes.look_up(first) is None)
+    until(lambda: processes.find_process(first) is None)
     second = processes.start_detached("tenterhook.basics.places:file_name", "x")
-    assert processes.look_up(first, has_ended=True) is None
-    until(lambda: processes.look_up(second) is None)
+    assert processes.find_process(first, has_ended=True) is None
+    until(lambda: processes.find_process(second) is None)
 
 
 def test_a_detached_process_that_cannot_be_started_is_an_error() -> None:

@@ -63,4 +63,4 @@ def test_a_script_speaks_for_each_with_answers_of_their_own(project: Path) -> No
     (project / "script.yaml").write_text("answers: [{text: hello}]\ntasks: {reviewer: [{text: fine}]}\n")
     model = models.named("scripted:script.yaml", "http://ignored", FILE)
     assert isinstance(model, PydanticScriptedModel)
-    assert models.speaking_as(model, "reviewer") is not model
+    assert models.for_speaker(model, "reviewer") is not model

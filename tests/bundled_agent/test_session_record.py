@@ -372,7 +372,7 @@ def texts_of(messages: list[ModelMessage]) -> list[str]:
 
 
 def test_what_is_merged_is_not_written_again_and_what_is_added_is() -> None:
-    written = session_record.Record("session_1", pytest.fail)
+    written = session_record.SessionRecord("session_1", pytest.fail)
     answer_ = ModelResponse(parts=[TextPart("One.")])
     written.write_new([FIRST, CONTEXT])
     written.write_new([ModelRequest(parts=[*FIRST.parts, *CONTEXT.parts]), answer_])  # shorter, and yet longer
@@ -384,7 +384,7 @@ def test_what_is_merged_is_not_written_again_and_what_is_added_is() -> None:
 
 def test_a_result_that_comes_after_context_is_added() -> None:
     """pydantic-ai puts results before whatever else a request holds."""
-    written = session_record.Record("session_1", pytest.fail)
+    written = session_record.SessionRecord("session_1", pytest.fail)
     calls: list[ModelMessage] = [FIRST, ModelResponse(parts=CALLED.parts[:1])]
     written.write_new([*calls, CONTEXT])
     written.write_new([*calls, ModelRequest(parts=[*RESULT.parts, *CONTEXT.parts])])
@@ -393,17 +393,17 @@ def test_a_result_that_comes_after_context_is_added() -> None:
 
 
 def test_a_history_that_has_changed_is_written_anew() -> None:
-    written = session_record.Record("session_1", pytest.fail)
+    written = session_record.SessionRecord("session_1", pytest.fail)
     written.write_new([FIRST, ModelResponse(parts=[TextPart("One.")])])
     written.write_new([FIRST, ModelResponse(parts=[TextPart("Another.")]), CONTEXT])
     assert texts_of(read()) == ["first", "Another.", "context"]
 
 
 def test_of_parallel_calls_the_one_that_was_over_keeps_its_result_after_a_resume() -> None:
-    whole = session_record.mended([FIRST, CALLED, RESULT])
+    whole = session_record.repaired([FIRST, CALLED, RESULT])
     assert [text[:11] for text in texts_of(whole[2:])] == ["done", "Interrupted"]
-    assert session_record.mended(whole) == whole
-    assert session_record.mended([FIRST, CALLED, whole[3], RESULT, CONTEXT]) == [
+    assert session_record.repaired(whole) == whole
+    assert session_record.repaired([FIRST, CALLED, whole[3], RESULT, CONTEXT]) == [
         FIRST,
         CALLED,
         whole[3],
@@ -416,9 +416,9 @@ def test_a_text_that_was_told_before_is_told_again_if_it_waits_again() -> None:
     """Hooks say the same each time; what a request held before it was said is not it."""
     waits = {"type": "context", "text": 'a "quoted" text'}
     sent = {"type": "message", "message": {"kind": "request", "parts": [{"content": 'a "quoted" text'}]}}
-    assert session_record.unheard([waits, sent], "context") == []
-    assert session_record.unheard([waits, sent, waits], "context") == ['a "quoted" text']
-    assert session_record.unheard([waits, sent, waits], "notification") == []
+    assert session_record.unsent_texts([waits, sent], "context") == []
+    assert session_record.unsent_texts([waits, sent, waits], "context") == ['a "quoted" text']
+    assert session_record.unsent_texts([waits, sent, waits], "notification") == []
 
 
 def test_a_prompt_with_context_is_there_after_any_number_of_resumes(play: Play) -> None:

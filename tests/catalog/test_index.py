@@ -21,7 +21,7 @@ from tenterhook.agents import AGENTS, FORMATS
 from tenterhook.basics import places
 from tenterhook.catalog import index, loading
 from tenterhook.catalog.catalog import Catalog
-from tenterhook.catalog.snapshot import Observed
+from tenterhook.catalog.snapshot import Snapshot
 from tenterhook.catalog.trust import Trust
 from tenterhook.dispatch import dispatch
 from tenterhook.engine import matching
@@ -98,15 +98,15 @@ def hooks(draw: st.DrawFn) -> Hook:
 def made(found: Sequence[Hook]) -> index.Index:
     """An index of these hooks, through the bytes that are kept."""
     catalog = Catalog("/", (), tuple(found), (), (), Trust("/"))
-    read: index.Index = marshal.loads(index._made(catalog, [], Observed("/", [], "/nonexistent")))
+    read: index.Index = marshal.loads(index._made(catalog, [], Snapshot("/", [], "/nonexistent")))
     return read
 
 
 def reached(found: Sequence[Hook], event: Event) -> list[Hook]:
     """What the engine's plan reaches."""
-    plan = matching.plan(matching.Arranged(found), event)
+    plan = matching.plan(matching.OrderedHooks(found), event)
     planned = [hook for stage in plan.stages for hook in stage.hooks] + list(plan.background)
-    return [each.hook for each in matching.Sight(event).reached(planned)]
+    return [each.hook for each in matching.MatcherSearch(event).reached(planned)]
 
 
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
@@ -251,7 +251,7 @@ def test_a_change_is_noticed(root: str, home: Path, config: Path, change: str) -
 def test_at_a_glance_no_hook_is_missed(root: str, home: Path, config: Path, change: str) -> None:
     """Whoever looks no further may take a hook for one that could be reached, never the other way round."""
     CHANGES[change](home, Path(root))
-    seen = index.glance(root, [str(config)])
+    seen = index.load_if_unchanged(root, [str(config)])
     if seen is not None:
         now = made(loading.load(root, [str(config)]).hooks)
         assert all(entry in seen["entries"][event] for event, entries in now["entries"].items() for entry in entries)
@@ -279,7 +279,7 @@ def test_at_a_glance_a_hook_that_comes_into_force_is_noticed(root: str, home: Pa
     before(home, Path(root))
     indexed(root, [str(config)])
     after(home, Path(root))
-    assert index.glance(root, [str(config)]) is None
+    assert index.load_if_unchanged(root, [str(config)]) is None
 
 
 def test_trust_that_is_taken_back_is_noticed(root: str, config: Path) -> None:

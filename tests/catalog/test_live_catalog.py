@@ -19,7 +19,7 @@ from dispatch.bridges import SERVE, ask, install, payload
 from support import folder_hook, project_hooks, shell_call, tenterhook, until, user_hooks
 from tenterhook import Engine
 from tenterhook.catalog import index, loading
-from tenterhook.catalog.live_catalog import Followed
+from tenterhook.catalog.live_catalog import LiveCatalog
 from tenterhook.catalog.trust import Trust
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ def as_loaded_anew(root: str, configs: Sequence[str] = ()) -> tuple[Any, ...]:
     return found.hooks, sorted(found.problems), found.left_out, found.debug, found.refused_configs
 
 
-def as_followed(followed: Followed) -> tuple[Any, ...]:
+def as_followed(followed: LiveCatalog) -> tuple[Any, ...]:
     found = followed.current()
     return found.hooks, sorted(found.problems), found.left_out, found.debug, found.refused_configs
 
 
-def settled(followed: Followed) -> None:
+def settled(followed: LiveCatalog) -> None:
     """Wait until no file is so young that it has to be read again."""
     until(lambda: followed.current() is followed.current())
 
@@ -48,7 +48,7 @@ def settled(followed: Followed) -> None:
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_is_in_force_at_the_next_event(root: str, home: Path, config: Path, change: str, known: str) -> None:
     configs = [str(config)]
-    followed = Followed(root, configs, Trust(root))
+    followed = LiveCatalog(root, configs, Trust(root))
     if known != "before its first event":
         assert as_followed(followed) == as_loaded_anew(root, configs)
     if known == "after a while":
@@ -105,7 +105,7 @@ def test_a_hook_that_is_disabled_for_a_while_comes_back_by_itself(home: Path, pr
     if known == "from the index":  # what was loaded twice is kept, once its files are not young any more
         time.sleep(0.2)
         for _ in range(3):
-            Followed(str(project), (), Trust(str(project)))
+            LiveCatalog(str(project), (), Trust(str(project)))
     engine = Engine.load(journal=False)
     followed = engine._followed
     assert followed is not None
@@ -152,7 +152,7 @@ def test_an_index_holds_until_a_disabled_hook_comes_back(home: Path, project: Pa
     assert found["until"] == pytest.approx(back)
     assert index.reaches_nothing(found, "pre-tool-call", "Shell", {"command": "ls"})
     until(lambda: time.time() > back)
-    assert index.glance(str(project), []) is None
+    assert index.load_if_unchanged(str(project), []) is None
     found = indexed(str(project), [])
     assert found["until"] is None
     assert not index.reaches_nothing(found, "pre-tool-call", "Shell", {"command": "ls"})
@@ -254,7 +254,7 @@ def test_a_hub_reads_the_one_of_a_thousand_that_has_changed(home: Path, project:
 
 def test_nothing_is_read_while_nothing_happens(home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "guard", "true")
-    followed = Followed(str(project), [], Trust(str(project)))
+    followed = LiveCatalog(str(project), [], Trust(str(project)))
     settled(followed)
     known = followed.current()
     (project / "code.py").write_text("x")

@@ -14,7 +14,7 @@ from catalog.changes import age, many_hooks
 from support import array_hook, folder_hook, project_hooks, until, user_hooks, write_config
 from tenterhook import Engine, Event
 from tenterhook.catalog import snapshot
-from tenterhook.catalog.snapshot import Memory, Observed
+from tenterhook.catalog.snapshot import ParseCache, Snapshot
 from tenterhook.errors import Problem
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def heard(name, given):
 sys.addaudithook(heard)
 from tenterhook import Engine, Event
 from tenterhook.catalog import snapshot
-from tenterhook.catalog.snapshot import Memory, Observed
+from tenterhook.catalog.snapshot import ParseCache, Snapshot
 from tenterhook.errors import Problem
 from pathlib import Path
 engine = Engine.load(journal=False)
@@ -93,15 +93,15 @@ def test_a_named_file_is_read_again_only_when_it_has_changed(home: Path, project
     assert engine.decide(Event("PreToolUse", tool_name="Bash", tool_input={})).reason == "now"
 
 
-def observed(project: Path, *configs: Path) -> Observed:
-    return Observed(str(project), [str(config) for config in configs], str(project / "no-managed"))
+def observed(project: Path, *configs: Path) -> Snapshot:
+    return Snapshot(str(project), [str(config) for config in configs], str(project / "no-managed"))
 
 
-def read(project: Path, earlier: Known | None = None) -> Memory:
+def read(project: Path, earlier: Known | None = None) -> ParseCache:
     """What is known after each folder of the project was read, or found as it was."""
     seen = observed(project)
     seen.look_at_all()
-    memory = Memory(seen, earlier)
+    memory = ParseCache(seen, earlier)
     for folder, look in seen.looks.items():
         if look is not None:
             memory.folder(folder, "project", {}, look)

@@ -64,16 +64,16 @@ def test_then_guards_are_to_be_tried_and_then_looked_at(guarded: Path, run: Run)
     assert run().out.count("guarded  SessionStart, PreToolUse") == 2
     assert "tenterhook doctor --live" in last_line(run)
     for name in GUARDED:
-        proofs.keep(AGENTS[name], None, held=True)
+        proofs.record_result(AGENTS[name], None, held=True)
     assert "tenterhook log" in last_line(run)
 
 
 def test_an_agent_is_to_be_tried_again_after_a_failure_or_a_change(guarded: Path, run: Run) -> None:
     for name in GUARDED:
-        proofs.keep(AGENTS[name], None, held=True)
-    proofs.keep(AGENTS["claude-code"], None, held=False)
+        proofs.record_result(AGENTS[name], None, held=True)
+    proofs.record_result(AGENTS["claude-code"], None, held=False)
     assert "tenterhook doctor claude-code --live" in last_line(run)
-    proofs.keep(AGENTS["claude-code"], None, held=True)
+    proofs.record_result(AGENTS["claude-code"], None, held=True)
     settings = guarded / ".qwen/settings.json"
     settings.write_text(json.dumps({**json.loads(settings.read_text()), "model": {"name": "other"}}))
     assert "tenterhook doctor qwen --live" in last_line(run)

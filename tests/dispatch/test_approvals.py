@@ -44,7 +44,7 @@ def settled(
 ) -> Verdict:
     """The verdict on a call of a shell tool, after hooks have said this."""
     happened: Event = shell_call(command, event=event, session_id="s")
-    return approvals.settled(
+    return approvals.apply_policy(
         happened,
         Verdict(happened.canonical, said, "hooks" if said is not Action.NONE else None),
         AGENTS[agent],

@@ -15,7 +15,7 @@ from tenterhook.basics import places
 from tenterhook.doctor import probe
 
 if TYPE_CHECKING:
-    from tenterhook.doctor.probe import Tried
+    from tenterhook.doctor.probe import ModeResult
 
 CALL = ASK + 'command = __import__("json").loads(ask([])["tool_calls"][0]["function"]["arguments"])["command"]\n'
 
@@ -30,16 +30,16 @@ class Headless(StandIn):
     modes = (protocol.MODES[0],)
 
 
-def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Tried:
+def tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> ModeResult:
     """The one mode of an agent that is this shell script; `$PROGRAM` asks the model for `command`."""
     executable(tmp_path / "bin/stand-in", f'#!/bin/sh\ncat > call.py <<"END"\n{CALL}END\n{script}\n')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    (found,) = probe.tried(Headless(), None, timeout=30)
+    (found,) = probe.probe_modes(Headless(), None, timeout=30)
     return found
 
 
 def test_an_agent_that_is_not_there_is_not_tried() -> None:
-    (found,) = probe.tried(Headless(), None, timeout=30)
+    (found,) = probe.probe_modes(Headless(), None, timeout=30)
     assert (found.held, found.what) == (None, "stand-in is not on the PATH")
 
 

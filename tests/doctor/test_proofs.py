@@ -29,18 +29,18 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_proof_counts_until_a_later_run_fails(program: Path) -> None:
-    assert not proofs.is_kept(CLAUDE, None)
-    proofs.keep(CLAUDE, None, held=True)
-    assert proofs.is_kept(CLAUDE, None)
-    assert not proofs.is_kept(CLAUDE, "/a/project")
-    proofs.keep(CLAUDE, None, held=False)
-    assert not proofs.is_kept(CLAUDE, None)
-    proofs.keep(CLAUDE, None, held=False)
+    assert not proofs.is_proven(CLAUDE, None)
+    proofs.record_result(CLAUDE, None, held=True)
+    assert proofs.is_proven(CLAUDE, None)
+    assert not proofs.is_proven(CLAUDE, "/a/project")
+    proofs.record_result(CLAUDE, None, held=False)
+    assert not proofs.is_proven(CLAUDE, None)
+    proofs.record_result(CLAUDE, None, held=False)
 
 
 @pytest.mark.parametrize("change", ["program", "settings", "record", "no program"])
 def test_a_change_of_anything_it_depended_on_ends_it(program: Path, tmp_path: Path, change: str) -> None:
-    proofs.keep(CLAUDE, None, held=True)
+    proofs.record_result(CLAUDE, None, held=True)
     match change:
         case "program":
             program.write_text("#!/bin/sh\n# newer\n")
@@ -50,11 +50,11 @@ def test_a_change_of_anything_it_depended_on_ends_it(program: Path, tmp_path: Pa
             records.write(records.file(CLAUDE, None), {"schema": 1, "host": CLAUDE.name, "files": []})
         case "no program":
             program.unlink()
-    assert not proofs.is_kept(CLAUDE, None)
+    assert not proofs.is_proven(CLAUDE, None)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{"])
 def test_a_broken_file_proves_nothing(program: Path, home: Path, text: str) -> None:
-    proofs.keep(CLAUDE, None, held=True)
+    proofs.record_result(CLAUDE, None, held=True)
     (home / ".local/state/tenterhook/live/claude-code.json").write_text(text)
-    assert not proofs.is_kept(CLAUDE, None)
+    assert not proofs.is_proven(CLAUDE, None)

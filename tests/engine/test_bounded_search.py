@@ -143,7 +143,7 @@ def test_a_long_text_and_an_expression_with_many_ways_do_not_freeze_anyone(proje
 
 
 def test_an_expression_past_the_limit_has_no_answer_and_leaves_no_time_for_others() -> None:
-    limit = bounded_search.Limit()
+    limit = bounded_search.TimeLimit()
     assert bounded_search.search([("python", RUNAWAY, [VICTIM])], limit) == [None]
     assert limit.left() == 0
     assert bounded_search.search([("python", "a", ["a"])], limit) == [None]

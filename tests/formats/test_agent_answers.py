@@ -10,14 +10,14 @@ from formats.agent_settings import says, write
 from support import decide, shell_call
 from tenterhook import Engine, Event
 from tenterhook.agents import dialect
-from tenterhook.events import AGENTS
+from tenterhook.events import AGENT_FORMATS
 from tenterhook.formats import agent_answers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
 def test_exit_two_blocks(project: Path, agent: str) -> None:
     tool, stop = ("BeforeTool", "AfterAgent") if agent == "gemini" else ("PreToolUse", "Stop")
     line = "echo no >&2; exit 2"
@@ -28,7 +28,7 @@ def test_exit_two_blocks(project: Path, agent: str) -> None:
     assert engine.decide(Event("pre-session")).decision == "none"
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
 @pytest.mark.parametrize("word", ["block", "deny"])
 def test_decision_block_and_deny_block(project: Path, agent: str, word: str) -> None:
     event = "BeforeTool" if agent == "gemini" else "PreToolUse"

@@ -13,7 +13,7 @@ from support import decide, shell_call, until
 from tenterhook import Engine, Event
 from tenterhook.agents import dialect
 from tenterhook.errors import UnknownEvent
-from tenterhook.events import AGENTS
+from tenterhook.events import AGENT_FORMATS
 from tenterhook.formats import agent_payloads
 from tenterhook.model import Hook
 
@@ -50,7 +50,7 @@ def test_a_result_has_the_agents_shape(project: Path, agent: str, response: Any)
         assert got["tool_name"] == ("Bash" if agent in ("claude", "codex") else "run_shell_command")
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
 def test_a_prompt_is_one_string(project: Path, agent: str) -> None:
     declared = "BeforeAgent" if agent == "gemini" else "UserPromptSubmit"
     got = sent(project, agent, declared, Event("pre-agent-turn", prompt=[{"type": "text", "text": "do it"}]))
@@ -58,7 +58,7 @@ def test_a_prompt_is_one_string(project: Path, agent: str) -> None:
     assert ("timestamp" in got) is (agent in ("gemini", "qwen"))
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
 def test_a_stop_says_whether_it_was_stopped_before(project: Path, agent: str) -> None:
     declared, name = ("AfterAgent", "prompt_response") if agent == "gemini" else ("Stop", "last_assistant_message")
     event = Event("pre-agent-turn-stop", final_message={"role": "assistant", "content": "Done."}, step_count=3)
@@ -128,7 +128,8 @@ def test_a_plugins_hooks_know_its_folder() -> None:
 
 def test_two_agents_hooks_of_one_name_are_each_sent_their_own(project: Path) -> None:
     files = [
-        write(project, agent, {"Notification": f"cat > {agent}.part; mv {agent}.part {agent}.sent"}) for agent in AGENTS
+        write(project, agent, {"Notification": f"cat > {agent}.part; mv {agent}.part {agent}.sent"})
+        for agent in AGENT_FORMATS
     ]
     Engine.load(configs=files).decide(Event("notification", notification_type="x", body="b"))
     for agent in ("claude", "gemini", "qwen"):

@@ -44,9 +44,9 @@ def test_a_script_without_an_exec_bit_is_found_and_reported(tmp_path: Path) -> N
 
 def test_a_folder_is_a_hook_if_its_hook_md_is_there_even_as_a_link_to_nowhere(tmp_path: Path) -> None:
     (tmp_path / "guard").mkdir()
-    assert entry_points.look(str(tmp_path / "guard")) is None
+    assert entry_points.read_state(str(tmp_path / "guard")) is None
     (tmp_path / "guard" / "HOOK.md").symlink_to("gone")
-    seen = entry_points.look(str(tmp_path / "guard"))
+    seen = entry_points.read_state(str(tmp_path / "guard"))
     assert seen is not None
     assert seen.links == (str(tmp_path / "guard" / "HOOK.md"),)
 

@@ -97,7 +97,7 @@ def test_what_is_matched_on_the_spot_never_takes_long(worker: Worker, expression
         expressions.search(dialect, expression)
     except expressions.BadExpression:
         return
-    if expressions.on_the_spot(expression, len(text)):
+    if expressions.is_quick(expression, len(text)):
         assert worker.seconds(dialect, expression, text, 2) < 2
 
 
@@ -109,8 +109,8 @@ def test_every_expression_is_either_refused_or_can_be_judged(expression: str) ->
             expressions.search(dialect, expression)
         except expressions.BadExpression:
             continue
-        assert expressions.on_the_spot(expression, 10) in (True, False)
-        assert expressions.can_run_away(expression) in (True, False)
+        assert expressions.is_quick(expression, 10) in (True, False)
+        assert expressions.is_exponential(expression) in (True, False)
 
 
 @given(text=any_text)

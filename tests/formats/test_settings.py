@@ -11,7 +11,7 @@ import pytest
 from formats.agent_settings import SAVE, command, group, says, write
 from support import decide, shell_call
 from tenterhook import Engine, Event
-from tenterhook.events import AGENTS
+from tenterhook.events import AGENT_FORMATS
 from tenterhook.formats import toml_files
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # ---- definitions
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
 def test_the_path_says_whose_settings_they_are(tmp_path: Path, agent: str) -> None:
     (hook,) = toml_files.read(str(write(tmp_path, agent, {"SessionStart": "x"}))).hooks
     assert (hook.format, hook.event, hook.declared, hook.command) == (agent, "pre-session", "SessionStart", "x")
@@ -235,7 +235,7 @@ EVERYTHING = ["Shell", "WriteFile", "mcp__memory__create"]
 @pytest.mark.parametrize(
     ("agent", "matcher", "matched"),
     [
-        *((agent, every, EVERYTHING) for agent in AGENTS for every in ("", "*")),
+        *((agent, every, EVERYTHING) for agent in AGENT_FORMATS for every in ("", "*")),
         ("claude", "Bash", ["Shell"]),
         ("claude", "Bas", []),
         ("claude", "Bash|Write", ["Shell", "WriteFile"]),
@@ -252,7 +252,7 @@ EVERYTHING = ["Shell", "WriteFile", "mcp__memory__create"]
         ("qwen", "Bash", ["Shell"]),
         ("qwen", "Shell | write_file", ["Shell", "WriteFile"]),
         ("qwen", "|", []),
-        *((agent, "[", []) for agent in AGENTS),
+        *((agent, "[", []) for agent in AGENT_FORMATS),
     ],
 )
 def test_a_matcher_is_read_as_its_agent_reads_it(project: Path, agent: str, matcher: str, matched: list[str]) -> None:
@@ -264,7 +264,7 @@ def test_a_matcher_is_read_as_its_agent_reads_it(project: Path, agent: str, matc
     assert [problem.code for problem in engine.problems] == (["never-matches-expression"] if refused else [])
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AGENT_FORMATS)
 def test_without_a_tool_the_source_is_matched(project: Path, agent: str) -> None:
     file = write(project, agent, {"SessionStart": group(command("true"), matcher="resume")})
     engine = Engine.load(configs=[file])

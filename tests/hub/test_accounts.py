@@ -218,7 +218,7 @@ def test_of_ten_thousand_guesses_next_to_none_is_looked_at(
             name, address = ("anna", f"192.0.2.{number}") if who.startswith("one") else (f"name{number}", "192.0.2.1")
             try:
                 accounts.sign_in(database, name, f"guess {number}", address)
-            except accounts.SlowDown:
+            except accounts.TooManyAttempts:
                 slowed += 1
     finally:
         database.close()

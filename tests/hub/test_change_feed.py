@@ -94,8 +94,8 @@ def test_old_changes_are_dropped_but_the_last_one(kept: SQLite | PostgreSQL) -> 
     for number in range(3):
         add(kept, f"r{number}")
     kept.write(lambda connection: connection.run("update changes set time = 1"))
-    kept.write(change_feed.forget_old)
-    assert [change.number for change in kept.read(lambda connection: change_feed.after(connection, 0))] == [3]
+    kept.write(change_feed.delete_old)
+    assert [change.number for change in kept.read(lambda connection: change_feed.changes_after(connection, 0))] == [3]
     assert kept.read(change_feed.newest) == 3
 
 

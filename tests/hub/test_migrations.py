@@ -17,7 +17,7 @@ def test_a_database_that_is_opened_again_keeps_what_is_in_it(tmp_path: Path) -> 
     for expected in (0, 1):
         kept = database.opened(str(tmp_path / "hub.db"))
         assert len(kept.read(accounts.listed)) == expected
-        kept.write(lambda connection: accounts.add_unless_there(connection, "anna", accounts.ADMIN))
+        kept.write(lambda connection: accounts.add_if_missing(connection, "anna", accounts.ADMIN))
         row = kept.read(lambda connection: connection.one("select value from hub where key = 'version'"))
         assert row == {"value": str(migrations.VERSION)}
         kept.close()

@@ -79,7 +79,7 @@ def test_hubs_that_make_a_token_at_the_same_time_give_it_different_names(postgre
     sharing[0].write(lambda connection: accounts.add(connection, "ada", accounts.ADMIN, None))
 
     def add(connection: Connection) -> None:
-        name = accounts.free_name(connection, "inbox", accounts.PERSON, "ada")
+        name = accounts.unused_token_name(connection, "inbox", accounts.PERSON, "ada")
         accounts.new_token(connection, name, accounts.PERSON, "ada")
 
     try:
@@ -97,7 +97,7 @@ def test_of_two_admins_who_remove_each_other_at_the_same_time_one_stays(postgres
 
     def add_both(connection: Connection) -> None:
         for name in ("ada", "bob"):
-            accounts.add_unless_there(connection, name, accounts.ADMIN)
+            accounts.add_if_missing(connection, name, accounts.ADMIN)
 
     def remove(name: str) -> None:
         with contextlib.suppress(HookError):  # the only admin

@@ -153,7 +153,7 @@ def take_in(connection: Connection, token: int, name: str, moment: float) -> Non
     run = {"hook": "guard", "outcome": "ok", "meaning": "no_decision", "decision": "none", "duration_ms": 1.0}
     record = {"type": "verdict", "hash": name, "time": moment, "session_id": name, "runs": [run]}
     line = schemas.DeliveredGiven(segment="000001.jsonl", line=2, record=record)
-    records.take_in(connection, token, schemas.RecordsGiven(machine="m", records=[line]))
+    records.store(connection, token, schemas.RecordsGiven(machine="m", records=[line]))
 
 
 def counts(connection: Connection) -> dict[str, int]:
@@ -179,7 +179,7 @@ def test_old_things_go_and_the_rest_stays(tmp_path: Path, days: int) -> None:
 
     kept.write(fill)
     for _ in range(2):
-        kept.write(lambda connection: records.forget_old(connection, days))
+        kept.write(lambda connection: records.delete_old(connection, days))
         assert kept.read(counts) == {**dict.fromkeys(TABLES, 1), "requests": 2}
         assert kept.read(lambda connection: inbox.found(connection, "waiting")) is not None
     kept.close()

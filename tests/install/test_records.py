@@ -19,7 +19,9 @@ EVENTS = {"PreToolUse": "pre-tool-call"}
 
 
 def made(before: dict[str, Any], *, by_person: bool = True) -> dict[str, Any]:
-    return records.made(CLAUDE, None, EVENTS, before, closed=False, everywhere=False, configs=(), by_person=by_person)
+    return records.new_record(
+        CLAUDE, None, EVENTS, before, closed=False, everywhere=False, configs=(), by_person=by_person
+    )
 
 
 def test_an_installation_of_a_project_has_a_record_of_its_own(project: Path) -> None:

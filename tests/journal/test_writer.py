@@ -57,9 +57,9 @@ def test_half_a_line_of_a_writer_that_was_killed_is_cut_off_before_the_next(plac
 def test_trouble_is_found_without_writing_anything(place: Path) -> None:
     journals.write(place, journals.record())
     before = {path.name: path.read_bytes() for path in place.iterdir()}
-    writer.trouble(str(place))
+    writer.check_writable(str(place))
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
     os.unlink(place / "000001.jsonl")
     (place / "000001.jsonl").mkdir()
     with pytest.raises(OSError, match="directory"):
-        writer.trouble(str(place))
+        writer.check_writable(str(place))

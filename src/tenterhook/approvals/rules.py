@@ -16,7 +16,7 @@ from ..basics.light_json import input_texts
 from ..engine import bounded_search
 from ..errors import HookError
 from ..events import tool_names
-from ..formats.expressions import PYTHON, BadExpression, on_the_spot_in, search
+from ..formats.expressions import PYTHON, BadExpression, is_quick_for, search
 from . import presence
 from .requests import given_command
 
@@ -111,13 +111,13 @@ def _moment(given: Any, where: str) -> float:
 
 def match(rules: Sequence[Rule], call: Call) -> Rule | None:
     """Return the rule that applies to a call, or None: the first that denies, otherwise the first that matches."""
-    limit = bounded_search.Limit()
+    limit = bounded_search.TimeLimit()
     now = time.time()
     matching = [rule for rule in rules if (rule.expires is None or now < rule.expires) and _matches(rule, call, limit)]
     return next((rule for rule in matching if rule.answer == "deny"), matching[0] if matching else None)
 
 
-def _matches(rule: Rule, call: Call, limit: bounded_search.Limit) -> bool:
+def _matches(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
     if rule.tool is not None and not _found(rule, rule.tool, tool_names(call.tool_name), limit):
         return False
     if rule.agent is not None and not _found(rule, rule.agent, [call.agent], limit):
@@ -136,9 +136,9 @@ def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
     return all(where) if rule.answer == "approve" else any(where)
 
 
-def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_search.Limit) -> bool:
+def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_search.TimeLimit) -> bool:
     """Return whether an expression is found in one of the texts; if the search times out, unless the rule approves."""
-    if on_the_spot_in(expression, texts):
+    if is_quick_for(expression, texts):
         return any(search(PYTHON, expression)(text) for text in texts)
     (found,) = bounded_search.search([(PYTHON, expression, list(texts))], limit)
     return rule.answer != "approve" if found is None else found

@@ -169,7 +169,7 @@ def _read_one(raw: Mapping[str, Any], number: int | None, file: str, lines: _Lin
             expectations.FIELDS, expect, file, lambda key: line_of("expect", key), extra="unknown-key"
         )
         problems += trouble
-        for keys, message, remedy in expectations.mistakes({key: checked[key] for key in checked if key in expect}):
+        for keys, message, remedy in expectations.problems_of({key: checked[key] for key in checked if key in expect}):
             wrong("bad-value", message, remedy, "expect", *keys)
     stem = os.path.basename(file).rpartition(".")[0]
     case = Case(

@@ -51,7 +51,7 @@ class Mismatch(NamedTuple):
     actual: str
 
 
-def mistakes(expect: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str, str]]:
+def problems_of(expect: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Yield mistakes in expectations beyond the types of values: keys, message, remedy."""
     texts: list[tuple[tuple[str, ...], Any]] = [((key,), expect[key]) for key in _TEXTS if key in expect]
     texts += [(("env", name), value) for name, value in _table(expect, "env").items()]
@@ -279,7 +279,7 @@ class ExpectationChange(NamedTuple):
     value: Any
 
 
-def written(wanted: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[ExpectationChange]:
+def additions(wanted: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[ExpectationChange]:
     """Return the edits that add these expectations, without those that exist; tables one value at a time."""
     edits: list[ExpectationChange] = []
     for key, value in wanted.items():
@@ -300,7 +300,7 @@ def changes(expect: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Expect
     if "runs" in differing:  # then only the files can still be compared
         wanted = {key: value for key, value in observed(actual).items() if key != "files" or key not in expect}
         edits += [ExpectationChange((key,), None) for key in expect if key not in wanted and key != "files"]
-        edits += written(wanted, expect)
+        edits += additions(wanted, expect)
         differing = [field for field in differing if field.startswith("files.")]
     for field in differing:
         key, _, name = field.partition(".")

@@ -30,8 +30,8 @@ class Explanation(NamedTuple):
 
 def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Explanation]:
     """Return all hooks: those that would run in their order, then the others."""
-    plan = matching.plan(matching.Arranged(hooks), event)
-    sight = matching.Sight(event)
+    plan = matching.plan(matching.OrderedHooks(hooks), event)
+    sight = matching.MatcherSearch(event)
     would: list[Explanation] = []
     for number, stage in enumerate(plan.stages, start=1):
         for each in sight.reached(stage.hooks):
@@ -69,7 +69,7 @@ def _why_not(hook: Hook, event: Event) -> str:
         if event.tool_name is None:
             return f"tool: '{hook.tool}' is set and the event names no tool"
         names = tool_names(event.tool_name)
-        quick = all(expressions.on_the_spot(hook.tool, len(name)) for name in names)
+        quick = all(expressions.is_quick(hook.tool, len(name)) for name in names)
         if quick and not any(expressions.search(hook.dialect, hook.tool)(name) for name in names):
             return f"tool: '{hook.tool}' is not found in {_quoted(names)}"
     if hook.pattern is not None:

@@ -64,7 +64,7 @@ class Report(NamedTuple):
         return not (bad or self.problems or self.broken or any(suite.files for suite in self.untrusted))
 
 
-def try_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result], None] | None) -> Report:
+def run_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result], None] | None) -> Report:
     """Run the cases with one of these words in their name or their hook's, or all.
 
     `done` is called with each result, and its number, as soon as it is known.
@@ -75,11 +75,11 @@ def try_suites(picked: Picked, words: Sequence[str], done: Callable[[int, Result
     results: dict[int, Result] = {}
 
     def ended(number: int, actual: dict[str, Any]) -> None:
-        results[number] = judged(*chosen[number], actual)
+        results[number] = result_of(*chosen[number], actual)
         if done is not None:
             done(number, results[number])
 
-    worker_pool.try_all([worker_pool.CaseJob(suite.hook, case, suite.refusal) for suite, case in chosen], ended)
+    worker_pool.run_all([worker_pool.CaseJob(suite.hook, case, suite.refusal) for suite, case in chosen], ended)
     return Report(
         results=tuple(results[number] for number in sorted(results)),
         problems=tuple(problem for suite in allowed for problem in suite.problems),
@@ -95,7 +95,7 @@ def _has_word(suite: Suite, case: Case, words: Sequence[str]) -> bool:
     return not words or any(word.lower() in text for word in words)
 
 
-def judged(suite: Suite, case: Case, actual: Mapping[str, Any]) -> Result:
+def result_of(suite: Suite, case: Case, actual: Mapping[str, Any]) -> Result:
     """Return the result of a case, from what happened."""
     if "error" in actual:
         return Result(suite, case, Status.ERROR, error=actual["error"], remedy=actual["remedy"])
@@ -117,7 +117,7 @@ def updated(report: Report) -> Report:
             results[number] = result._replace(status=Status.UPDATED)
             expect = result.case.expect
             changes = (
-                expectations.written(expectations.observed(result.actual))
+                expectations.additions(expectations.observed(result.actual))
                 if expect is None
                 else expectations.changes(expect, result.actual)
             )

@@ -35,7 +35,7 @@ class CaseJob(NamedTuple):
     refusal: Callable[[], str | None]
 
 
-def try_all(jobs: Sequence[CaseJob], done: Callable[[int, dict[str, Any]], None]) -> None:
+def run_all(jobs: Sequence[CaseJob], done: Callable[[int, dict[str, Any]], None]) -> None:
     """Run all cases, as many at once as there are processors; `done` is called with each result.
 
     Raises `KeyboardInterrupt`, or `SystemExit` for another signal, after all processes it started have ended.

@@ -324,7 +324,7 @@ def _is_orphan(above: Sequence[processes.Ancestor], marks: Iterable[str]) -> boo
 
 
 def _is_alive(name: str) -> bool:
-    found = processes.look_up(int(_pid(name)))
+    found = processes.find_process(int(_pid(name)))
     return found is not None and str(found.process) == name
 
 

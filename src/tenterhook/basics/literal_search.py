@@ -67,7 +67,7 @@ def found(dialect: str, alternatives: Iterable[Word], text: str) -> bool:
     return False
 
 
-def needed(expression: str) -> tuple[Word, ...] | None:
+def required_words(expression: str) -> tuple[Word, ...] | None:
     """Return words of which every matching text contains at least one; None if they cannot be determined.
 
     Most texts are ruled out by them without `re`: `git push.*--force` cannot match a text without `git push`.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-    def remembered(maxsize: int) -> Callable[[_Function], _Function]: ...
+    def cached(maxsize: int) -> Callable[[_Function], _Function]: ...
 
 else:
     from _collections import _tuplegetter  # what `collections.namedtuple` reads its fields with
@@ -141,7 +141,7 @@ else:
         def __reduce__(self):
             return type(self), (self.value,)
 
-    def remembered(maxsize):
+    def cached(maxsize):
         """Cache the results of a function by its positional arguments; clear the cache when it is full."""
 
         def decorate(function):

@@ -138,7 +138,7 @@ def make_directories(directory: str, mode: int = 0o755) -> None:
 _LARGEST_LOG = 8 * 1024 * 1024
 
 
-def keep_small(file: str) -> None:
+def rotate(file: str) -> None:
     """Rotate a log that is too large; the previous one is kept beside it."""
     if os.path.exists(file) and os.path.getsize(file) > _LARGEST_LOG:
         os.replace(file, file + ".1")
@@ -147,7 +147,7 @@ def keep_small(file: str) -> None:
 def append_line(file: str, line: str) -> None:
     """Append a line to a private log, rotating it if it is too large."""
     make_private(os.path.dirname(file))
-    keep_small(file)
+    rotate(file)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         os.write(descriptor, line.encode() + b"\n")

@@ -51,7 +51,7 @@ _THIS: dict[int, Process] = {}
 
 def child(pid: int) -> Process:
     """Return a child of ours, or this process, by its ID; to be called before it is reaped."""
-    found = look_up(pid, has_ended=True)
+    found = find_process(pid, has_ended=True)
     return found.process if found else Process(pid, "")
 
 
@@ -107,7 +107,7 @@ def is_whole(found: list[Ancestor]) -> bool:
     last = found[-1]
     if last.parent == 0:
         return True
-    again = look_up(last.process.pid, has_ended=True)
+    again = find_process(last.process.pid, has_ended=True)
     return again is not None and again.parent == last.parent and not os.path.exists(f"/proc/{last.parent}")
 
 
@@ -119,7 +119,7 @@ def _look_up_all(pid: int) -> list[Ancestor]:
     seen: set[int] = set()
     while pid > 0 and pid not in seen:
         seen.add(pid)
-        each = look_up(pid, has_ended=True)  # one whose first thread has ended is shown as a zombie
+        each = find_process(pid, has_ended=True)  # one whose first thread has ended is shown as a zombie
         if each is None:
             break
         found.append(each)
@@ -138,15 +138,15 @@ _HAS_BOOT_TIME = hasattr(time, "CLOCK_BOOTTIME")
 def shells_above(pid: int) -> list[int]:
     """Return the IDs of the parent, of the shells above it, and of the process that started those."""
     found = []
-    while each := look_up(pid):
+    while each := find_process(pid):
         found.append(each.parent)
         pid = each.parent
-        if (above := look_up(pid)) is None or above.name.encode() not in callers.SHELLS:
+        if (above := find_process(pid)) is None or above.name.encode() not in callers.SHELLS:
             break
     return found
 
 
-def look_up(pid: int, *, has_ended: bool = False) -> Ancestor | None:
+def find_process(pid: int, *, has_ended: bool = False) -> Ancestor | None:
     """Return a running process, or None; with `has_ended`, also one that was not reaped yet."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
@@ -258,7 +258,7 @@ def end_group(leader: Process, grace: float, reap: Callable[[], object] = bool) 
 
     def exists(number: int = 0) -> bool:
         reap()
-        found = look_up(leader.pid, has_ended=True)
+        found = find_process(leader.pid, has_ended=True)
         return (found is None or found.process == leader) and signal_group(leader.pid, number)
 
     for number, seconds in ((_SIGTERM, grace), (_SIGKILL, _LAST_WAIT)):
@@ -274,7 +274,7 @@ def _has_members(group: int) -> bool:
     """Whether a process group has a process that has not ended: zombies may never be reaped."""
     if not os.path.exists("/proc/self/stat"):
         return True
-    found = (look_up(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    found = (find_process(int(name)) for name in os.listdir("/proc") if name.isdigit())
     return any(each is not None and each.group == group for each in found)
 
 

@@ -94,7 +94,7 @@ class Service:
         config = self.config()
         if config is None:
             raise FileNotFoundError(f"{self.file} does not exist")
-        places.keep_small(self.log)
+        places.rotate(self.log)
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         how = {"python": config["python"], "path": config["path"], "env": config["environment"]}
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .named_tuples import remembered
+from .named_tuples import cached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _BUILTINS = frozenset(
 )
 
 
-@remembered(maxsize=1)
+@cached(maxsize=1)
 def _bash() -> Language:
     import tree_sitter
     import tree_sitter_bash

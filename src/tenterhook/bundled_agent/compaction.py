@@ -59,7 +59,7 @@ async def compact(
     screen.note("compacting the context…")
     asked = [*past, ModelRequest(parts=[UserPromptPart(_PROMPT)])]
     try:
-        response = await model_request(models.speaking_as(conversation.model, SUMMARY), asked)
+        response = await model_request(models.for_speaker(conversation.model, SUMMARY), asked)
     except asyncio.CancelledError:
         hooks.wait(context)
         raise

@@ -85,9 +85,9 @@ class Conversation:
         self.resumed = session_files.summary(self.id, work_dir, time.time(), entries) if resume else None
         self.history: list[ModelMessage] = session_record.history(entries)
         self._lost = list(session_record.lost_tasks(entries))
-        self._unheard = session_record.unheard(entries, "notification")
+        self._unheard = session_record.unsent_texts(entries, "notification")
         self._source = "resume" if resume else "startup"
-        self.record = session_record.Record(self.id, screen.note)
+        self.record = session_record.SessionRecord(self.id, screen.note)
         self.record.follows(self.history)
         self.tally = Tally()
         self._background = BackgroundRuns(self.id)
@@ -107,7 +107,7 @@ class Conversation:
             keep=lambda text: self._record_text("hook_result", text),
             kept_waiting=lambda text: self._record_text("context", text),
         )
-        self.hooks.waiting += session_record.unheard(entries, "context")
+        self.hooks.waiting += session_record.unsent_texts(entries, "context")
         self.gate = self.hooks.gate
         self.tools = Tools(work_dir, lambda: engine.session_variables(self.id))
         self.tasks = Tasks(self, max(map(session_record.task_number, entries), default=0))
@@ -224,7 +224,7 @@ class Conversation:
 
     def _settle(self) -> None:
         """Take over the messages and steps of the run."""
-        self.history = session_record.mended(self._recording.messages)
+        self.history = session_record.repaired(self._recording.messages)
         self.record.write_new(self.history)
         self.steps += self.hooks.turn.steps
 
@@ -326,7 +326,7 @@ class _Recording(AbstractCapability[Any]):
 def subagent(conversation: Conversation, hooks: HooksCapability, name: str) -> Agent[Any, str]:
     """Return a subagent, with the session's tools but without `Task`."""
     return Agent(
-        models.speaking_as(conversation.model, name),
+        models.for_speaker(conversation.model, name),
         instructions=_INSTRUCTIONS.format(work_dir=conversation.work_dir),
         tools=conversation.tools.all(),
         capabilities=[hooks],

@@ -52,7 +52,7 @@ def _unusable(name: str, error: Exception, settings_file: str) -> HookError:
     return HookError(said, f"{_NAMES.format(settings_file)}\n  {_WITHOUT_KEY}")
 
 
-def speaking_as(model: Model, who: str) -> Model:
+def for_speaker(model: Model, who: str) -> Model:
     """Return the model for another speaker: a script has separate answers for each."""
     return model.speaking_as(who) if isinstance(model, PydanticScriptedModel) else model
 

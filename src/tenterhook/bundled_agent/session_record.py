@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-class Record:
+class SessionRecord:
     """One session's file. An error is reported once; the session goes on."""
 
     def __init__(self, session_id: str, say: Callable[[str], None]) -> None:
@@ -156,10 +156,10 @@ def history(entries: Sequence[dict[str, Any]]) -> list[ModelMessage]:
             messages += ModelMessagesTypeAdapter.validate_python([each])
         except ValueError:  # written by another version; the rest is still useful
             continue
-    return mended(messages)
+    return repaired(messages)
 
 
-def mended(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+def repaired(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Return the history with a result for every call, and without empty responses of failed requests.
 
     A process that ends in the middle of a call leaves it without a result.
@@ -201,7 +201,7 @@ def task_number(entry: dict[str, Any]) -> int:
     return int(found) if entry["type"] == "task" and found.isascii() and found.isdigit() else 0
 
 
-def unheard(entries: Sequence[dict[str, Any]], kind: str) -> list[str]:
+def unsent_texts(entries: Sequence[dict[str, Any]], kind: str) -> list[str]:
     """Return the texts of notification or context entries that no later request to the model contains."""
     sent = [
         (place, json.dumps(entry)) for place, entry in enumerate(entries) if entry["type"] in ("message", "history")

@@ -82,17 +82,17 @@ class Layer(NamedTuple):
 def layers(root: str, managed: str = MANAGED) -> list[Layer]:
     """Return the layers in order of definition: managed, user (`agents`, then `kimi`), project; each directory once."""
     found: dict[str, Layer] = {}
-    for layer in every(root, managed):
+    for layer in all_layers(root, managed):
         found.setdefault(os.path.realpath(layer.directory), layer)
     return list(found.values())
 
 
 def directories(root: str, managed: str = MANAGED) -> list[str]:
     """Return the directories of all layers, under all their names."""
-    return [layer.directory for layer in every(root, managed)]
+    return [layer.directory for layer in all_layers(root, managed)]
 
 
-def every(root: str, managed: str) -> list[Layer]:
+def all_layers(root: str, managed: str) -> list[Layer]:
     """Return the layers, each directory under all its names."""
     config = places.config_home()
     # Hooks in a directory that the environment moves into a repository are the project's; never those of ~/.config,

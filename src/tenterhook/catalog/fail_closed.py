@@ -28,7 +28,7 @@ _MOST_OF_FILES = 200  # hooks of named files; the oldest are dropped first
 _LONGEST_WAIT = 1.0  # seconds for another process to write
 
 
-class Kept(NamedTuple):
+class StoredHook(NamedTuple):
     """A hook that was in force, or is disabled until a time."""
 
     hook: Hook
@@ -55,7 +55,7 @@ def path() -> str:
     return f"{places.state()}/fail-closed.json"
 
 
-def read() -> tuple[list[Kept], Problem | None]:
+def read() -> tuple[list[StoredHook], Problem | None]:
     """Return the hooks that are kept, and the problem if the file cannot be used."""
     try:
         descriptor = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -91,17 +91,17 @@ def unknown(problem: Problem) -> list[Hook]:
     return [Hook("any-fail-closed-hook", event, event, **known) for event in ("pre-tool-call", "permission-request")]
 
 
-def _kept(each: Any) -> Kept:
+def _kept(each: Any) -> StoredHook:
     hook = Hook(**{key: each[key] for key in (*_TEXTS, *_OPTIONAL, *_NUMBERS)}, fail_closed=True)
     is_valid = all(isinstance(each[key], str) for key in _TEXTS)
     is_valid &= all(isinstance(each[key], (str, type(None))) for key in _OPTIONAL)
     is_valid &= all(isinstance(each[key], (int, float)) for key in _NUMBERS)
     if not is_valid or hook.event not in BY_NAME or not isinstance(each["until"], (int, float, type(None))):
         raise ValueError(each)
-    return Kept(hook, each["until"])
+    return StoredHook(hook, each["until"])
 
 
-def _as_json(kept: Kept) -> dict[str, Any]:
+def _as_json(kept: StoredHook) -> dict[str, Any]:
     return {**{key: getattr(kept.hook, key) for key in (*_TEXTS, *_OPTIONAL, *_NUMBERS)}, "until": kept.until}
 
 
@@ -113,7 +113,9 @@ def is_guard(hook: Hook) -> bool:
     return is_enforced and hook.spec.effect(hook.format) is Effect.DECIDES
 
 
-def missing(kept: Iterable[Kept], scope: Scope, loaded: Collection[Hook], problems: Sequence[Problem]) -> list[Kept]:
+def missing(
+    kept: Iterable[StoredHook], scope: Scope, loaded: Collection[Hook], problems: Sequence[Problem]
+) -> list[StoredHook]:
     """Return the kept hooks that should have been loaded and were not, each with the reason as `missing`."""
     found = []
     for hook, until in kept:
@@ -123,7 +125,7 @@ def missing(kept: Iterable[Kept], scope: Scope, loaded: Collection[Hook], proble
         if about is None and hook.layer == "managed" and not _exists(hook):
             continue  # only root could remove it
         why = f"cannot be loaded: {_reason(hook, about)}; fix that, or {_removal(hook)}"
-        found.append(Kept(hook._replace(missing=why), until))
+        found.append(StoredHook(hook._replace(missing=why), until))
     return found
 
 
@@ -177,16 +179,16 @@ def _removal(hook: Hook) -> str:
     return f"remove the hook: tenterhook remove {quote(hook.name)}"
 
 
-def keep(known: Iterable[Kept], scope: Scope, hooks: Iterable[Hook], left_out: Iterable[LeftOut]) -> bool:
+def keep(known: Iterable[StoredHook], scope: Scope, hooks: Iterable[Hook], left_out: Iterable[LeftOut]) -> bool:
     """Keep the hooks in force, and those disabled until a time. Return False if the file stays locked."""
-    found = [Kept(hook) for hook in hooks if is_guard(hook)]
-    found += [Kept(each.hook, each.until) for each in left_out if each.until is not None and is_guard(each.hook)]
+    found = [StoredHook(hook) for hook in hooks if is_guard(hook)]
+    found += [StoredHook(each.hook, each.until) for each in left_out if each.until is not None and is_guard(each.hook)]
     now = {each.key: each for each in found}
     before = {each.key: each for each in known if scope.has(each.hook)}
     if {key: _as_json(each) for key, each in now.items()} == {key: _as_json(each) for key, each in before.items()}:
         return True
 
-    def changed(latest: list[Kept]) -> list[Kept]:
+    def changed(latest: list[StoredHook]) -> list[StoredHook]:
         # Entries that others have removed or added meanwhile stay so.
         kept = [now.get(each.key, each) for each in latest if each.key in now or each.key not in before]
         keys = {each.key for each in kept}
@@ -203,7 +205,7 @@ def forget(name: str) -> list[Hook]:
     """Remove the hooks of a name from the file, and return them; one that can be loaded is kept again then."""
     forgotten: list[Hook] = []
 
-    def changed(latest: list[Kept]) -> list[Kept]:
+    def changed(latest: list[StoredHook]) -> list[StoredHook]:
         forgotten.extend(each.hook for each in latest if each.hook.name == name)
         return [each for each in latest if each.hook.name != name]
 

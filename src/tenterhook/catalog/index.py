@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ..formats.entry_points import Look
+    from ..formats.entry_points import FolderState
     from ..model import Hook
     from .catalog import Catalog, Layer, LeftOut
-    from .snapshot import Known, Memory, Observed
+    from .snapshot import Known, ParseCache, Snapshot
     from .trust import Trust
 
     Index = dict[str, Any]
@@ -33,11 +33,11 @@ _MADE_BY = (11, __version__, sys.hexversion)
 
 def read(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
     """Return the index of a project, or None if anything changed since."""
-    index = glance(root, configs, layers)
-    return index if index is not None and is_whole(index) else None
+    index = load_if_unchanged(root, configs, layers)
+    return index if index is not None and scripts_unchanged(index) else None
 
 
-def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
+def load_if_unchanged(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ()) -> Index | None:
     """Return the index, or None if a definition changed since; scripts are not checked.
 
     Without `layers` it is the index for `dispatch`, whose directories `install` recorded.
@@ -51,14 +51,14 @@ def glance(root: str, configs: Sequence[str] = (), layers: Sequence[Layer] = ())
         if index["until"] is not None and time.time() >= index["until"]:  # a hook is in force again
             return None
         fresh = private_files.is_fresh(index["definitions"]) and all(
-            place(path) == known for path, known in index["places"]
+            path_identity(path) == known for path, known in index["places"]
         )
     except (ValueError, EOFError, TypeError, KeyError):
         return None
     return index if fresh else None
 
 
-def is_whole(index: Index) -> bool:
+def scripts_unchanged(index: Index) -> bool:
     """Whether no script changed since the index was made."""
     try:
         return private_files.is_fresh(index["scripts"])
@@ -119,24 +119,24 @@ def _left_out(index: Index) -> tuple[LeftOut, ...]:
 
 def load(root: str, configs: Sequence[str] = (), *, managed: str | None = None) -> Catalog:
     """Load a project's hooks, and write the index if possible."""
-    return read_and_keep(root, configs, managed=managed)[0]
+    return load_and_store(root, configs, managed=managed)[0]
 
 
-def read_and_keep(
+def load_and_store(
     root: str,
     configs: Sequence[str],
     *,
     managed: str | None = None,
     trust: Trust | None = None,
     here: Sequence[Layer] = (),
-) -> tuple[Catalog, Observed, Memory]:
+) -> tuple[Catalog, Snapshot, ParseCache]:
     """The same, with the files that were observed and read. Only definitions that changed are read again."""
     from . import catalog, loading, snapshot
 
     managed = managed or catalog.MANAGED
-    observed = snapshot.Observed(root, configs, managed)
+    observed = snapshot.Snapshot(root, configs, managed)
     observed.look_at_all()  # before anything is read
-    memory = snapshot.Memory(observed, recalled(root, configs, here))
+    memory = snapshot.ParseCache(observed, stored_definitions(root, configs, here))
     found = loading.load(root, configs, trust=trust, managed=managed, observed=observed, memory=memory, keep=True)
     if observed.is_settled():
         try:
@@ -150,7 +150,7 @@ def read_and_keep(
     return found, observed, memory
 
 
-def recalled(root: str, configs: Sequence[str], here: Sequence[Layer] = ()) -> Known | None:
+def stored_definitions(root: str, configs: Sequence[str], here: Sequence[Layer] = ()) -> Known | None:
     """Return the definitions of the last index, also if it is stale; or None."""
     from . import snapshot
 
@@ -180,7 +180,7 @@ def forget(root: str) -> None:
             pass
 
 
-def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
+def _made(found: Catalog, configs: Sequence[str], observed: Snapshot) -> bytes:
     from ..events import NAMES_OF_TOOL
 
     entries: dict[str, list[Any]] = {}
@@ -211,7 +211,7 @@ def _made(found: Catalog, configs: Sequence[str], observed: Observed) -> bytes:
     )
 
 
-def _scripts(found: Catalog, looks: Mapping[str, Look | None]) -> set[str]:
+def _scripts(found: Catalog, looks: Mapping[str, FolderState | None]) -> set[str]:
     """Return the files that cannot add a hook: an event that reaches none is answered without checking them."""
     from ..formats import entry_points
     from .snapshot import parents
@@ -242,10 +242,10 @@ def _entry(hook: Hook) -> tuple[str, Any, Any] | None:
 
 def _words(expression: str) -> Any:
     """Return words without which an expression cannot match; False if there are none."""
-    return literal_search.words(expression) or literal_search.needed(expression) or False
+    return literal_search.words(expression) or literal_search.required_words(expression) or False
 
 
-def place(path: str) -> tuple[int, ...] | None:
+def path_identity(path: str) -> tuple[int, ...] | None:
     """Return the identity, owner and mode of a directory or link; None if it does not exist."""
     try:
         found = os.lstat(path)

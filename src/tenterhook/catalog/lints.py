@@ -57,7 +57,7 @@ def _expressions(hook: Hook) -> Iterator[Problem]:
             message = f"{construct} in '{expression}' is {meaning}"
             remedy = f"this file's expressions are {hook.dialect.title()}; write it so that both mean the same"
             yield Problem("dialect", hook.source, _line(hook, shown), shown, message, remedy)
-        if expressions.can_run_away(expression):
+        if expressions.is_exponential(expression):
             message = f"'{expression}' repeats something that repeats or branches: it can take exponential time"
             remedy = "remove the inner or the outer repetition"
             yield Problem("can-run-away", hook.source, _line(hook, shown), shown, message, remedy)

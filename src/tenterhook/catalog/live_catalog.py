@@ -12,7 +12,7 @@ import time
 
 from ..basics import private_files
 from . import catalog, index, loading
-from .snapshot import Memory, Observed
+from .snapshot import ParseCache, Snapshot
 from .trust import Trust
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 8  # more descriptors than reading has open
 
 
-class Followed:
+class LiveCatalog:
     """A project's current hooks. Safe to use from several threads."""
 
     def __init__(self, root: str, configs: Sequence[str], trust: Trust, unnamed: Collection[str] = frozenset()) -> None:
@@ -37,7 +37,7 @@ class Followed:
         self._known: Known | None = None
         self._files: list[tuple[str, Any]] = []
         self._ways: list[tuple[str, Any]] = []
-        self._observed: Observed | None = None  # until `current` is first called
+        self._observed: Snapshot | None = None  # until `current` is first called
         self._is_settled = True
         self.latest = self._loaded(trust).without_empty(unnamed)
         self._until = self.latest.until
@@ -55,7 +55,9 @@ class Followed:
             return self.latest
 
     def _is_fresh(self) -> bool:
-        return private_files.is_fresh(self._files) and all(index.place(path) == known for path, known in self._ways)
+        return private_files.is_fresh(self._files) and all(
+            index.path_identity(path) == known for path, known in self._ways
+        )
 
     def _loaded(self, trust: Trust) -> Catalog:
         """Return the catalog of the index if nothing has changed since; else load it."""
@@ -69,14 +71,14 @@ class Followed:
             return loaded._replace(layers=tuple(here), refused_configs=tuple(found["refused_configs"]))
         if not index.has_been_loaded(self._root, self._configs, here):
             return self._read(trust)
-        loaded, self._observed, memory = index.read_and_keep(self._root, self._configs, trust=trust, here=here)
+        loaded, self._observed, memory = index.load_and_store(self._root, self._configs, trust=trust, here=here)
         self._known = memory.known
         return loaded
 
     def _read(self, trust: Trust) -> Catalog:
-        observed = Observed(self._root, self._configs, catalog.MANAGED)
+        observed = Snapshot(self._root, self._configs, catalog.MANAGED)
         observed.look_at_all()  # before anything is read
-        memory = Memory(observed, self._known)
+        memory = ParseCache(observed, self._known)
         loaded = loading.load(self._root, self._configs, trust=trust, observed=observed, memory=memory, keep=True)
         self._observed, self._known = observed, memory.known
         return loaded
@@ -84,7 +86,7 @@ class Followed:
     def _read_again(self) -> None:
         """Load everything again, reading only what has changed; the identity that trust is bound to may be another."""
         if self._known is None:
-            self._known = index.recalled(self._root, self._configs, catalog.layers(self._root))
+            self._known = index.stored_definitions(self._root, self._configs, catalog.layers(self._root))
         found = self._read(Trust(self._root, everything=self._everything))
         self.latest = found.without_empty(self._unnamed)
         self._until = self.latest.until

@@ -10,7 +10,7 @@ from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
 from . import fail_closed, layer_settings
-from .catalog import MANAGED, Catalog, Layer, LeftOut, every, layers
+from .catalog import MANAGED, Catalog, Layer, LeftOut, all_layers, layers
 from .trust import Trust
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..model import Hook
-    from .snapshot import Memory, Observed
+    from .snapshot import ParseCache, Snapshot
 
 # The layers whose hooks the `hooks.toml` of a layer may change.
 GOVERNED = {"managed": ("managed", "user", "project"), "user": ("user", "project"), "project": ("project",)}
@@ -31,8 +31,8 @@ def load(
     *,
     trust: Trust | None = None,
     managed: str = MANAGED,
-    observed: Observed | None = None,
-    memory: Memory | None = None,
+    observed: Snapshot | None = None,
+    memory: ParseCache | None = None,
     keep: bool = False,
 ) -> Catalog:
     """Return the catalog of every layer and every named file. Never raises for their content.
@@ -41,7 +41,7 @@ def load(
     `keep`, hooks that block when they fail are stored: if one is missing later, its event is refused.
     """
     trust = trust or Trust(root)
-    look = observed.look if observed else entry_points.look
+    look = observed.look if observed else entry_points.read_state
     read_folder, read_file = (memory.folder, memory.file) if memory else (folder_format.read, toml_files.read)
     found = layers(root, managed)
     hooks: list[Hook] = []
@@ -62,7 +62,7 @@ def load(
         hooks += read
         problems += found_problems
     files = _each_once(configs)
-    scope = fail_closed.Scope(every(root, managed), files)
+    scope = fail_closed.Scope(all_layers(root, managed), files)
     kept, unusable = fail_closed.read()
     folders = [each for each in kept if each.hook.folder is not None]
     hooks = _still_closed(hooks, folders, problems)
@@ -104,7 +104,9 @@ def _is_of_project(problem: Problem, found: Iterable[Layer]) -> bool:
     return any(layer.name == "project" and problem.file.startswith(layer.directory) for layer in found)
 
 
-def _missing(lost: Iterable[fail_closed.Kept], refused_layers: Container[str]) -> tuple[list[Hook], list[LeftOut]]:
+def _missing(
+    lost: Iterable[fail_closed.StoredHook], refused_layers: Container[str]
+) -> tuple[list[Hook], list[LeftOut]]:
     """Return missing hooks; and separately those that are disabled, by settings that can no longer be read."""
     now = time.time()
     hooks, away = [], []
@@ -116,7 +118,9 @@ def _missing(lost: Iterable[fail_closed.Kept], refused_layers: Container[str]) -
     return hooks, away
 
 
-def _still_closed(hooks: Sequence[Hook], kept: Iterable[fail_closed.Kept], problems: Iterable[Problem]) -> list[Hook]:
+def _still_closed(
+    hooks: Sequence[Hook], kept: Iterable[fail_closed.StoredHook], problems: Iterable[Problem]
+) -> list[Hook]:
     """Return hooks; if a `hooks.toml` cannot be read, those that it made block when they fail still do."""
     if not any(os.path.basename(each.file) == layer_settings.FILE and each.code in _UNREAD for each in problems):
         return list(hooks)
@@ -170,7 +174,7 @@ def _read_layer(
     layer: Layer,
     own: layer_settings.LayerSettings,
     governing: Sequence[layer_settings.LayerSettings],
-    look: Callable[[str], entry_points.Look | None],
+    look: Callable[[str], entry_points.FolderState | None],
     read_folder: Callable[..., folder_format.FolderDefinition],
     taken: set[str],
 ) -> tuple[list[Hook], list[Problem]]:
@@ -217,8 +221,8 @@ def _read_layer(
 
 
 def _folders(
-    directory: str, looked: Mapping[str, entry_points.Look | None]
-) -> Iterator[tuple[str, str, entry_points.Look]]:
+    directory: str, looked: Mapping[str, entry_points.FolderState | None]
+) -> Iterator[tuple[str, str, entry_points.FolderState]]:
     """Yield the hook folders of a directory, each with its real path; without links to others of them."""
     folders = [(f"{directory}/{name}", seen) for name, seen in looked.items() if seen is not None]
     above = os.path.realpath(directory)
@@ -239,7 +243,7 @@ def _problems_of_other(directory: str, name: str) -> list[Problem]:
     return list(misplaced_files.look(directory, name))
 
 
-def _culprit(layer: Layer, seen: entry_points.Look, owners: tuple[int, ...]) -> str | None:
+def _culprit(layer: Layer, seen: entry_points.FolderState, owners: tuple[int, ...]) -> str | None:
     """Return the file of a hook that another account could change, or None; the layer's directory is safe."""
     if layer.name == "project":
         return None  # trust decides

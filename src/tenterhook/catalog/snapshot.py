@@ -13,10 +13,10 @@ from ..basics import places, private_files
 from ..errors import Problem
 from ..formats import entry_points, toml_files
 from ..formats import folder as folder_format
-from ..formats.entry_points import Look
+from ..formats.entry_points import FolderState
 from ..model import Hook
 from . import catalog, fail_closed, layer_settings, project_root
-from .index import place
+from .index import path_identity
 
 TYPE_CHECKING = False
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
     Key = tuple[str, str, str]  # a folder or file, its layer, what hooks.toml changes in it
     # with the state of its files, and its time
-    Known = dict[Key, tuple[Look | tuple[Any, ...], int, tuple[tuple[Hook, ...], tuple[Problem, ...]]]]
+    Known = dict[Key, tuple[FolderState | tuple[Any, ...], int, tuple[tuple[Hook, ...], tuple[Problem, ...]]]]
 
 CLOCK_TICK = 50_000_000  # ns, with room to spare
 
 
-class Observed:
+class Snapshot:
     """The state of the files and directories of a project's hooks; folders are added by `look`."""
 
     def __init__(self, root: str, configs: Sequence[str], managed: str) -> None:
         self.at = time.time_ns()
-        self.looks: dict[str, Look | None] = {}
+        self.looks: dict[str, FolderState | None] = {}
         self._others: dict[str, tuple[int, ...] | None] = {}  # entries that are no hooks
         self._reported: frozenset[str] = frozenset()
         self._is_doubtful = False
@@ -49,10 +49,10 @@ class Observed:
         paths += [path for path in project_root.identity_files(root) if not os.path.isdir(path)]
         self._plain = {path: private_files.signature(path) for path in paths}
 
-    def look(self, folder: str) -> Look | None:
+    def look(self, folder: str) -> FolderState | None:
         """Return the state of a hook's folder, read once."""
         if folder not in self.looks:
-            self.looks[folder] = entry_points.look(folder)
+            self.looks[folder] = entry_points.read_state(folder)
             if self.looks[folder] is None and "/." not in folder[folder.rfind("/") :]:
                 self._others[folder] = private_files.signature(folder)
         return self.looks[folder]
@@ -105,7 +105,7 @@ class Observed:
             kept = [os.path.join(each, "x") for each in (places.config_home(), places.state())]
             around = [parent for each in kept for way in (each, os.path.realpath(each)) for parent in parents(way)]
             paths += [os.path.join(parent, ".git") for parent in (self._root, *around)]
-            self._ways = [(path, place(path)) for path in dict.fromkeys(paths)]
+            self._ways = [(path, path_identity(path)) for path in dict.fromkeys(paths)]
         return self._ways
 
     def doubt(self) -> None:
@@ -129,15 +129,17 @@ def parents(path: str) -> list[str]:
     return found
 
 
-class Memory:
+class ParseCache:
     """The definitions read in one load, with the state of their files. Unchanged ones are not read again."""
 
-    def __init__(self, observed: Observed, earlier: Known | None = None) -> None:
+    def __init__(self, observed: Snapshot, earlier: Known | None = None) -> None:
         self.known: Known = {}
         self._observed = observed
         self._earlier = earlier or {}
 
-    def folder(self, folder: str, layer: str, changes: Mapping[str, Any], seen: Look) -> folder_format.FolderDefinition:
+    def folder(
+        self, folder: str, layer: str, changes: Mapping[str, Any], seen: FolderState
+    ) -> folder_format.FolderDefinition:
         """Return the hook in a folder, with the changes of `hooks.toml`."""
         change = repr(changes) if any(changes.values()) else ""  # repr distinguishes 1 and True
         key = folder, layer, change
@@ -180,15 +182,15 @@ def recalled(data: bytes) -> Known:
     }
 
 
-def _signature(seen: Look | tuple[Any, ...]) -> tuple[Any, ...]:
+def _signature(seen: FolderState | tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a value that changes whenever one of a folder's files does; also for one that was stored."""
-    if not isinstance(seen, Look):
+    if not isinstance(seen, FolderState):
         return seen
     stats = tuple((path, private_files.signature_of(found)) for path, found in seen.stats.items())
     return stats, seen.script, seen.links
 
 
-def _is_settled(seen: Look | tuple[int, ...], at: int) -> bool:
+def _is_settled(seen: FolderState | tuple[int, ...], at: int) -> bool:
     """Whether a file changed more than a clock tick before it was read, so that later changes are noticed."""
-    times = [found.st_ctime_ns for found in seen.stats.values()] if isinstance(seen, Look) else [seen[1]]
+    times = [found.st_ctime_ns for found in seen.stats.values()] if isinstance(seen, FolderState) else [seen[1]]
     return at - max(times, default=at) > CLOCK_TICK

@@ -28,7 +28,7 @@ _RULE = re.compile(r"(?:^|\|)\s*\^?([A-Za-z_]\w*)\((?!\?)([^()|]*)\)\$?\s*(?=$|\
 
 def finds_a_known_tool(dialect: str, expression: str) -> bool:
     """Whether it matches a tool of a known agent. True if that cannot be determined."""
-    if expressions.can_run_away(expression):
+    if expressions.is_exponential(expression):
         return True
     try:
         found = expressions.search(dialect, expression)

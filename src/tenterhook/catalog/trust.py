@@ -33,7 +33,7 @@ class State(StrEnum):
     NOT_NEEDED = "not needed"
 
 
-class Standing(NamedTuple):
+class TrustStatus(NamedTuple):
     """A state and, unless trusted, the reason; a hint if the hook may have changed its folder itself."""
 
     state: State
@@ -50,7 +50,7 @@ class Standing(NamedTuple):
         return "look at it, then: tenterhook trust" + (f"; {self.hint}" if self.hint else "")
 
 
-def as_asked(root: str, trust_project: bool) -> Trust:
+def project_trust(root: str, trust_project: bool) -> Trust:
     """Return the trust of a project; everything is trusted by an argument, or by a variable that names this root."""
     return Trust(root, everything=trust_project or os.environ.get("TENTERHOOK_TRUST_PROJECT") == root)
 
@@ -76,30 +76,32 @@ class Trust:
         other = private_files.writable_by_others(self._file)
         return f"another account could write {other}" if other else None
 
-    def standing(self, hook: Hook) -> Standing:
+    def standing(self, hook: Hook) -> TrustStatus:
         """Return whether a hook may run now, by the current content of its files."""
         if hook.layer != "project" or hook.folder is None:
-            return Standing(State.NOT_NEEDED)
+            return TrustStatus(State.NOT_NEEDED)
         return self.of(hook.folder)
 
-    def of(self, path: str) -> Standing:
+    def of(self, path: str) -> TrustStatus:
         """Return the standing of a hook's folder, or of the project's `hooks.toml`."""
         record = self._of_project().get(self.key(path))
         if record is None:  # its content is not read
-            return Standing(State.TRUSTED) if self.everything else Standing(State.UNTRUSTED, "it was never trusted")
+            return (
+                TrustStatus(State.TRUSTED) if self.everything else TrustStatus(State.UNTRUSTED, "it was never trusted")
+            )
         from . import fingerprints
 
         try:
             fingerprint = fingerprint_of(path)
         except (fingerprints.Untrustable, OSError) as error:
-            return Standing(State.TRUSTED) if self.everything else Standing(State.CHANGED, str(error))
+            return TrustStatus(State.TRUSTED) if self.everything else TrustStatus(State.CHANGED, str(error))
         if record.get("hash") == fingerprint.hash:
-            return Standing(State.TRUSTED, replaces=bool(record.get("replaces")))
+            return TrustStatus(State.TRUSTED, replaces=bool(record.get("replaces")))
         if self.everything:
-            return Standing(State.TRUSTED)
+            return TrustStatus(State.TRUSTED)
         changes = self.changes(path, fingerprint)
         hint = OWN_FILES if any(_may_be_own_file(name, what) for name, what in changes) else None
-        return Standing(State.CHANGED, f"changed since it was trusted: {_named(changes)}", hint=hint)
+        return TrustStatus(State.CHANGED, f"changed since it was trusted: {_named(changes)}", hint=hint)
 
     def changed_by_run(self, hook: Hook, begun: float) -> tuple[str, ...]:
         """Return notes if a trusted hook has changed its own folder while it ran; `begun` is a time of `time.time`."""

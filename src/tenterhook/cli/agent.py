@@ -273,15 +273,15 @@ def _files(work_dir: str, configs: tuple[str, ...]) -> tuple[tuple[Source, ...],
 
 def _engine(work_dir: str, files: tuple[Source, ...], configs: tuple[str, ...], debug: bool) -> Engine:
     from ..catalog import project_root
-    from ..catalog.live_catalog import Followed
+    from ..catalog.live_catalog import LiveCatalog
     from ..catalog.trust import Trust
     from ..engine.engine import Engine
     from ..install import sources
     from ..journal.journal import Journal
 
     root = project_root.project_root(work_dir)
-    unnamed = sources.unnamed(files, configs)
-    followed = Followed(root, [source.file for source in files], Trust(root), unnamed)
+    unnamed = sources.files_not_named(files, configs)
+    followed = LiveCatalog(root, [source.file for source in files], Trust(root), unnamed)
     say = (lambda line: _err(visible(line) + "\n")) if debug else None
     return Engine(followed=followed, debug=say, journal=Journal("agent"))
 

@@ -90,7 +90,7 @@ def _write(
         return text, [], []
     refuse_writing("convert", out)
     written = placing.place_file(text, out, force=force, sources=read)
-    return text, [written], placing.misread(written, made.target)
+    return text, [written], placing.file_name_notes(written, made.target)
 
 
 def _print_json(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..agents.protocol import Agent
     from ..catalog.catalog import Catalog
-    from ..doctor.probe import Tried
+    from ..doctor.probe import ModeResult
 
 _MARKS = {Level.OK: ("ok", "green"), Level.NOTE: ("note", "yellow"), Level.BAD: ("bad", "red")}
 
@@ -108,7 +108,7 @@ class _AgentReport(NamedTuple):
     project: str | None  # of the installation that was checked first
     is_known: bool
     findings: Sequence[Finding]
-    live: Sequence[Tried] = ()
+    live: Sequence[ModeResult] = ()
 
     @property
     def is_broken(self) -> bool:
@@ -177,7 +177,7 @@ def _print(findings: Sequence[Finding]) -> None:
             click.echo(f"        {visible(finding.remedy)}")
 
 
-def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -> list[Tried]:
+def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -> list[ModeResult]:
     from ..doctor import probe
 
     record = records.read(records.file(agent, project))
@@ -186,16 +186,16 @@ def _live(agent: Agent, project: str | None, timeout: float, *, as_json: bool) -
             click.echo("  note  no hook on tool calls is wired, so there is nothing that a live run could show")
         return []
     runs = []
-    for each in probe.tried(agent, project, timeout=timeout):
+    for each in probe.probe_modes(agent, project, timeout=timeout):
         runs.append(each)
         if not as_json:
             _print_tried(each)
     outcomes = {each.held for each in runs}
-    proofs.keep(agent, project, held=True in outcomes and False not in outcomes)
+    proofs.record_result(agent, project, held=True in outcomes and False not in outcomes)
     return runs
 
 
-def _print_tried(tried: Tried) -> None:
+def _print_tried(tried: ModeResult) -> None:
     word, colour = {True: ("blocked", "green"), False: ("NOT BLOCKED", "red"), None: ("untried", "yellow")}[tried.held]
     took = f"  ({tried.seconds:.1f} s)" if tried.seconds else ""
     click.echo(f"  {click.style(f'{word:<11}', fg=colour)} {tried.mode:<13} {visible(tried.what)}{took}")

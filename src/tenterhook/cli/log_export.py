@@ -93,14 +93,14 @@ def export(
 
 
 def _write_lines(wanted: Wanted, out: str | None, *, follow: bool) -> int:
-    from ..journal.export import Lines, go_through
+    from ..journal.export import Lines, export
     from ..journal.follower import Follower
 
     with _opened(out) as stream:
         follower, sink, is_written = Follower(places.journal()), Lines(stream), True
         if not follow:
             with _Progress(follower.unread(), is_shown=out is not None or not sys.stdout.isatty()) as progress:
-                go_through(follower, wanted, sink, progress.advance)
+                export(follower, wanted, sink, progress.advance)
         else:
             is_written = _Following(follower, wanted, sink).run()
     if out not in (None, "-"):
@@ -137,7 +137,7 @@ def _send_spans(wanted: Wanted, endpoint: str | None, followed: dict[str, str | 
             sink = export.Spans(collector)
             follower = Follower(places.journal())
             with _Progress(follower.unread()) as progress:
-                export.go_through(follower, wanted, sink, progress.advance)
+                export.export(follower, wanted, sink, progress.advance)
             is_sent = True
         else:
             sink = export.Spans(collector, export.ExportCursor(url, followed, _warn))
@@ -178,11 +178,11 @@ class _Following:
         return not self._is_away
 
     def _send_new(self) -> None:
-        from ..journal.export import NotSent, go_through
+        from ..journal.export import NotSent, export
         from ..journal.follower import Follower
 
         try:
-            go_through(self._follower, self._wanted, self._sink)
+            export(self._follower, self._wanted, self._sink)
         except NotSent as error:
             if not self._is_away:
                 _warn(f"{error.message}; it is tried again until it does")

@@ -70,7 +70,7 @@ def _first_message(service: Service, pid: int, before: int) -> dict[str, Any]:
         said = b""
         until = time.monotonic() + _START_TIMEOUT
         while time.monotonic() < until:
-            has_ended = processes.look_up(pid) is None
+            has_ended = processes.find_process(pid) is None
             said += log.read()
             for line in said.split(b"\n")[:-1]:
                 if line.startswith(b"{"):

@@ -91,7 +91,7 @@ def _state(agent: Agent, catalog: Catalog) -> _State:
     bad = [finding for finding in findings if finding.level is Level.BAD]
     if bad:
         return _State(agent, _DOUBTFUL, "red", visible(bad[0].what))
-    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not proofs.is_kept(agent, project))
+    return _State(agent, _GUARDED, "green", ", ".join(record["events"]), not proofs.is_proven(agent, project))
 
 
 def _daemon(states: Sequence[_State]) -> str | None:

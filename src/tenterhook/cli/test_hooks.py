@@ -99,7 +99,7 @@ def _run_once(options: _Options, begins: Callable[[list[str]], None]) -> int:
     picked = suites.pick(catalog, options.names, options.directory)
     begins(_watched(catalog, picked, options.configs))
     printer = _Printer()
-    report = results.try_suites(picked, options.words, None if options.as_json or options.update else printer.add)
+    report = results.run_suites(picked, options.words, None if options.as_json or options.update else printer.add)
     if options.update:
         refuse_writing("test --update", *dict.fromkeys(result.case.file for result in report.results))
         report = results.updated(report)

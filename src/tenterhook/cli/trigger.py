@@ -18,7 +18,7 @@ from ..authoring.explain import Explanation, explain
 from ..basics import agent_marks, places
 from ..basics.display_text import visible
 from ..catalog import project_root
-from ..catalog.trust import as_asked
+from ..catalog.trust import project_trust
 from ..engine.engine import Engine, untrusted_hints, untrusted_line
 from ..engine.runner import Cancel
 from ..engine.sessions import Session, fresh_id
@@ -113,7 +113,7 @@ def trigger(
     root = _root(fired, lasting=lasting and not dry_run)
     if not lasting:
         fired = fired.replace(session_id=fresh_id())
-    found = sources.for_agent(agent, root, configs, as_asked(root, trust_project))
+    found = sources.for_agent(agent, root, configs, project_trust(root, trust_project))
     catalog = found.catalog
     if dry_run:
         explanations = explain(catalog.hooks, fired, catalog)

@@ -60,7 +60,7 @@ def answer(
     if received.event.canonical in presence.EVENTS and presence.is_any():
         from . import approvals
 
-        verdict = approvals.settled(
+        verdict = approvals.apply_policy(
             received.event,
             verdict,
             agent,

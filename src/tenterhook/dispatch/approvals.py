@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MARGIN = 2.0  # seconds before the agent's deadline
 
 
-def settled(
+def apply_policy(
     event: Event,
     verdict: Verdict,
     agent: Agent,

@@ -93,13 +93,13 @@ def answered(event: str, record: dict[str, Any], sent: bytes, deadline: float, c
     if root is not None and native in record["events"]:
         from ..catalog import index
 
-        found = index.glance(root, record["configs"])
+        found = index.load_if_unchanged(root, record["configs"])
         if found is not None:
             seen, ours = _matched_values(payload), record["events"][native]
             is_idle = seen is not None and index.reaches_nothing(found, ours, *seen)
             if is_idle and not _concerns_others(ours, _session(payload)):
                 return None
-            found = found if index.is_whole(found) else None
+            found = found if index.scripts_unchanged(found) else None
     if _is_answered_elsewhere(record, native):
         return None
     _load(record, caller)

@@ -44,7 +44,7 @@ exit 2
 _ABOUT_HOOKS = {"version", "hooks", "hooksConfig", "disableAllHooks"}
 
 
-class Tried(NamedTuple):
+class ModeResult(NamedTuple):
     """The result of one mode of an agent: whether it blocked, or None if it could not be tried."""
 
     mode: str
@@ -53,20 +53,20 @@ class Tried(NamedTuple):
     seconds: float = 0.0
 
 
-def tried(agent: Agent, root: str | None, *, timeout: float) -> Iterator[Tried]:
+def probe_modes(agent: Agent, root: str | None, *, timeout: float) -> Iterator[ModeResult]:
     """Try every mode of the agent and yield the results. `root` is that of an installation for one project only."""
     program = agent.executable()
     if program is None:
-        yield Tried("all", None, f"{' or '.join(agent.executables)} is not on the PATH")
+        yield ModeResult("all", None, f"{' or '.join(agent.executables)} is not on the PATH")
         return
     for mode in agent.modes:
         with tempfile.TemporaryDirectory(prefix="tenterhook-canary-") as scratch:
             yield _try(agent, root, Path(program), mode, Path(scratch), timeout)
     for mode, why in agent.missing_modes.items():
-        yield Tried(mode, None, why)
+        yield ModeResult(mode, None, why)
 
 
-def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path, timeout: float) -> Tried:
+def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path, timeout: float) -> ModeResult:
     home, project = scratch / "home", scratch.resolve() / "project"
     token = f"canary-{uuid.uuid4().hex[:12]}"
     _copy_settings(agent, home)
@@ -88,25 +88,27 @@ def _try(agent: Agent, root: str | None, program: Path, mode: str, scratch: Path
             timeout=timeout,
         )
     except HookError as error:
-        return Tried(mode, None, error.message)
+        return ModeResult(mode, None, error.message)
     finally:
         trust.revoke(str(hook))
         index.forget(trust.root)
         _forget_state()
     if side.exists():
-        return Tried(mode, False, "the forbidden command ran", ended.seconds)
+        return ModeResult(mode, False, "the forbidden command ran", ended.seconds)
     if any(f"{token} is forbidden" in result for result in ended.tool_results):
-        return Tried(mode, True, f"`touch {token}` was refused by a hook, and the model was told why", ended.seconds)
+        return ModeResult(
+            mode, True, f"`touch {token}` was refused by a hook, and the model was told why", ended.seconds
+        )
     if any("Tenterhook could not answer" in result or "Tenterhook is gone" in result for result in ended.tool_results):
-        return Tried(mode, True, "blocked because Tenterhook could not answer, as was chosen", ended.seconds)
+        return ModeResult(mode, True, "blocked because Tenterhook could not answer, as was chosen", ended.seconds)
     if ended.tool_results:
         said = ended.tool_results[0].strip().splitlines() or [""]
-        return Tried(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", ended.seconds)
+        return ModeResult(mode, None, f"it did not run, but not because of our guard: {said[0][:120]}", ended.seconds)
     said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()
     said = [line.strip() for line in said if "rror" in line] or said[-1:]
     how = f"it ended with status {ended.exit_code}" + (f": {said[0][:160]}" if said else "")
     why = "it took too long" if ended.timed_out else how
-    return Tried(mode, None, f"the agent made no tool call: {why}", ended.seconds)
+    return ModeResult(mode, None, f"the agent made no tool call: {why}", ended.seconds)
 
 
 def _forget_state() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..agents.protocol import Agent
 
 
-def keep(agent: Agent, root: str | None, *, held: bool) -> None:
+def record_result(agent: Agent, root: str | None, *, held: bool) -> None:
     """Record that guards blocked in an agent, for the user or in one project; or delete that record."""
     file = _file(agent, root)
     if not held:
@@ -26,7 +26,7 @@ def keep(agent: Agent, root: str | None, *, held: bool) -> None:
     places.replace_file(file, json.dumps({"schema": 1, "agent": agent.name, "for": _state_hash(agent, root)}).encode())
 
 
-def is_kept(agent: Agent, root: str | None) -> bool:
+def is_proven(agent: Agent, root: str | None) -> bool:
     """Return whether a live run showed that guards block in the agent as it is now."""
     try:
         with open(_file(agent, root), encoding="utf-8") as stream:

@@ -28,7 +28,7 @@ for dialect, expression, texts in questions:
 """
 
 
-class Limit:
+class TimeLimit:
     """The time that all expressions of one event may take together; time spent in the context is counted."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Limit:
         self._left -= time.monotonic() - self._since
 
 
-def search(questions: Sequence[tuple[str, str, Sequence[str]]], limit: Limit) -> list[bool | None]:
+def search(questions: Sequence[tuple[str, str, Sequence[str]]], limit: TimeLimit) -> list[bool | None]:
     """Return whether each expression is found in one of its texts; None for those that the time limit cut off."""
     from .runner import Command, run_stage
 

@@ -6,8 +6,8 @@ import os
 import sys
 
 from ..basics import light_json, places, processes
-from ..basics.named_tuples import NamedTuple, remembered
-from ..events import AGENTS
+from ..basics.named_tuples import NamedTuple, cached
+from ..events import AGENT_FORMATS
 from ..formats import entry_points, payloads
 from ..model import WITH_ONE_MATCHER, Event, Hook
 from . import recursion, start_check
@@ -132,7 +132,7 @@ class Environment:
     def of(self, hook: Hook, starter: processes.Process) -> dict[bytes, bytes]:
         """Return the environment of a hook; not to be modified."""
         env = self._shared.of(hook, starter)
-        if hook.format in AGENTS:
+        if hook.format in AGENT_FORMATS:
             from .. import agents
             from ..formats import agent_payloads
 
@@ -155,7 +155,7 @@ class Environment:
         return about
 
 
-@remembered(maxsize=4096)
+@cached(maxsize=4096)
 def _state_dir(state: str, name: str) -> bytes:
     """Return the directory for a hook's own files, and create it."""
     directory = os.path.join(state, "hooks", places.file_name(name))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..basics.callers import Caller
     from ..catalog.catalog import Catalog
-    from ..catalog.live_catalog import Followed
+    from ..catalog.live_catalog import LiveCatalog
     from ..errors import Problem
     from ..journal.journal import Journal
     from .runner import Cancel
@@ -41,7 +41,7 @@ class Engine:
         debug: Callable[[str], None] | None = None,
         tell_untrusted: bool = True,
         journal: Journal | None = None,
-        followed: Followed | None = None,
+        followed: LiveCatalog | None = None,
     ) -> None:
         """`journal` records each verdict before it is returned; its failures never change a verdict.
 
@@ -75,7 +75,7 @@ class Engine:
         `problems`, not raised. What is edited, added, removed or trusted later is in force at the next event.
         """
         from ..catalog import project_root, trust
-        from ..catalog.live_catalog import Followed
+        from ..catalog.live_catalog import LiveCatalog
 
         if isinstance(configs, (str, os.PathLike)):
             configs = [configs]
@@ -83,7 +83,7 @@ class Engine:
             raise HookError(f"no such directory: {os.fspath(project)}", "name the directory the agent works in")
         root = project_root.project_root(os.fspath(project))
         named = [os.path.abspath(config) for config in configs]
-        followed = Followed(root, named, trust.as_asked(root, trust_project))
+        followed = LiveCatalog(root, named, trust.project_trust(root, trust_project))
         written = None
         if journal:
             from ..journal.journal import Journal
@@ -234,7 +234,7 @@ class Engine:
         session.open()
         return dict(session.variables())
 
-    def _now(self) -> matching.Arranged:
+    def _now(self) -> matching.OrderedHooks:
         """Return the hooks in force now."""
         latest = None if self._followed is None else self._followed.current()
         known, own, arranged = self._arranged
@@ -243,10 +243,10 @@ class Engine:
             self.catalog = latest or self.catalog
         return arranged
 
-    def _arrange(self, found: Catalog | None) -> tuple[Catalog | None, tuple[Hook, ...], matching.Arranged]:
+    def _arrange(self, found: Catalog | None) -> tuple[Catalog | None, tuple[Hook, ...], matching.OrderedHooks]:
         """Return the ordered hooks with what they were made from: one value, since other threads replace it too."""
         own = self._own_hooks
-        return found, own, matching.Arranged((*(found.hooks if found else ()), *own))
+        return found, own, matching.OrderedHooks((*(found.hooks if found else ()), *own))
 
     def _debug_output(self) -> Callable[[str], None] | None:
         """Return where debug lines go: the caller's function, stderr if `hooks.toml` asks for them, or None."""

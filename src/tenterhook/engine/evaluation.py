@@ -6,7 +6,7 @@ import time
 
 from ..basics import light_json, processes
 from ..basics.callers import THIS
-from ..events import AGENTS
+from ..events import AGENT_FORMATS
 from ..model import SILENT, Action, Event, Failure, Hook, Run, Verdict
 from . import commands, decisions, matching, recursion, runner, start_check, verdicts
 
@@ -51,7 +51,7 @@ class Evaluation:
         self._meanwhile = meanwhile
         self.runs: list[Run] = []
         self.blocked = False
-        self._matcher = matching.Sight(event)
+        self._matcher = matching.MatcherSearch(event)
         self._starter = processes.this()
         self._environment: commands.Environment | None = None
         self._may_recurse: bool | None = None
@@ -78,7 +78,7 @@ class Evaluation:
             return
         from . import background
 
-        matcher = matching.Sight(self.arrived, self._matcher.limit)
+        matcher = matching.MatcherSearch(self.arrived, self._matcher.limit)
         reached = [each.hook for each in matcher.reached(self._not_replaced(hooks))]
         payloads = commands.Payloads(self.arrived)
         jobs: list[tuple[Run, background.BackgroundJob]] = []
@@ -140,7 +140,7 @@ class Evaluation:
         return said
 
     def _judge(self, run: Run, surely: bool, again: bool) -> Run:
-        if run.hook.format in AGENTS:
+        if run.hook.format in AGENT_FORMATS:
             from ..formats import agent_answers
 
             run = agent_answers.read(run)
@@ -243,7 +243,7 @@ class Evaluation:
         )
 
     def _denies(self, run: Run) -> bool:
-        if run.hook.format in AGENTS:
+        if run.hook.format in AGENT_FORMATS:
             from ..formats import agent_answers
 
             run = agent_answers.read(run)
@@ -283,7 +283,7 @@ class Evaluation:
             if run.decision.modified_input is not None and run.decision.ignored is None:
                 self.event = self.event.replace(tool_input=run.decision.modified_input)
         if self.event is not self._matcher.event:
-            self._matcher = matching.Sight(self.event, self._matcher.limit)  # time spent stays spent
+            self._matcher = matching.MatcherSearch(self.event, self._matcher.limit)  # time spent stays spent
 
     def _not_replaced(self, hooks: Sequence[Hook]) -> list[Hook]:
         """Return the hooks that are not replaced: a replacement counts only while its current content is trusted."""

@@ -41,7 +41,7 @@ class Plan(NamedTuple):
     background: tuple[Hook, ...] = ()
 
 
-class Arranged:
+class OrderedHooks:
     """Hooks in their order, by event; the plan of each tool name is cached."""
 
     def __init__(self, hooks: Iterable[Hook]) -> None:
@@ -55,7 +55,7 @@ class Arranged:
         return self._by_event.get(event.canonical, ())
 
 
-def plan(arranged: Arranged, event: Event) -> Plan:
+def plan(arranged: OrderedHooks, event: Event) -> Plan:
     """Return the stages in order, and the hooks that start in the background once the verdict is known."""
     hooks = arranged.of(event)
     if not hooks:
@@ -90,7 +90,7 @@ def _plan(hooks: Sequence[Hook], event: Event) -> Plan:
 
 
 def _stage(hooks: Sequence[Hook], event: Event) -> Stage:
-    sight = Sight(event)
+    sight = MatcherSearch(event)
     if any(hook.replaced_by or any(sight.questions(hook)) for hook in hooks):
         return Stage(tuple(hooks))
     return Stage(tuple(hooks), tuple(Reached(hook, surely=True) for hook in hooks))
@@ -117,9 +117,9 @@ def _quick(dialect: str, expression: str, texts: Sequence[str]) -> bool:
         return True
     from ..formats import expressions
 
-    if expressions.on_the_spot(expression, max(map(len, texts), default=0)):
+    if expressions.is_quick(expression, max(map(len, texts), default=0)):
         return True
-    return dialect == expressions.PYTHON and expressions.on_the_spot_in(expression, texts)
+    return dialect == expressions.PYTHON and expressions.is_quick_for(expression, texts)
 
 
 def _is_linear(expression: str) -> bool:
@@ -139,12 +139,12 @@ def _search(dialect: str, expression: str) -> Callable[[str], object]:
     return expressions.search(dialect, expression)
 
 
-class Sight:
+class MatcherSearch:
     """The matchers' searches in one event: each distinct expression is searched once."""
 
-    def __init__(self, event: Event, limit: bounded_search.Limit | None = None) -> None:
+    def __init__(self, event: Event, limit: bounded_search.TimeLimit | None = None) -> None:
         self.event = event
-        self.limit = limit or bounded_search.Limit()
+        self.limit = limit or bounded_search.TimeLimit()
         self._texts: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str, str], bool | None] = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..basics import env_policy, places, processes
-from ..basics.named_tuples import remembered
+from ..basics.named_tuples import cached
 from ..model import Hook
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ def identity(hook: Hook) -> str:
     return _identity(hook.source, hook.name, hook.event)
 
 
-@remembered(maxsize=4096)
+@cached(maxsize=4096)
 def _identity(*parts: str) -> str:
     return places.file_name("#".join(parts))
 

@@ -7,7 +7,7 @@ importable: a line that runs such a script, too, is left alone.
 
 from __future__ import annotations
 
-from ..basics.named_tuples import remembered
+from ..basics.named_tuples import cached
 
 _VARIABLE = {b"PYTHONSAFEPATH": b"1"}
 _SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash")
@@ -30,7 +30,7 @@ def for_line(line: str) -> dict[bytes, bytes]:
     return _VARIABLE if _is_for(line) else {}
 
 
-@remembered(maxsize=256)
+@cached(maxsize=256)
 def _is_for(text: str) -> bool:
     """Whether a shell line starts Python with code that is not in a file, and runs no Python file."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import agents
-from ..events import AGENTS, STOPS
+from ..events import AGENT_FORMATS, STOPS
 from .hook_output import parse
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ _UNSUPPORTED = (
 def read(run: Run) -> Run:
     """Return the run with its answer translated. Runs of other formats, and failed ones, are returned unchanged."""
     hook = run.hook
-    if hook.format not in AGENTS or run.failed or run.exit_code != 0 or not run.stdout.strip():
+    if hook.format not in AGENT_FORMATS or run.failed or run.exit_code != 0 or not run.stdout.strip():
         return run
     dialect = agents.dialect(hook.format)
     said, note, error = parse(run.stdout)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ENTRY_POINTS = ("scripts/run", "scripts/run.sh", "scripts/run.py")
 
 
-class Look(NamedTuple):
+class FolderState(NamedTuple):
     """The `stat` results of a hook's folder, HOOK.md, scripts and the entry point, as far as they exist."""
 
     stats: Mapping[str, os.stat_result]
@@ -23,7 +23,7 @@ class Look(NamedTuple):
     links: tuple[str, ...] = ()
 
 
-def look(folder: str) -> Look | None:
+def read_state(folder: str) -> FolderState | None:
     """Return what the file system says of a hook's folder; None if it is not a hook."""
     stats: dict[str, os.stat_result] = {}
     links: list[str] = []
@@ -46,12 +46,12 @@ def look(folder: str) -> Look | None:
         stats[path] = found
         if script:
             break
-    return Look(stats, script, tuple(links))
+    return FolderState(stats, script, tuple(links))
 
 
-def entry_point(folder: str, seen: Look | None = None) -> tuple[str | None, Problem | None]:
+def entry_point(folder: str, seen: FolderState | None = None) -> tuple[str | None, Problem | None]:
     """Return the script that a folder runs, the first found, and the problem with it."""
-    seen = seen or look(folder)
+    seen = seen or read_state(folder)
     script = seen.script if seen else None
     if seen is None or script is None:
         if meant := _no_file(folder) or _in_other_case(folder):

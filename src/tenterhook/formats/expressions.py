@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ..basics import light_json
-from ..basics.named_tuples import NamedTuple, remembered
+from ..basics.named_tuples import NamedTuple, cached
 from ..errors import HookError, Problem
 from . import fields
 
@@ -31,7 +31,7 @@ class BadExpression(HookError):
     """Not an expression of this dialect."""
 
 
-@remembered(maxsize=4096)
+@cached(maxsize=4096)
 def search(dialect: str, expression: str) -> Search:
     """Return a function that searches a text for the expression; raise `BadExpression`."""
     if dialect == PYTHON:
@@ -79,7 +79,7 @@ def check(dialect: str, expression: str) -> None:
         search(dialect, expression)
 
 
-@remembered(maxsize=1)
+@cached(maxsize=1)
 def _is_valid() -> Callable[[str], re.Match[str] | None]:
     return re.compile(_VALID).fullmatch
 
@@ -102,7 +102,7 @@ class Branch(NamedTuple):
     repeated: tuple[str, ...]  # each atom that may repeat more than a few times
 
 
-@remembered(maxsize=4096)
+@cached(maxsize=4096)
 def shape(expression: str) -> Shape:
     """Return an upper bound of an expression's cost, for both dialects."""
     if re.search(r"\(\?(?:#|\(|[a-zA-Z]*x)", expression):  # comments, conditionals, verbose mode: not analysed
@@ -183,7 +183,7 @@ _COUNT = re.compile(r"[*+?]|\{\d*(,)(\d*)\}|\{(\d+)\}")
 _ESCAPE = re.compile(r"\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|x..|u....|k<\w*>|.)", re.DOTALL)
 
 
-def can_run_away(expression: str) -> bool:
+def is_exponential(expression: str) -> bool:
     """Whether the search can take exponential time."""
     return shape(expression).nested
 
@@ -194,7 +194,7 @@ def is_linear(expression: str) -> bool:
     return not nested and len(branches) <= _FEW and all(branch == Branch(1, ()) for branch in branches)
 
 
-def on_the_spot(expression: str, length: int) -> bool:
+def is_quick(expression: str, length: int) -> bool:
     """Whether searching any text of this length is certainly quick."""
     branches, nested = shape(expression)
     if nested:
@@ -207,7 +207,7 @@ def on_the_spot(expression: str, length: int) -> bool:
     return steps <= _MOST_STEPS
 
 
-def on_the_spot_in(expression: str, texts: Sequence[str]) -> bool:
+def is_quick_for(expression: str, texts: Sequence[str]) -> bool:
     """The same for these texts: a repetition matches in no more ways than its atom's longest run in them."""
     branches, nested = shape(expression)
     if nested:

@@ -14,7 +14,7 @@ from ..errors import BadEvent, Problem
 from ..events import BY_NAME, suggestion
 from ..model import Hook
 from . import expressions, fields, front_matter
-from .entry_points import Look, entry_point
+from .entry_points import FolderState, entry_point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class FolderDefinition(NamedTuple):
 
 
 def read(
-    folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen: Look | None = None
+    folder: str, layer: str, changes: Mapping[str, Any] | None = None, seen: FolderState | None = None
 ) -> FolderDefinition:
     """Return the hook in a folder. `changes` are defaults and overrides from `hooks.toml`, as front-matter fields."""
     file = f"{folder}/HOOK.md"

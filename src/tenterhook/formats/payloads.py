@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..basics import light_json
 from ..basics.light_json import prompt_text
-from ..events import AGENTS, EVENTS
+from ..events import AGENT_FORMATS, EVENTS
 from ..model import Event, Hook
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ _ALTERNATIVES = {
 
 def payload(hook: Hook, event: Event) -> dict[str, Any]:
     """Return the payload: the event's name as declared, the fields of the hook's format, and all unknown fields."""
-    if hook.format in AGENTS:
+    if hook.format in AGENT_FORMATS:
         from .. import agents
         from . import agent_payloads
 

@@ -13,7 +13,7 @@ import re
 from ..agents import dialect as dialect_of
 from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
-from ..events import AGENTS, BY_NAME
+from ..events import AGENT_FORMATS, BY_NAME
 from ..model import Hook
 from . import commented_json, expressions, fields
 from .fields import Field
@@ -87,7 +87,7 @@ def read_json(file: str) -> tuple[tuple[Hook, ...], tuple[Problem, ...]]:
         message = "the file disables all its hooks"
         remedy = "remove that setting if they should run here"
         return (), (Problem("switched-off", file, None, None, message, remedy),)
-    agent = _agent(file) or next((each for each in AGENTS if _has_events_of(each, hooks)), AGENTS[0])
+    agent = _agent(file) or next((each for each in AGENT_FORMATS if _has_events_of(each, hooks)), AGENT_FORMATS[0])
     return _read(agent, hooks, file, place, off)
 
 
@@ -101,18 +101,18 @@ def read_toml(hooks: dict[str, Any], file: str, lines: LineNumbers) -> tuple[tup
             return lines.line_of(f"{header}.hooks", before + handler, key)
         return lines.line_of(header, max(group, 0), key)
 
-    agent = _agent(file) or next(each for each in AGENTS if dialect_of(each).has_toml)
+    agent = _agent(file) or next(each for each in AGENT_FORMATS if dialect_of(each).has_toml)
     return _read(agent, hooks, file, place, ())
 
 
 def _agent(file: str) -> str | None:
     """Return the agent that a settings file belongs to by its path, the innermost folder first; or None."""
     parts = reversed(os.path.abspath(file).split("/"))
-    return next((part[1:] for part in parts if part[:1] == "." and part[1:] in AGENTS), None)
+    return next((part[1:] for part in parts if part[:1] == "." and part[1:] in AGENT_FORMATS), None)
 
 
 def _has_events_of(agent: str, hooks: dict[str, Any]) -> bool:
-    others = {name for each in AGENTS if each != agent for name in dialect_of(each).events}
+    others = {name for each in AGENT_FORMATS if each != agent for name in dialect_of(each).events}
     return any(name in dialect_of(agent).events and name not in others for name in hooks)
 
 

@@ -100,7 +100,7 @@ def caller_of(request: Request) -> Principal | None:
         token = hub.database.read(lambda connection: accounts.by_token(connection, secret.strip()))
         if token is None:
             return None
-        accounts.note_use(hub.database, token)
+        accounts.update_last_used(hub.database, token)
         return Principal(token["kind"], token["person"] or token["name"], token["role"], token["id"])
     cookie = request.cookies.get(COOKIE)
     sign_in = hub.database.read(lambda connection: accounts.by_cookie(connection, cookie)) if cookie else None
@@ -118,7 +118,7 @@ def authenticated(request: Request) -> Principal:
     return caller
 
 
-def anybody(request: Request) -> Principal:
+def api_caller(request: Request) -> Principal:
     """Return the caller of the API: a dependency."""
     caller = authenticated(request)
     if caller.sign_in is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
@@ -129,7 +129,7 @@ def anybody(request: Request) -> Principal:
 
 def agent(request: Request) -> Principal:
     """Return the caller of the API, which must be an agent: a dependency."""
-    caller = anybody(request)
+    caller = api_caller(request)
     if caller.kind != accounts.AGENT:
         raise AccessRefused(403, "agents-only", "only an agent's token may do this", "tenterhook hub token add NAME")
     return caller
@@ -137,7 +137,7 @@ def agent(request: Request) -> Principal:
 
 def person(request: Request) -> Principal:
     """Return the caller of the API, who must be a person: a dependency."""
-    return required_person(anybody(request))
+    return required_person(api_caller(request))
 
 
 def admin(request: Request) -> Principal:
@@ -196,6 +196,6 @@ def client_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def still_here(request: Request) -> bool:
+async def is_still_authorized(request: Request) -> bool:
     """Return whether the credentials of a long-lived request are still valid."""
     return await run_in_threadpool(caller_of, request) is not None

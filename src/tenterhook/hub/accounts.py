@@ -43,7 +43,7 @@ class SignIn(NamedTuple):
     role: str
 
 
-class SlowDown(HookError):
+class TooManyAttempts(HookError):
     """Too many failed sign-ins; the next is refused for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
@@ -88,7 +88,7 @@ def _is_right(password: str, kept: str | None) -> bool:
 
     random = _random_hash()
     if not _HASHING.acquire(timeout=_HASHING_TIMEOUT):
-        raise SlowDown(_HASHING_TIMEOUT)
+        raise TooManyAttempts(_HASHING_TIMEOUT)
     try:
         return _hasher().verify(kept or random, _bytes(password)) and kept is not None
     except VerificationError:
@@ -123,7 +123,7 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None)
     change_feed.add(connection, change_feed.PEOPLE, name, "added")
 
 
-def add_unless_there(connection: Connection, name: str, role: str) -> None:
+def add_if_missing(connection: Connection, name: str, role: str) -> None:
     """Add a person without a password, unless there is one; several hubs may do so at the same time."""
     added = connection.run(
         "insert into people (name, role, created, disabled) values (?, ?, ?, 0) on conflict (name)"
@@ -190,7 +190,7 @@ def new_token(connection: Connection, name: str, kind: str, person: str | None =
     return row["id"], secret
 
 
-def free_name(connection: Connection, name: str, kind: str, person: str | None = None) -> str:
+def unused_token_name(connection: Connection, name: str, kind: str, person: str | None = None) -> str:
     """Return an unused name for a token that is created in this transaction: this one, or with a number."""
     connection.take_turns(PEOPLE_TURN)
     taken = _token_names(connection, kind, person)
@@ -223,7 +223,7 @@ def by_token(connection: Connection, secret: str) -> Row | None:
     return None if row is None or row["disabled"] else row
 
 
-def note_use(database: Database, token: Row) -> None:
+def update_last_used(database: Database, token: Row) -> None:
     """Store when a token was last used, at most once a minute."""
     now = time.time()
     if now - (token["last_used"] or 0.0) > _LAST_USED_EVERY:
@@ -270,7 +270,7 @@ def _check(connection: Connection, keys: tuple[str, ...]) -> None:
     for key in keys:
         kept = connection.one("select next from attempts where who = ?", key)
         if kept is not None and kept["next"] > now:
-            raise SlowDown(kept["next"] - now)
+            raise TooManyAttempts(kept["next"] - now)
 
 
 def _count(connection: Connection, keys: tuple[str, ...]) -> None:
@@ -286,7 +286,7 @@ def _count(connection: Connection, keys: tuple[str, ...]) -> None:
         )
         if row is None:
             _check(connection, keys)
-            raise SlowDown(1.0)
+            raise TooManyAttempts(1.0)
         over = row["failures"] - _FREE_TRIES
         if over >= 0:
             pause = min(2.0 ** min(over, 10), _LONGEST_PAUSE)
@@ -320,7 +320,7 @@ def new_link(connection: Connection, name: str) -> str:
     return secret
 
 
-def enter(connection: Connection, secret: str) -> SignIn | None:
+def redeem_link(connection: Connection, secret: str) -> SignIn | None:
     """Sign a person in by a one-time link; None if it was used or has expired."""
     now = time.time()
     row = connection.one(

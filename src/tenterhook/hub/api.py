@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Agent = Annotated[Principal, Depends(access.agent)]
 Person = Annotated[Principal, Depends(access.person)]
-Anybody = Annotated[Principal, Depends(access.anybody)]
+Anybody = Annotated[Principal, Depends(access.api_caller)]
 Here = Annotated[Hub, Depends(hub_of)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -34,7 +34,7 @@ class PlainJSON(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
-def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the errors of an endpoint, for its OpenAPI description."""
     return {status: {"model": schemas.Failure} for status in (400, *statuses, 413, 421, 422, 503)}
 
@@ -42,7 +42,7 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 
-@router.get("/health", response_model=schemas.Health, tags=["everybody"], responses=failures())
+@router.get("/health", response_model=schemas.Health, tags=["everybody"], responses=error_responses())
 def health(hub: Here) -> dict[str, Any]:
     """Check that the hub and its database are available."""
     hub.database.read(lambda connection: connection.one("select 1 as available"))
@@ -57,7 +57,7 @@ def health(hub: Here) -> dict[str, Any]:
     response_model=schemas.Request,
     status_code=201,
     tags=["agents"],
-    responses={200: {"model": schemas.Request, "description": "it was already open"}, **failures(401, 403, 409)},
+    responses={200: {"model": schemas.Request, "description": "it was already open"}, **error_responses(401, 403, 409)},
 )
 def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> PlainJSON:
     """Open a request for the approval of a call."""
@@ -68,11 +68,14 @@ def open_request(given: schemas.RequestGiven, caller: Agent, hub: Here) -> Plain
         raise AccessRefused(409, "id-taken", error.message, error.remedy) from None
     except inbox.WrongHash as error:
         raise AccessRefused(422, "wrong-hash", error.message, error.remedy) from None
-    return PlainJSON(shown(row), 201 if is_new else 200)
+    return PlainJSON(request_json(row), 201 if is_new else 200)
 
 
 @router.get(
-    "/requests/{request_id}/answer", response_model=schemas.Waited, tags=["agents"], responses=failures(401, 403, 404)
+    "/requests/{request_id}/answer",
+    response_model=schemas.Waited,
+    tags=["agents"],
+    responses=error_responses(401, 403, 404),
 )
 async def wait_for_answer(
     request_id: str,
@@ -120,20 +123,20 @@ async def _disconnected(request: Request) -> None:
     "/requests/{request_id}/withdraw",
     response_model=schemas.Request,
     tags=["agents"],
-    responses=failures(401, 403, 404),
+    responses=error_responses(401, 403, 404),
 )
 def withdraw(request_id: str, given: schemas.WithdrawGiven, caller: Agent, hub: Here) -> PlainJSON:
     """Withdraw a request; if a person has already answered it, the answer stands."""
     token = caller.token or 0
     row = hub.database.write(lambda connection: inbox.withdraw(connection, request_id, token, given.by, given.approved))
-    return PlainJSON(shown(_existing(row)))
+    return PlainJSON(request_json(_existing(row)))
 
 
-@router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=failures(401, 403))
+@router.post("/records", response_model=schemas.Taken, tags=["agents"], responses=error_responses(401, 403))
 def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Taken:
     """Upload lines of a journal, in order; those that are known are ignored."""
     token = caller.token or 0
-    taken, known = hub.database.write(lambda connection: records.take_in(connection, token, given))
+    taken, known = hub.database.write(lambda connection: records.store(connection, token, given))
     return schemas.Taken(taken=taken, known=known)
 
 
@@ -141,7 +144,7 @@ def take_in(given: schemas.RecordsGiven, caller: Agent, hub: Here) -> schemas.Ta
     "/rules",
     response_model=schemas.Rules,
     tags=["agents", "people"],
-    responses={304: {"description": "not modified"}, **failures(401, 403)},
+    responses={304: {"description": "not modified"}, **error_responses(401, 403)},
 )
 def list_rules(_: Anybody, hub: Here, response: Response, if_none_match: Annotated[str | None, Header()] = None) -> Any:
     """List the rules for every agent that has joined."""
@@ -156,17 +159,20 @@ def list_rules(_: Anybody, hub: Here, response: Response, if_none_match: Annotat
 # For people
 
 
-@router.get("/inbox", response_model=schemas.Inbox, tags=["people"], responses=failures(401, 403))
+@router.get("/inbox", response_model=schemas.Inbox, tags=["people"], responses=error_responses(401, 403))
 def list_inbox(
     _: Person, hub: Here, state: Annotated[str, Query(pattern="^(open|answered)$")] = "open", limit: Limit = 200
 ) -> PlainJSON:
     """List open requests, oldest first, or ended ones, newest first."""
     rows = hub.database.read(lambda connection: inbox.listed(connection, state, limit))
-    return PlainJSON({"requests": [shown(row) for row in rows]})
+    return PlainJSON({"requests": [request_json(row) for row in rows]})
 
 
 @router.get(
-    "/requests/{request_id}", response_model=schemas.RequestTold, tags=["people"], responses=failures(401, 403, 404)
+    "/requests/{request_id}",
+    response_model=schemas.RequestTold,
+    tags=["people"],
+    responses=error_responses(401, 403, 404),
 )
 def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
     """Show a request, and every answer that was given, also those that came too late."""
@@ -176,7 +182,7 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
 
     row, answers = hub.database.read(read)
     tried = [{**each, "approved": bool(each["approved"])} for each in answers]
-    return PlainJSON({**shown(_existing(row)), "answers": tried})
+    return PlainJSON({**request_json(_existing(row)), "answers": tried})
 
 
 @router.post(
@@ -185,7 +191,7 @@ def show_request(request_id: str, _: Person, hub: Here) -> PlainJSON:
     tags=["people"],
     responses={
         409: {"model": schemas.AnswerTaken, "description": "already answered, or the request has changed"},
-        **failures(401, 403, 404),
+        **error_responses(401, 403, 404),
     },
 )
 def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: Here) -> PlainJSON:
@@ -198,14 +204,14 @@ def answer(request_id: str, given: schemas.AnswerGiven, caller: Anybody, hub: He
         hub.database.write(lambda connection: inbox.record_answer(connection, answered, inbox.REFUSED))
     access.required_person(caller)
     became, row = hub.database.write(lambda connection: inbox.answer(connection, answered))
-    request = shown(_existing(row))
+    request = request_json(_existing(row))
     if became == inbox.WON:
         return PlainJSON({"won": True, "why": None, "request": request})
     has_ended = became == inbox.LATE and request["state"] in (inbox.EXPIRED, inbox.WITHDRAWN)
     return PlainJSON({"won": False, "why": request["state"] if has_ended else became, "request": request}, 409)
 
 
-@router.get("/sessions", response_model=schemas.Sessions, tags=["people"], responses=failures(401, 403))
+@router.get("/sessions", response_model=schemas.Sessions, tags=["people"], responses=error_responses(401, 403))
 def list_sessions(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
     """List the sessions that have records, the latest first."""
     return {"sessions": hub.database.read(lambda connection: records.sessions(connection, limit))}
@@ -215,7 +221,7 @@ def list_sessions(_: Person, hub: Here, limit: Limit = 100) -> dict[str, Any]:
     "/sessions/{machine}/{session}/timeline",
     response_model=schemas.Timeline,
     tags=["people"],
-    responses=failures(401, 403),
+    responses=error_responses(401, 403),
 )
 def show_timeline(
     machine: str,
@@ -230,7 +236,7 @@ def show_timeline(
     return PlainJSON({"records": found})
 
 
-@router.get("/hooks", response_model=schemas.Hooks, tags=["people"], responses=failures(401, 403))
+@router.get("/hooks", response_model=schemas.Hooks, tags=["people"], responses=error_responses(401, 403))
 def list_hooks(
     _: Person, hub: Here, since: Annotated[str, Query(pattern="^[0-9]{1,4}[smhdw]$")] = "7d"
 ) -> dict[str, Any]:
@@ -241,7 +247,7 @@ def list_hooks(
     return {"since": found.since, "until": found.until, "hooks": hooks, "total": found.total}
 
 
-def shown(row: Row) -> dict[str, Any]:
+def request_json(row: Row) -> dict[str, Any]:
     """Return a request as the schema `schemas.Request`."""
     same = ("id", "state", "tool_name", "hash", "action", "why", "machine", "agent", "work_dir", "opened", "expires")
     withdrawn = None

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from . import access, accounts, rules, schemas, webhooks
 from .access import AccessRefused, Principal, check_sign_in, client_of
-from .api import Anybody, Here, Person, PlainJSON, failures
+from .api import Anybody, Here, Person, PlainJSON, error_responses
 
 if TYPE_CHECKING:
     from .access import Hub
@@ -17,13 +17,13 @@ Admin = Annotated[Principal, Depends(access.admin)]
 router = APIRouter(prefix="/api/v1", default_response_class=PlainJSON)
 
 
-@router.post("/sign-in", response_model=schemas.Me, tags=["everybody"], responses=failures(401, 403, 429))
+@router.post("/sign-in", response_model=schemas.Me, tags=["everybody"], responses=error_responses(401, 403, 429))
 def sign_in(given: schemas.SignInGiven, request: Request, hub: Here, response: Response) -> schemas.Me:
     """Sign in by name and password; the answer sets a cookie."""
     check_sign_in(request)
     try:
         found = accounts.sign_in(hub.database, given.name, given.password, client_of(request))
-    except accounts.SlowDown as error:
+    except accounts.TooManyAttempts as error:
         headers = {"Retry-After": str(int(error.seconds) + 1)}
         raise AccessRefused(429, "too-many-tries", error.message, error.remedy, headers) from None
     if found is None:
@@ -31,11 +31,11 @@ def sign_in(given: schemas.SignInGiven, request: Request, hub: Here, response: R
     return _signed_in(found, hub, response)
 
 
-@router.post("/enter", response_model=schemas.Me, tags=["everybody"], responses=failures(401, 403))
+@router.post("/enter", response_model=schemas.Me, tags=["everybody"], responses=error_responses(401, 403))
 def enter(given: schemas.EnterGiven, request: Request, hub: Here, response: Response) -> schemas.Me:
     """Sign in by a one-time link, which is valid for a few minutes; the answer sets a cookie."""
     check_sign_in(request)
-    found = hub.database.write(lambda connection: accounts.enter(connection, given.link))
+    found = hub.database.write(lambda connection: accounts.redeem_link(connection, given.link))
     if found is None:
         raise AccessRefused(
             401, "used-link", "this link has been used, or is too old", "start the hub again for a new one"
@@ -61,7 +61,7 @@ def set_cookie(response: Response, found: accounts.SignIn, hub: Hub) -> None:
     )
 
 
-@router.post("/sign-out", status_code=204, tags=["people"], responses=failures(401, 403))
+@router.post("/sign-out", status_code=204, tags=["people"], responses=error_responses(401, 403))
 def sign_out(caller: Person, hub: Here, response: Response) -> None:
     """End a sign-in."""
     if caller.sign_in is not None:
@@ -70,20 +70,22 @@ def sign_out(caller: Person, hub: Here, response: Response) -> None:
     response.delete_cookie(access.COOKIE, path="/", httponly=True, samesite="strict", secure=hub.address.is_tls)
 
 
-@router.get("/me", response_model=schemas.Me, tags=["everybody"], responses=failures(401))
+@router.get("/me", response_model=schemas.Me, tags=["everybody"], responses=error_responses(401))
 def me(caller: Anybody) -> dict[str, Any]:
     """Show who is signed in."""
     csrf = caller.sign_in.csrf if caller.sign_in else None
     return {"kind": caller.kind, "name": caller.name, "role": caller.role, "csrf": csrf}
 
 
-@router.get("/people", response_model=schemas.People, tags=["admins"], responses=failures(401, 403))
+@router.get("/people", response_model=schemas.People, tags=["admins"], responses=error_responses(401, 403))
 def list_people(_: Admin, hub: Here) -> dict[str, Any]:
     """List people."""
     return {"people": hub.database.read(accounts.listed)}
 
 
-@router.post("/people", response_model=schemas.People, status_code=201, tags=["admins"], responses=failures(401, 403))
+@router.post(
+    "/people", response_model=schemas.People, status_code=201, tags=["admins"], responses=error_responses(401, 403)
+)
 def add_person(given: schemas.PersonGiven, _: Admin, hub: Here) -> dict[str, Any]:
     """Add a person."""
     kept = accounts.hashed(given.password) if given.password is not None else None
@@ -91,27 +93,27 @@ def add_person(given: schemas.PersonGiven, _: Admin, hub: Here) -> dict[str, Any
     return {"people": hub.database.read(accounts.listed)}
 
 
-@router.put("/people/{name}/password", status_code=204, tags=["admins"], responses=failures(401, 403))
+@router.put("/people/{name}/password", status_code=204, tags=["admins"], responses=error_responses(401, 403))
 def set_password(name: str, given: schemas.PasswordGiven, _: Admin, hub: Here) -> None:
     """Set a person's password."""
     kept = accounts.hashed(given.password)
     hub.database.write(lambda connection: accounts.set_password(connection, name, kept))
 
 
-@router.delete("/people/{name}", status_code=204, tags=["admins"], responses=failures(401, 403))
+@router.delete("/people/{name}", status_code=204, tags=["admins"], responses=error_responses(401, 403))
 def remove_person(name: str, _: Admin, hub: Here) -> None:
     """Remove a person."""
     hub.database.write(lambda connection: accounts.remove(connection, name))
 
 
-@router.get("/tokens", response_model=schemas.Tokens, tags=["admins"], responses=failures(401, 403))
+@router.get("/tokens", response_model=schemas.Tokens, tags=["admins"], responses=error_responses(401, 403))
 def list_tokens(_: Admin, hub: Here) -> dict[str, Any]:
     """List the valid tokens, without their secrets."""
     return {"tokens": hub.database.read(accounts.tokens)}
 
 
 @router.post(
-    "/tokens", response_model=schemas.TokenMade, status_code=201, tags=["admins"], responses=failures(401, 403)
+    "/tokens", response_model=schemas.TokenMade, status_code=201, tags=["admins"], responses=error_responses(401, 403)
 )
 def add_token(given: schemas.TokenGiven, _: Admin, hub: Here) -> dict[str, Any]:
     """Create a token; it is only shown in this response."""
@@ -121,39 +123,41 @@ def add_token(given: schemas.TokenGiven, _: Admin, hub: Here) -> dict[str, Any]:
     return {"id": number, "token": secret}
 
 
-@router.delete("/tokens/{number}", status_code=204, tags=["admins"], responses=failures(401, 403, 404))
+@router.delete("/tokens/{number}", status_code=204, tags=["admins"], responses=error_responses(401, 403, 404))
 def revoke_token(number: schemas.Number, _: Admin, hub: Here) -> None:
     """Revoke a token."""
     _expect(hub.database.write(lambda connection: accounts.revoke(connection, number)), "token")
 
 
-@router.post("/rules", response_model=schemas.Rule, status_code=201, tags=["admins"], responses=failures(401, 403))
+@router.post(
+    "/rules", response_model=schemas.Rule, status_code=201, tags=["admins"], responses=error_responses(401, 403)
+)
 def add_rule(given: schemas.RuleGiven, caller: Admin, hub: Here) -> dict[str, Any]:
     """Add a rule for every agent that has joined."""
     return hub.database.write(lambda connection: rules.add(connection, given.model_dump(), caller.name))
 
 
-@router.delete("/rules/{number}", status_code=204, tags=["admins"], responses=failures(401, 403, 404))
+@router.delete("/rules/{number}", status_code=204, tags=["admins"], responses=error_responses(401, 403, 404))
 def remove_rule(number: schemas.Number, _: Admin, hub: Here) -> None:
     """Remove a rule."""
     _expect(hub.database.write(lambda connection: rules.remove(connection, number)), "rule")
 
 
-@router.get("/webhooks", response_model=schemas.Webhooks, tags=["admins"], responses=failures(401, 403))
+@router.get("/webhooks", response_model=schemas.Webhooks, tags=["admins"], responses=error_responses(401, 403))
 def list_webhooks(_: Admin, hub: Here) -> dict[str, Any]:
     """List webhooks."""
     return {"webhooks": [_shown(row) for row in hub.database.read(webhooks.listed)]}
 
 
 @router.post(
-    "/webhooks", response_model=schemas.Webhook, status_code=201, tags=["admins"], responses=failures(401, 403)
+    "/webhooks", response_model=schemas.Webhook, status_code=201, tags=["admins"], responses=error_responses(401, 403)
 )
 def add_webhook(given: schemas.WebhookGiven, caller: Admin, hub: Here) -> dict[str, Any]:
     """Add a webhook, which is called for each new request."""
     return _shown(hub.database.write(lambda connection: webhooks.add(connection, given.kind, given.url, caller.name)))
 
 
-@router.delete("/webhooks/{number}", status_code=204, tags=["admins"], responses=failures(401, 403, 404))
+@router.delete("/webhooks/{number}", status_code=204, tags=["admins"], responses=error_responses(401, 403, 404))
 def remove_webhook(number: schemas.Number, _: Admin, hub: Here) -> None:
     """Remove a webhook."""
     _expect(hub.database.write(lambda connection: webhooks.remove(connection, number)), "webhook")

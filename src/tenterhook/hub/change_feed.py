@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 
-from .database import CHANGES_TURN, DatabaseAway, PostgreSQL
+from .database import CHANGES_TURN, DatabaseUnavailable, PostgreSQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def add(connection: Connection, kind: str, about: str, what: str) -> None:
     connection.changed = True
 
 
-def after(connection: Connection, number: int) -> list[Change]:
+def changes_after(connection: Connection, number: int) -> list[Change]:
     """Return the changes after a number, oldest first."""
     rows = connection.all(
         "select number, kind, about, what from changes where number > ? order by number limit ?", number, _RECENT
@@ -64,7 +64,7 @@ def newest(connection: Connection) -> int:
     return row["number"] or 0 if row else 0
 
 
-def forget_old(connection: Connection) -> None:
+def delete_old(connection: Connection) -> None:
     """Delete old changes; the last one stays, so that numbers continue after it."""
     connection.run(
         "delete from changes where time < ? and number < (select max(number) from changes)", time.time() - _KEPT
@@ -99,7 +99,7 @@ class Feed:
             self._notified.clear()
             try:
                 found = await self._since(self.last)
-            except DatabaseAway:
+            except DatabaseUnavailable:
                 continue  # the read has already waited
             self._take(found)
             if len(found) == _RECENT:
@@ -108,7 +108,7 @@ class Feed:
                 await asyncio.wait_for(self._notified.wait(), _POLL)
 
     async def _since(self, number: int) -> list[Change]:
-        return await run_in_threadpool(self._database.read, lambda connection: after(connection, number))
+        return await run_in_threadpool(self._database.read, lambda connection: changes_after(connection, number))
 
     def _take(self, found: list[Change]) -> None:
         if not found:

@@ -35,7 +35,7 @@ _MAX_CONNECTIONS = 16
 MIGRATING_TURN, PEOPLE_TURN, CHANGES_TURN = 0x74656E74, 0x74656E76, 0x74656E75  # "tent" and after
 
 
-class DatabaseAway(HookError):
+class DatabaseUnavailable(HookError):
     """The database server is unavailable."""
 
     def __init__(self) -> None:
@@ -259,7 +259,7 @@ class PostgreSQL:
                 return transaction, done
             except (psycopg.OperationalError, psycopg.InterfaceError):
                 if time.monotonic() >= until:
-                    raise DatabaseAway from None
+                    raise DatabaseUnavailable from None
                 time.sleep(_PAUSE)
 
     def close(self) -> None:

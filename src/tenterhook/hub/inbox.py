@@ -71,7 +71,7 @@ def open_request(connection: Connection, token: int, asked: RequestGiven) -> tup
     if row is None:  # it was sent twice at the same time
         return open_request(connection, token, asked)
     if not grant:
-        webhooks.plan(connection, asked.id)
+        webhooks.add_deliveries(connection, asked.id)
     change_feed.add(connection, change_feed.REQUEST, asked.id, row["state"])
     return row, True
 

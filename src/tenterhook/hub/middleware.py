@@ -30,7 +30,7 @@ _HEADERS = (
 )
 
 
-class Door:
+class HubMiddleware:
     """Refuses foreign Host names and large bodies, and adds headers to every response."""
 
     def __init__(self, app: ASGIApp, address: Address) -> None:

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from ..errors import HookError
 from . import access, rendering
 from .access import AccessRefused, Principal
-from .database import DatabaseAway
+from .database import DatabaseUnavailable
 from .request_html import capitalized
 
 if TYPE_CHECKING:
@@ -39,13 +39,15 @@ class PageRoute(APIRoute):
 
 def refusal(request: Request, error: HookError) -> Response:
     """Return the page of an error; the page to sign in if that is missing."""
-    status = error.status if isinstance(error, AccessRefused) else 503 if isinstance(error, DatabaseAway) else 422
+    status = (
+        error.status if isinstance(error, AccessRefused) else 503 if isinstance(error, DatabaseUnavailable) else 422
+    )
     if status == 401 and not rendering.is_fragment(request):
         # a link from another site, such as a chat: the browser does not send a strict cookie
         if request.headers.get("sec-fetch-site") == "cross-site":
             return rendering.part(None, "again.html")
         place = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-        return to(f"/sign-in?next={quote(place, safe='')}" if request.method == "GET" else "/sign-in")
+        return redirect(f"/sign-in?next={quote(place, safe='')}" if request.method == "GET" else "/sign-in")
     title = {401: "You are signed out", 403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
     texts = {"message": capitalized(error.message), "remedy": capitalized(error.remedy)}
     return rendering.page(request, None, "error.html", status, title=title, **texts)
@@ -55,7 +57,7 @@ def not_found(what: str) -> AccessRefused:
     return AccessRefused(404, "not-found", f"there is no such {what}")
 
 
-def to(path: str) -> RedirectResponse:
+def redirect(path: str) -> RedirectResponse:
     return RedirectResponse(path, 303)
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when i
 
 from . import charts, inbox, records, rendering, request_html, settings_pages, sign_in_pages, timelines
 from .access import AccessRefused, Principal, hub_of
-from .page_auth import Fields, PageRoute, Visitor, Writer, not_found, to
+from .page_auth import Fields, PageRoute, Visitor, Writer, not_found, redirect
 from .rendering import page
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def answer(request: Request, caller: Writer, fields: Fields, request_id: str, wh
     if rendering.is_fragment(request):
         return rendering.part(caller, "card.html", status, card=request_html.card(row, whole=whole), whole=whole)
     if not has_lost:
-        return to("/")
+        return redirect("/")
     lost = "Your answer came too late and had no effect. The request ended as shown here."
     return _one_request(request, caller, request_id, status, lost)
 

@@ -20,7 +20,7 @@ _POINTS = 48  # of a plot
 _MAX_RUNS = 200_000  # the newest, for figures
 
 
-def take_in(connection: Connection, token: int, given: RecordsGiven) -> tuple[int, int]:
+def store(connection: Connection, token: int, given: RecordsGiven) -> tuple[int, int]:
     """Store records; return how many were new, and how many were known."""
     taken = 0
     sessions: dict[str, list[filters.Columns]] = {}
@@ -159,9 +159,9 @@ _DELETE_OLD = (
 )
 
 
-def forget_old(connection: Connection, days: int) -> None:
+def delete_old(connection: Connection, days: int) -> None:
     """Delete what is older than so many days, and old changes."""
-    change_feed.forget_old(connection)
+    change_feed.delete_old(connection)
     before = time.time() - days * 86400
     for statement in _DELETE_OLD:
         connection.run(statement, before)

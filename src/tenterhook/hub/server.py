@@ -23,7 +23,7 @@ from .. import __version__
 from ..errors import HookError
 from ..hub_client import inbox_client
 from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, records, stream, webhooks
-from .database import DatabaseAway, opened
+from .database import DatabaseUnavailable, opened
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -50,7 +50,7 @@ def application(database: SQLite | PostgreSQL, address: access.Address, keep_day
         await feed.start()
         tasks = [
             asyncio.create_task(_expire(hub, keep_days)),
-            asyncio.create_task(webhooks.ring(database, feed, address.public_url)),
+            asyncio.create_task(webhooks.deliver(database, feed, address.public_url)),
         ]
         yield
         for task in tasks:
@@ -72,7 +72,7 @@ def application(database: SQLite | PostgreSQL, address: access.Address, keep_day
         app.include_router(part.router)
     for kind, answer in _ERRORS:
         app.add_exception_handler(kind, answer)
-    app.add_middleware(middleware.Door, address=address)
+    app.add_middleware(middleware.HubMiddleware, address=address)
     return app
 
 
@@ -116,7 +116,7 @@ def _failure(status: int, code: str, message: str, remedy: str, headers: Any = N
 
 _ERRORS: tuple[tuple[type[Exception], Callable[[Request, Any], Response]], ...] = (
     (access.AccessRefused, _refused),
-    (DatabaseAway, _away),
+    (DatabaseUnavailable, _away),
     (HookError, _not_possible),
     (RequestValidationError, _unreadable),
     (HTTPException, _http),
@@ -128,12 +128,12 @@ async def _expire(hub: access.Hub, keep_days: int) -> None:
     """End requests that are overdue, and delete old data."""
     deleted = 0.0
     while True:
-        with contextlib.suppress(DatabaseAway):
+        with contextlib.suppress(DatabaseUnavailable):
             await run_in_threadpool(hub.database.write, inbox.end_overdue)
             if time.monotonic() - deleted > _DELETE_EVERY:
                 deleted = time.monotonic()
                 await run_in_threadpool(
-                    hub.database.write, lambda connection: records.forget_old(connection, keep_days)
+                    hub.database.write, lambda connection: records.delete_old(connection, keep_days)
                 )
         await asyncio.sleep(_EXPIRE_EVERY)
 
@@ -238,7 +238,7 @@ def _announcement(database: SQLite | PostgreSQL, address: access.Address, own: s
 
 
 def _link(connection: Connection, name: str) -> str:
-    accounts.add_unless_there(connection, name, accounts.ADMIN)
+    accounts.add_if_missing(connection, name, accounts.ADMIN)
     return accounts.new_link(connection, name)
 
 
@@ -259,5 +259,5 @@ def _save_person(database: SQLite | PostgreSQL, url: str, name: str) -> None:
 
 def _token(connection: Connection, name: str) -> tuple[int, str]:
     """Create a token; those of other machines that share the database, or that were lost, have the same name."""
-    unused = accounts.free_name(connection, _INBOX_NAME, accounts.PERSON, name)
+    unused = accounts.unused_token_name(connection, _INBOX_NAME, accounts.PERSON, name)
     return accounts.new_token(connection, unused, accounts.PERSON, name)

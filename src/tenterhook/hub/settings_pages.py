@@ -11,7 +11,7 @@ from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when i
 from ..errors import HookError
 from . import accounts, rules, webhooks
 from .access import Principal, hub_of
-from .page_auth import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, to
+from .page_auth import Fields, PageRoute, VisitingAdmin, Visitor, WritingAdmin, not_found, redirect
 from .rendering import page
 from .request_html import capitalized
 
@@ -42,7 +42,7 @@ def add_rule(request: Request, caller: WritingAdmin, fields: Fields) -> Response
         hub_of(request).database.write(lambda connection: rules.add(connection, given, caller.name))
     except HookError as error:
         return _rules(request, caller, fields, _said(error))
-    return to("/rules")
+    return redirect("/rules")
 
 
 @router.post("/rules/{number}/remove")
@@ -50,7 +50,7 @@ def remove_rule(request: Request, caller: WritingAdmin, number: int) -> Response
     """Remove a rule."""
     if not hub_of(request).database.write(lambda connection: rules.remove(connection, number)):
         raise not_found("rule")
-    return to("/rules")
+    return redirect("/rules")
 
 
 def _rules(request: Request, caller: Principal, given: dict[str, str] | None = None, trouble: str = "") -> Response:
@@ -108,7 +108,7 @@ def revoke_token(request: Request, caller: WritingAdmin, number: int) -> Respons
     """Revoke a token."""
     if not hub_of(request).database.write(lambda connection: accounts.revoke(connection, number)):
         raise not_found("token")
-    return to("/people")
+    return redirect("/people")
 
 
 @router.post("/webhooks")
@@ -123,7 +123,7 @@ def remove_webhook(request: Request, caller: WritingAdmin, number: int) -> Respo
     """Remove a webhook."""
     if not hub_of(request).database.write(lambda connection: webhooks.remove(connection, number)):
         raise not_found("webhook")
-    return to("/people")
+    return redirect("/people")
 
 
 def _changed(request: Request, caller: Principal, work: Callable[[Connection], object]) -> Response:
@@ -131,7 +131,7 @@ def _changed(request: Request, caller: Principal, work: Callable[[Connection], o
         hub_of(request).database.write(work)
     except HookError as error:
         return _people(request, caller, trouble=_said(error))
-    return to("/people")
+    return redirect("/people")
 
 
 def _people(request: Request, caller: Principal, *, secret: str = "", trouble: str = "") -> Response:

@@ -10,7 +10,7 @@ from fastapi.responses import Response  # noqa: TC002  # FastAPI reads it when i
 from . import access, accounts
 from .access import hub_of
 from .api_people import set_cookie
-from .page_auth import Fields, PageRoute, Writer, to
+from .page_auth import Fields, PageRoute, Writer, redirect
 from .rendering import page
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def sign_in(request: Request, fields: Fields) -> Response:
     name, after = fields.get("name", ""), _local(fields.get("next", "/"))
     try:
         found = accounts.sign_in(hub_of(request).database, name, fields.get("password", ""), access.client_of(request))
-    except accounts.SlowDown as slow:
+    except accounts.TooManyAttempts as slow:
         wait = f"{slow.seconds:.0f}"
         trouble = f"Too many attempts. Wait {wait} s, then try again."
         response = page(request, None, "sign_in.html", 429, trouble=trouble, name=name, next=after)
@@ -55,7 +55,7 @@ def enter(request: Request, fields: Fields) -> Response:
     """Sign in by the code of a one-time link."""
     access.check_sign_in(request)
     code = fields.get("code", "")
-    found = hub_of(request).database.write(lambda connection: accounts.enter(connection, code))
+    found = hub_of(request).database.write(lambda connection: accounts.redeem_link(connection, code))
     if found is None:
         trouble = "This link has been used, or has expired. Start the hub again, or sign in with a password."
         return page(request, None, "enter.html", 403, trouble=trouble)
@@ -68,13 +68,13 @@ def sign_out(request: Request, caller: Writer) -> Response:
     if caller.sign_in is not None:
         cookie = caller.sign_in.cookie
         hub_of(request).database.write(lambda connection: accounts.sign_out(connection, cookie))
-    done = to("/sign-in")
+    done = redirect("/sign-in")
     done.delete_cookie(access.COOKIE, path="/")
     return done
 
 
 def _signed_in(request: Request, found: SignIn, after: str) -> Response:
-    done = to(after)
+    done = redirect(after)
     set_cookie(done, found, hub_of(request))
     return done
 

@@ -13,8 +13,8 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 
 from . import access, change_feed
-from .api import Here, Person, failures
-from .database import DatabaseAway
+from .api import Here, Person, error_responses
+from .database import DatabaseUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -31,7 +31,10 @@ router = APIRouter(prefix="/api/v1")
     "/stream",
     tags=["people"],
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}, "description": "server-sent events"}, **failures(401, 403)},
+    responses={
+        200: {"content": {"text/event-stream": {}}, "description": "server-sent events"},
+        **error_responses(401, 403),
+    },
 )
 async def stream(
     request: Request, caller: Person, hub: Here, last_event_id: Annotated[str | None, Header()] = None
@@ -54,9 +57,9 @@ async def _stream(request: Request, caller: Principal, hub: Hub, number: int) ->
             found = await hub.feed.next(number, 0)
             if time.monotonic() - checked > _KEEP_ALIVE:
                 checked = time.monotonic()
-                if not await access.still_here(request):
+                if not await access.is_still_authorized(request):
                     return
-        except DatabaseAway:
+        except DatabaseUnavailable:
             continue  # the read has already waited
         said = "".join(_event(change) for change in found if caller.is_admin or change.kind != change_feed.PEOPLE)
         number = found[-1].number if found else number

@@ -23,7 +23,7 @@ from ..approvals import presenter
 from ..approvals.requests import Call
 from ..errors import HookError
 from . import change_feed
-from .database import DatabaseAway
+from .database import DatabaseUnavailable
 
 if TYPE_CHECKING:
     from .database import Connection, Database, Row
@@ -77,7 +77,7 @@ def shown_url(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}/…"
 
 
-def plan(connection: Connection, request: str) -> None:
+def add_deliveries(connection: Connection, request: str) -> None:
     """Store a delivery to each webhook for a new request."""
     connection.run(
         "insert into deliveries (webhook, request, tries, due) select number, ?, 0, ? from webhooks",
@@ -121,19 +121,19 @@ def _is_due(connection: Connection) -> bool:
     return connection.one("select 1 as due from deliveries where due <= ? limit 1", time.time()) is not None
 
 
-async def ring(database: Database, feed: change_feed.Feed, public_url: str) -> None:
+async def deliver(database: Database, feed: change_feed.Feed, public_url: str) -> None:
     """Make the deliveries; a slow one does not delay the others."""
     room = asyncio.Semaphore(_MAX_CONCURRENT)
 
     async def make(call: Row) -> None:
         async with room:
-            with contextlib.suppress(DatabaseAway):
+            with contextlib.suppress(DatabaseUnavailable):
                 await run_in_threadpool(_make, database, call, public_url)
 
     number = feed.last
     async with asyncio.TaskGroup() as calls:
         while True:
-            with contextlib.suppress(DatabaseAway):
+            with contextlib.suppress(DatabaseUnavailable):
                 if await run_in_threadpool(database.read, _is_due):
                     for call in await run_in_threadpool(database.write, claim):
                         calls.create_task(make(call))

@@ -17,12 +17,12 @@ from .text_edits import (
     Listing,
     appended,
     decoded,
+    diff_entries,
     encoded,
     indent_of,
     listing_at,
     newline_of,
     removed,
-    settled,
     starts_line,
 )
 
@@ -211,7 +211,7 @@ def _settle(document: _Document, event: str, wanted: list[Any], is_ours: Callabl
     """Keep our entries that are wanted, replace others by missing ones, then add or remove the rest."""
     path = ("hooks", event)
     document = _parted(document, path, is_ours)
-    missing, spare = settled(document.hooks[event], wanted, is_ours)
+    missing, spare = diff_entries(document.hooks[event], wanted, is_ours)
     while spare and missing:
         start, end = document.listing(path).items[spare.pop(0)]
         indent, lines = indent_of(document.text, start), "\n" in document.text[start:end]

@@ -59,7 +59,7 @@ _PERSONAL = (
 )
 
 
-def made(
+def new_record(
     agent: Agent,
     root: str | None,
     events: Mapping[str, str],

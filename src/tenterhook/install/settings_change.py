@@ -85,7 +85,7 @@ def plan(
     known = () if forget_configs else before.get("configs", ())
     configs = list({places.file_identity(config): config for config in (*known, *configs)}.values())
     chosen: dict[str, Any] = {"closed": closed, "everywhere": everywhere, "configs": configs, "by_person": by_person}
-    record = records.made(agent, root, events, before, named=interpreters.named_by(hooks), **chosen)
+    record = records.new_record(agent, root, events, before, named=interpreters.named_by(hooks), **chosen)
     name = records.installation(agent, root)
     wanted = {native: entries.line(agent, native, name, closed=closed, everywhere=everywhere) for native in events}
     path = agent.settings(root)

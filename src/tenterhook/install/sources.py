@@ -151,13 +151,13 @@ def _loaded(
     problems: Sequence[Problem],
     trust: Trust | None = None,
 ) -> InForce:
-    not_named = unnamed(files, named)
+    not_named = files_not_named(files, named)
     catalog = loading.load(root, [source.file for source in files], trust=trust).without_empty(not_named)
     refused = tuple(file for file in catalog.refused_configs if file not in not_named)
     return InForce(catalog._replace(problems=(*catalog.problems, *problems)), tuple(files), refused)
 
 
-def unnamed(files: Iterable[Source], named: Iterable[str]) -> frozenset[str]:
+def files_not_named(files: Iterable[Source], named: Iterable[str]) -> frozenset[str]:
     """Return the files that were not named on the command line."""
     asked = set(map(file_identity, named))
     return frozenset(source.file for source in files if file_identity(source.file) not in asked)

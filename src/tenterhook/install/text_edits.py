@@ -55,7 +55,9 @@ class Listing(NamedTuple):
         return max((span for span in self.comments if start <= span[0] and span[1] <= end), default=None)
 
 
-def settled(there: Sequence[Any], wanted: Sequence[Any], is_ours: Callable[[Any], bool]) -> tuple[list[Any], list[int]]:
+def diff_entries(
+    there: Sequence[Any], wanted: Sequence[Any], is_ours: Callable[[Any], bool]
+) -> tuple[list[Any], list[int]]:
     """Return the wanted entries that are missing, and the indexes of entries of ours that are not wanted."""
     spare = [index for index, entry in enumerate(there) if is_ours(entry)]
     missing = []

@@ -12,7 +12,7 @@ import re
 import tomllib
 
 from ..formats.toml_writing import array_table
-from .text_edits import FILE, Edited, EditRefused, decoded, encoded, newline_of, settled
+from .text_edits import FILE, Edited, EditRefused, decoded, diff_entries, encoded, newline_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def with_tables(
     """
     bom, body = decoded(text)
     there = _tables(body, at)
-    if settled(there, entries, is_ours) == ([], []):
+    if diff_entries(there, entries, is_ours) == ([], []):
         return text
     end = "" if not body or body.endswith("\n") else newline_of(body)  # which the last line does not have
     body += end

@@ -49,7 +49,7 @@ class Sink(Protocol):
         """Send everything that was added; raise `NotSent` if it did not arrive: continue from `accepted` then."""
 
 
-def go_through(follower: Follower, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
+def export(follower: Follower, wanted: Wanted, sink: Sink, seen: Callable[[int], None] | None = None) -> None:
     """Add the new records that match the filters to a sink; `seen` is called with the size of every line."""
     chosen = conditions(wanted)
     for line in follower.lines():

@@ -6,7 +6,7 @@ time: an agent waits for it, and a model may have written the text.
 
 from __future__ import annotations
 
-from ..basics.named_tuples import remembered
+from ..basics.named_tuples import cached
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _is_secret_option(option: Any, value: Any) -> bool:
     return _names_secret(option.lstrip("-")) and _is_secret_value(option, value)
 
 
-@remembered(maxsize=512)
+@cached(maxsize=512)
 def _names_secret(name: str) -> bool:
     lowered = name.lower()
     if len(name) > 128 or not any(sign in lowered for sign in _NAME_SIGNS):
@@ -206,7 +206,7 @@ def _without_named(text: str, named: Pattern[str]) -> str:
     return "".join((*pieces, text[done:])) if pieces else text
 
 
-@remembered(maxsize=32)
+@cached(maxsize=32)
 def _compiled(pattern: str, letters: str) -> Pattern[str]:
     import re
 

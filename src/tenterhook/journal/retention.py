@@ -9,7 +9,7 @@ from ..basics import places
 from . import settings, writer
 
 
-def forget_old(place: str) -> None:
+def delete_old(place: str) -> None:
     """Remove the oldest segments beyond `keep_days` and `keep_mb`; the caller holds the lock."""
     chosen = settings.read(places.settings_file())
     oldest_kept = time.time() - chosen["keep_days"] * 86400

@@ -12,7 +12,7 @@ from ..basics import places
 from .filters import Wanted
 from .index import Index
 from .records import CANARY
-from .writer import trouble
+from .writer import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -124,7 +124,7 @@ _RECENT = 7 * 86400  # seconds
 def why_not_written() -> str | None:
     """Return why the journal cannot be written; None if it can."""
     try:
-        trouble(places.journal())
+        check_writable(places.journal())
     except OSError as error:
         return f"{error.strerror}: {error.filename or places.journal()}"
     return None

@@ -68,7 +68,7 @@ def _append_to(opened: _Opened, body: bytes) -> None:
             pass
 
 
-def trouble(place: str) -> None:
+def check_writable(place: str) -> None:
     """Raise the OSError that would prevent a record from being appended, without appending one."""
     _Opened(place).close()
     newest = os.path.join(place, segment_name(max(last_number(place), 1)))
@@ -174,7 +174,7 @@ def begin_segment(place: str, number: int, head: str) -> None:
         from . import retention
 
         try:
-            retention.forget_old(place)
+            retention.delete_old(place)
         except Exception:  # noqa: BLE001, S110  # the record that is to be written matters more
             pass
 

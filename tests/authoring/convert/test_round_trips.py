@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from authoring.convert.ways import FILES, FORMATS, comparable, convert, read
 from tenterhook.agents import dialect
-from tenterhook.events import AGENTS, BY_NAME, EVENTS
+from tenterhook.events import AGENT_FORMATS, BY_NAME, EVENTS
 from tenterhook.formats import expressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-EVENTS_OF = {name: dialect(name).events for name in AGENTS}
+EVENTS_OF = {name: dialect(name).events for name in AGENT_FORMATS}
 settings.register_profile(
     "converting",
     deadline=None,

@@ -120,7 +120,7 @@ class Hub:
 
     def _token(self, name: str, kind: str, person: str | None = None) -> str:
         def make(connection: Connection) -> str:
-            free = accounts.free_name(connection, name, kind, person)
+            free = accounts.unused_token_name(connection, name, kind, person)
             return accounts.new_token(connection, free, kind, person)[1]
 
         return str(self._write(make))

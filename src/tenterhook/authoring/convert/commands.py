@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents import dialect
 from ...engine import commands
-from ...events import AGENTS
+from ...events import AGENT_FORMATS
 from ...formats import agent_payloads, entry_points, placeholders
 from ...model import Event
 
@@ -78,7 +78,7 @@ def missing_variables(hook: Hook, target: Target, command: str) -> list[str]:
     """Return the variables of the hook's format that the target does not set, nor the converted command."""
     theirs, own = provided(target.name, hook), split(command)[0]
     missing = [name for name, word in provided(hook.format, hook).items() if theirs.get(name) != word]
-    if target.is_agent and hook.format not in AGENTS:
+    if target.is_agent and hook.format not in AGENT_FORMATS:
         missing += _OURS
     return [name for name in missing if name not in own]
 
@@ -106,7 +106,7 @@ def _exporting(variables: Mapping[str, str], command: str) -> str:
 
 def provided(form: str, hook: Hook) -> dict[str, str]:
     """Return the variables that hooks of an agent's settings find, as shell words that have the same value anywhere."""
-    if form not in AGENTS:
+    if form not in AGENT_FORMATS:
         return {}
     asked = hook._replace(format=form, metadata={}, source=hook.source if hook.format == form else "")
     given = agent_payloads.variables(dialect(form), asked, Event(hook.event), "env")

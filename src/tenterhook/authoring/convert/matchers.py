@@ -159,7 +159,7 @@ def _is_same(read: str, wanted: str) -> bool:
 
 def _own_names(expression: str, target: Target) -> str:
     """Return what adds the agent's own names of tools that the expression finds by another name."""
-    if expressions.can_run_away(expression):
+    if expressions.is_exponential(expression):
         return ""
     found = expressions.search(target.dialect, expression)
     missing = [

@@ -161,7 +161,7 @@ def _move_in(conversion: Conversion, out: str, places: Sequence[str]) -> None:
             os.rmdir(out)
 
 
-def misread(file: str, target: Target) -> list[Note]:
+def file_name_notes(file: str, target: Target) -> list[Note]:
     """Return a note on a settings file whose name and place make Tenterhook read it as another agent's."""
     read = toml_files.read(file)
     forms = sorted({FORMS[hook.format] for hook in read.hooks if hook.format != target.name})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents import AGENTS as KNOWN_AGENTS
 from ...agents import dialect
-from ...events import AGENTS
+from ...events import AGENT_FORMATS
 from ...formats import agent_payloads, expressions
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
     @property
     def is_agent(self) -> bool:
-        return self.name in AGENTS
+        return self.name in AGENT_FORMATS
 
     @property
     def has_one_matcher(self) -> bool:
