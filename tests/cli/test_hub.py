@@ -10,7 +10,7 @@ import pytest
 
 from support import tenterhook
 from tenterhook.basics import agent_marks, processes
-from tenterhook.hub.background import SERVICE
+from tenterhook.hub.service import SERVICE
 
 if TYPE_CHECKING:
     from pathlib import Path

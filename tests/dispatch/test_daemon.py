@@ -17,7 +17,8 @@ from dispatch.bridges import GUARD, HANG, call, install, line, payload
 from support import alive, folder_hook, tenterhook, until, user_hooks
 from tenterhook.basics import places
 from tenterhook.dispatch import daemon
-from tenterhook.dispatch.daemon import HUB, SERVICE
+from tenterhook.dispatch.daemon import SERVICE
+from tenterhook.hub.service import SERVICE as HUB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,18 +8,10 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from tenterhook.approvals.requests import content_hash
-from tenterhook.hub import accounts, database, inbox, records, schemas
-
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import httpx
 
     from hub.hubs import Hub
-    from tenterhook.hub.database import Connection
 
 TABLES = ("requests", "answers", "grants", "records", "runs", "sessions")
 
@@ -135,51 +127,3 @@ def test_what_makes_no_sense_is_kept_all_the_same(agent: httpx.Client, admin: ht
     assert [each["record"] for each in timeline(admin, session)] == [each["record"] for each in odd]
     assert admin.get("/hooks").status_code == 200
     assert admin.get("/sessions").status_code == 200
-
-
-def ask(connection: Connection, token: int, name: str) -> None:
-    about: dict[str, Any] = {"machine": "m", "agent": "a", "session_id": name, "work_dir": "/", "tool_name": "Shell"}
-    rest: dict[str, Any] = {"tool_input": {}, "action": "run", "hash": content_hash("Shell", {}, "/"), "grant": "g"}
-    inbox.open_request(connection, token, schemas.RequestGiven(id=name, **about, **rest, expires_in=60.0))
-
-
-def answer(connection: Connection, name: str) -> None:
-    digest = content_hash("Shell", {}, "/")
-    given = inbox.Answered(f"attempt-{name}", name, "anna", "page", True, inbox.SESSION, None, digest)
-    assert inbox.answer(connection, given)[0] == "won"
-
-
-def take_in(connection: Connection, token: int, name: str, moment: float) -> None:
-    run = {"hook": "guard", "outcome": "ok", "meaning": "no_decision", "decision": "none", "duration_ms": 1.0}
-    record = {"type": "verdict", "hash": name, "time": moment, "session_id": name, "runs": [run]}
-    line = schemas.DeliveredGiven(segment="000001.jsonl", line=2, record=record)
-    records.store(connection, token, schemas.RecordsGiven(machine="m", records=[line]))
-
-
-def counts(connection: Connection) -> dict[str, int]:
-    return {table: len(connection.all(f"select * from {table}")) for table in TABLES}
-
-
-@pytest.mark.parametrize("days", [1, 90])
-def test_old_things_go_and_the_rest_stays(tmp_path: Path, days: int) -> None:
-    kept = database.opened(str(tmp_path / "hub.db"))
-    token = kept.write(lambda connection: accounts.new_token(connection, "laptop", accounts.AGENT)[0])
-    long_ago = time.time() - days * 86400.0 - 60
-
-    def fill(connection: Connection) -> None:
-        for name in ("old", "new"):
-            ask(connection, token, name)
-            answer(connection, name)
-        ask(connection, token, "waiting")
-        take_in(connection, token, "old", long_ago)
-        take_in(connection, token, "new", time.time())
-        connection.run("update requests set opened = ? where id <> 'new'", long_ago)
-        connection.run("update answers set at = ? where request = 'old'", long_ago)
-        connection.run("update grants set at = ? where session = 'old'", long_ago)
-
-    kept.write(fill)
-    for _ in range(2):
-        kept.write(lambda connection: records.delete_old(connection, days))
-        assert kept.read(counts) == {**dict.fromkeys(TABLES, 1), "requests": 2}
-        assert kept.read(lambda connection: inbox.found(connection, "waiting")) is not None
-    kept.close()

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from ..basics.display_text import one_line
 from ..dispatch import daemon
 from ..errors import HookError
-from ..hub.background import OPTIONS, SERVICE
+from ..hub.service import OPTIONS, SERVICE
 from . import services
 from .daemon import RUNS
 from .loading import json_option
@@ -110,10 +110,10 @@ def hub(
         return
     refuse_below_agent("hub")
     check_url(public_url)
-    from ..hub import background, server
+    from ..hub import server, service
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
-    with background.SERVICE.claimed():  # by the first of several hubs
+    with service.SERVICE.claimed():  # by the first of several hubs
         server.run(listen, database, public_url, keep_days, insecure, _say_json if as_json else say)
 
 

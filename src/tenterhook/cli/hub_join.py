@@ -113,7 +113,7 @@ def leave() -> int:
 @json_option
 def status(as_json: bool) -> int:
     """Say whether a hub runs on this machine, which one was joined, whether it can be reached, and what it lacks."""
-    from ..hub.background import SERVICE
+    from ..hub.service import SERVICE
     from ..hub_client import membership, uploader
 
     running = SERVICE.process_id()

@@ -16,12 +16,11 @@ from ..basics import places, processes
 from ..basics.processes import Lock
 from ..basics.services import Service
 from ..errors import HookError
-from ..hub import background
+from ..hub.service import SERVICE as HUB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HUB = background.SERVICE
 SERVICE = Service("daemon", "tenterhook.dispatch.daemon:main", "daemon.json")
 ADVICE = "hooks answer about three times as fast with it: tenterhook daemon start"
 

@@ -1,4 +1,4 @@
-"""Journal records from agents: each stored once, in order; the figures of sessions and hooks; retention."""
+"""Journal records from agents: each stored once, in order; the figures of sessions and hooks."""
 
 from __future__ import annotations
 
@@ -146,22 +146,3 @@ def _point(begin: float, rows: list[Row]) -> Row:
         "p50_ms": statistics.percentile(took, 0.5),
         "p95_ms": statistics.percentile(took, 0.95),
     }
-
-
-_DELETE_OLD = (
-    "delete from runs where record in (select number from records where time < ?)",
-    "delete from records where time < ?",
-    "delete from sessions where last < ?",
-    "delete from grants where at < ?",
-    "delete from deliveries where request in (select id from requests where state <> 'open' and opened < ?)",
-    "delete from requests where state <> 'open' and opened < ?",
-    "delete from answers where at < ?",
-)
-
-
-def delete_old(connection: Connection, days: int) -> None:
-    """Delete what is older than so many days, and old changes."""
-    change_feed.delete_old(connection)
-    before = time.time() - days * 86400
-    for statement in _DELETE_OLD:
-        connection.run(statement, before)

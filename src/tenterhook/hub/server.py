@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from .. import __version__
 from ..errors import HookError
 from ..hub_client import inbox_client
-from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, records, stream, webhooks
+from . import access, accounts, api, api_people, change_feed, inbox, middleware, pages, retention, stream, webhooks
 from .database import DatabaseUnavailable, opened
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ async def _expire(hub: access.Hub, keep_days: int) -> None:
             if time.monotonic() - deleted > _DELETE_EVERY:
                 deleted = time.monotonic()
                 await run_in_threadpool(
-                    hub.database.write, lambda connection: records.delete_old(connection, keep_days)
+                    hub.database.write, lambda connection: retention.delete_old(connection, keep_days)
                 )
         await asyncio.sleep(_EXPIRE_EVERY)
 

@@ -10,7 +10,7 @@ from ..basics.services import Service
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SERVICE = Service("hub", "tenterhook.hub.background:main", "hub-in-background.json")
+SERVICE = Service("hub", "tenterhook.hub.service:main", "hub-in-background.json")
 OPTIONS = ("listen", "database", "public_url", "insecure", "keep_days")
 
 

@@ -15,7 +15,7 @@ import pytest
 from dispatch.bridges import GUARD, call, install, line, payload
 from support import alive, folder_hook, tenterhook, until, user_hooks
 from tenterhook.dispatch import daemon
-from tenterhook.hub.background import SERVICE
+from tenterhook.hub.service import SERVICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
