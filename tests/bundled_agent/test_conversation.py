@@ -161,7 +161,7 @@ def test_a_refused_call_counts_as_failed_and_its_reason_is_shown(play: Play) -> 
     assert succeeded.all == []
     errors = [sent["error"] for sent in failed.all]
     assert errors == session.last.failed
-    for error, reason in zip(errors, ["the hook", "the rule", "the answer", "Nobody is there"], strict=True):
+    for error, reason in zip(errors, ["the hook", "the rule", "the answer", "nobody to ask"], strict=True):
         assert reason in error
         assert reason in session.shown
     assert sorted(sent["error"] for sent in array.times(4)) == sorted(errors)

@@ -121,7 +121,7 @@ def test_a_call_that_a_hook_refuses_is_shown_once(play: Play) -> None:
     play.hook("folder pre-tool-call", when("touch hooked", block("the hook says no")))
     play.hook("array PermissionRequest", when("touch asked", permission("deny", reason="the answer is no")))
     session = play.run([shell("touch hooked")], [shell("touch asked")], [shell("touch nobody")], "Done.", mode="ask")
-    for reason in ("the hook says no", "the answer is no", "Nobody is there"):
+    for reason in ("the hook says no", "the answer is no", "nobody to ask"):
         assert session.shown.count(reason) == 1, session.shown
 
 

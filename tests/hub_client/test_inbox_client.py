@@ -302,7 +302,7 @@ def test_a_wrong_password_leaves_everything_as_it_was(inbox_hub: hubs.Hub, home:
         child.expect_exact("Password")
         child.waitnoecho()
         child.sendline("wrong")
-        child.expect_exact("the name or the password is wrong")
+        child.expect_exact("wrong name or password")
         assert ends(child) == 1
     assert kept(home).read_text() == before
 

@@ -91,10 +91,10 @@ class Tools:
         try:
             await asyncio.wait_for(process.wait(), timeout)
         except TimeoutError:
-            await asyncio.shield(_end(leader))
+            await asyncio.shield(_end(process, leader))
             raise ToolFailed(f"{output.text()}\n[ended after {timeout:g} s, it had not finished]".strip()) from None
         except asyncio.CancelledError:
-            await asyncio.shield(_end(leader))
+            await asyncio.shield(_end(process, leader))
             raise
         finally:
             await asyncio.wait([reading], timeout=_LEFT_OPEN)
@@ -255,13 +255,15 @@ class _Output:
 async def _end_started(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
     """End a command that may still be starting."""
     try:
-        await _end(processes.child((await starting).pid))
+        process = await starting
+        await _end(process, processes.child(process.pid))
     except (OSError, ValueError):
         pass  # it could not be started
 
 
-async def _end(leader: processes.Process) -> None:
-    await asyncio.to_thread(processes.end_group, leader, _GRACE)  # the event loop reaps the leader
+async def _end(process: asyncio.subprocess.Process, leader: processes.Process) -> None:
+    await asyncio.to_thread(processes.end_group, leader, _GRACE)
+    await process.wait()  # the event loop reaps the leader
 
 
 def _files(root: str) -> Iterator[str]:
