@@ -16,11 +16,11 @@ demo: $(AGENT)
 	@$(BIN)/python examples/demo.py
 
 test: $(INSTALLED)
-	$(BIN)/pytest -n $(WORKERS) -q
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 
 # Browsers, terminals, hubs, kills at random points: what takes its time. tests/conftest.py lists it.
 test-slow: $(INSTALLED)
-	$(BIN)/pytest -m slow -n $(WORKERS) -q
+	$(BIN)/pytest -m slow -n $(WORKERS) --dist worksteal -q
 
 # Thousands of racing requests, guessed passwords and generated calls, by hand: it takes half an hour.
 test-thorough: $(INSTALLED)

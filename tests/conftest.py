@@ -27,24 +27,29 @@ settings.register_profile(
 settings.load_profile("tenterhook")
 
 
-# Whole files and folders that take a minute or more of one core: browsers, terminals, hubs, every byte of a file.
+# Files and folders that take long: browsers, terminals, whole sessions, every byte of a file, all kinds of an attack.
 SLOW = (
+    *("adapters/test_frameworks", "agents/test_codex_trust"),
+    *("authoring/convert/test_commands", "authoring/convert/test_round_trips", "authoring/test_sandbox"),
+    *("authoring/test_suites", "authoring/test_templates", "authoring/test_worker"),
+    *("basics/test_agent_marks", "basics/test_extras_installed"),
+    *("bundled_agent/test_background", "bundled_agent/test_compaction", "bundled_agent/test_killed"),
+    *("bundled_agent/test_network", "bundled_agent/test_payloads", "bundled_agent/test_replay"),
+    *("bundled_agent/test_scripted", "bundled_agent/test_subagents", "bundled_agent/test_terminal"),
     *(
-        "agents/test_codex_trust",
-        "bundled_agent/test_killed",
-        "bundled_agent/test_network",
-        "bundled_agent/test_replay",
+        "cli/test_below_agent",
+        "dispatch/test_fail_closed",
+        "dispatch/test_variables",
+        "doctor/live/test_trial",
+        "doctor/test_checks",
     ),
-    *("bundled_agent/test_scripted", "bundled_agent/test_terminal", "authoring/test_sandbox", "authoring/test_suites"),
-    *("authoring/test_templates", "authoring/test_worker"),
-    *("authoring/convert/test_commands", "basics/test_extras_installed", "doctor/test_checks"),
-    *("hooks/test_protect_hooks", "install/test_settings_change", "install/test_reinstalling"),
-    *("install/test_entries", "install/test_event_wiring", "install/test_sync"),
+    *("hooks/test_cases_of_hooks", "hooks/test_protect_hooks"),
     *("hub/browser", "hub/test_fuzzing", "hub/test_growth", "hub/test_postgres", "hub/test_races"),
     *("hub_client/test_agent_and_hub", "hub_client/test_companion", "hub_client/test_hosts_and_hub"),
-    *("hub_client/test_join_command", "journal/test_export", "journal/test_kills", "journal/test_retention"),
-    "journal/test_segments",
-    *("test_docs_hub", "test_fuzz", "test_site"),
+    *("hub_client/test_join_command", "install/test_entries", "install/test_event_wiring", "install/test_launcher"),
+    *("install/test_reinstalling", "install/test_settings_change", "install/test_sync"),
+    *("journal/test_export", "journal/test_journal", "journal/test_kills", "journal/test_retention"),
+    *("journal/test_segments", "test_docs_hub", "test_fuzz", "test_seed_examples", "test_site"),
 )
 
 

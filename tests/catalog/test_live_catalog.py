@@ -98,6 +98,7 @@ def disabled_for(home: Path, seconds: float, name: str = "guard") -> float:
     return moment.timestamp()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", ["just loaded", "after a while", "from the index"])
 def test_a_hook_that_is_disabled_for_a_while_comes_back_by_itself(home: Path, project: Path, known: str) -> None:
     folder_hook(user_hooks(home), "guard", "exit 2")
@@ -121,6 +122,7 @@ def test_a_hook_that_is_disabled_for_a_while_comes_back_by_itself(home: Path, pr
     assert as_followed(followed) == as_loaded_anew(str(project))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["alone", "hub"])
 def test_in_an_agent_too_it_comes_back_by_itself(home: Path, project: Path, way: str) -> None:
     folder_hook(user_hooks(home), "guard", "exit 2")

@@ -81,6 +81,7 @@ def test_ctrl_c_in_the_moment_of_a_start_ends_the_hook(
     assert not leader.exists() or not (pid := leader.read_text()) or not alive(int(pid))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [0, 1, 2, 3], ids="{} events before".format)
 @pytest.mark.parametrize("age", [0, 3600], ids=["new hooks", "old hooks"])
 def test_without_a_descriptor_left_a_hook_cannot_start_and_nothing_is_raised(
