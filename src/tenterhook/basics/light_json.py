@@ -6,8 +6,6 @@ The results are those of `json`; where its parts in C are missing or changed, it
 
 from __future__ import annotations
 
-from ..errors import BadEvent
-
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -92,6 +90,8 @@ def plain(value: Any, depth: int = 0) -> Any:
     if kind is str or kind is bool or value is None:
         return value
     if depth > _DEEPEST:
+        from ..errors import BadEvent  # most events need it not, and an agent waits
+
         raise BadEvent("a value nests too deeply to be sent to a hook", f"keep it under {_DEEPEST} levels")
     if isinstance(value, dict):
         return {_key(key): plain(item, depth + 1) for key, item in value.items()}
