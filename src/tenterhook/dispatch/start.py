@@ -24,7 +24,7 @@ def start(begun: float) -> NoReturn:
     sent = _answered_by_daemon()
     try:
         from .dispatch import main
-    except BaseException:
+    except BaseException:  # a broken installation, whatever is wrong with it
         if sent is None:
             raise  # the launcher gives the event to another Tenterhook
         sys.excepthook(*sys.exc_info())
