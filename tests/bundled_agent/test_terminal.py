@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import termios
+import time
 from typing import TYPE_CHECKING, Any
 
 import pexpect
@@ -745,18 +746,20 @@ def test_ctrl_d_at_a_question_is_no_yes(play: Play) -> None:
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM], ids=["terminal closed", "terminated"])
 def test_an_agent_that_is_ended_from_outside_ends_its_tools(play: Play, number: signal.Signals) -> None:
     """A closed window, a shutdown: as Ctrl-D during a turn."""
-    over = play.hook("folder post-session")
+    over = play.hook("folder post-session", "sleep 1; touch slept")
     with play.terminal([shell(BUSY)], mode="yolo") as terminal:
         terminal.say("go")
         processes = begun(play)
         try:
             if number == signal.SIGHUP:
-                with contextlib.suppress(pexpect.ExceptionPexpect):  # that it takes its time to end
-                    terminal.child.close(force=False)
-            else:
-                os.kill(int(terminal.child.pid or 0), number)
+                terminal.child.ptyproc.fileobj.close()
+            for _ in range(3):  # a shell sends it again, which must not end the last hooks
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(terminal.child.pid or 0), number)
+                time.sleep(0.1)
             gone(processes)
             assert over.once
+            until(lambda: play.ran("slept"))
         finally:
             for process in filter(alive, processes):
                 os.kill(process, signal.SIGKILL)

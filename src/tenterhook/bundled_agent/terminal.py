@@ -195,7 +195,7 @@ class Interactive:
         this = asyncio.current_task()
         assert this is not None
         for number in (signal.SIGTERM, signal.SIGHUP):  # a shutdown, a closed window: as Ctrl-D
-            asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+            asyncio.get_running_loop().add_signal_handler(number, self._end, this)
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt, this)
         with patch_stdout(raw=True):
             try:
@@ -217,6 +217,12 @@ class Interactive:
                 await self._conversation.finish()
             except asyncio.CancelledError:  # interrupted a second time: the last hooks are ended
                 this.uncancel()
+
+    def _end(self, session: asyncio.Task[Any]) -> None:
+        """End the session once: a closed terminal is an end of input and a signal, and shells send the signal again."""
+        if not self._ending:
+            self._ending = True
+            session.cancel()
 
     def _interrupt(self, session: asyncio.Task[Any]) -> None:
         """Handle Ctrl-C when no prompt reads it as a key."""
