@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from shell_syntax import unescaped
+from .syntax import unescaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start

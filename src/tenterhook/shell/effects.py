@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from shell_programs import Find, arguments, has, program, value_of
+from .programs import Find, arguments, has, program, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Callable, Iterable
 
-    from shell_line import Command
+    from .reader import Command
 
     Reader = Callable[[list[str]], list["Effect"]]
 

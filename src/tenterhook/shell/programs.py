@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from shell_syntax import UNKNOWN
+from .syntax import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from shell_syntax import ACTIVE, BREAK, CLOSE, COMMA, ONE, OPEN, QUOTED, SET, STAR, decoded
+from .syntax import ACTIVE, BREAK, CLOSE, COMMA, ONE, OPEN, QUOTED, SET, STAR, decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
-    from shell_syntax import Word
+    from .syntax import Word
 
 MOST_WORDS = 512  # out of one word
 

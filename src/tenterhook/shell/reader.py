@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 import re
 
-import one_liners
-import shell_output
-import shell_programs
-from shell_output import DECODERS, DECRYPTERS, FETCHERS, FILTERS
-from shell_programs import program, resolved
-from shell_syntax import (
+from . import one_liners, output, programs
+from .output import DECODERS, DECRYPTERS, FETCHERS, FILTERS
+from .programs import program, resolved
+from .syntax import (
     BREAK,
     DECODED,
     GENERATED,
@@ -33,14 +31,14 @@ from shell_syntax import (
     decoded,
     parse,
 )
-from shell_words import MOST_WORDS, as_expression, encoded, plain_number, split_words
+from .words import MOST_WORDS, as_expression, encoded, plain_number, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
-    from shell_syntax import Part, Pipeline, Redirect, Sequence, Variable, Word
+    from .syntax import Part, Pipeline, Redirect, Sequence, Variable, Word
 
 ORIGINS = {NETWORK: "run-download", DECODED: "run-decoded", GENERATED: "run-decoded"}
 
@@ -433,10 +431,10 @@ class _Walk:
             return builtin(self, words, state, stdin, shown, depth)
         printed = None
         if name == "xargs":
-            options, _ = shell_programs.split_options(words, "aEdILnPs", ("--arg-file",))
-            file = shell_programs.value_of(options, "-a", "--arg-file")
+            options, _ = programs.split_options(words, "aEdILnPs", ("--arg-file",))
+            file = programs.value_of(options, "-a", "--arg-file")
             stdin = self.content(file, state) if file else stdin
-        for inner in shell_programs.inner(words, stdin):
+        for inner in programs.inner(words, stdin):
             said = self.inner(inner, state, stdin, shown, upstream, depth)
             printed = (printed or "") + said
         if name == "xargs" and any(program(each[0]) == "find" for each in upstream):
@@ -452,7 +450,7 @@ class _Walk:
     def xargs_of_find(self, words: list[str], state: _State, shown: str, upstream: Collection[list[str]]) -> None:
         """`find … | xargs rm` as `find … -exec rm {} +`."""
         found = next(each for each in upstream if program(each[0]) == "find")
-        _, at = shell_programs.split_options(words, "aEdILnPs", ("--max-args", "--max-procs", "--delimiter"))
+        _, at = programs.split_options(words, "aEdILnPs", ("--max-args", "--max-procs", "--delimiter"))
         filters = [program(each[0]) for each in upstream if program(each[0]) in ("grep", "egrep", "head", "tail", "rg")]
         restricted = ["-name", UNKNOWN] if filters else []
         spelt = [*found, *restricted, "-exec", *words[at:], "{}", "+"]
@@ -477,7 +475,7 @@ class _Walk:
 
     def inner(
         self,
-        inner: shell_programs.Inner,
+        inner: programs.Inner,
         state: _State,
         stdin: str | None,
         shown: str,
@@ -827,9 +825,9 @@ class _Walk:
         rest = words[1:]
         text = stdin or ""
         if name == "echo":
-            return shell_output.echo(rest)
+            return output.echo(rest)
         if name == "printf":
-            return shell_output.printf(rest)
+            return output.printf(rest)
         if name in ("cat", "tac", "bat", "sponge"):
             files = [word for word in rest if not word.startswith("-")]
             if not files:
@@ -845,12 +843,12 @@ class _Walk:
             found = [word for word in operands if any(mark in word for mark in PATTERNS)]
             return "\n".join(found) or STAR
         if name == "find":
-            find = shell_programs.Find(words)
+            find = programs.Find(words)
             return "\n".join(find.found(start) for start in find.starts) + "\n"
         if name in DECODERS:
             if NETWORK in text:
                 return NETWORK
-            return DECODED + shell_output.decoded(name, text) if shell_output.decodes(name, rest) else UNKNOWN
+            return DECODED + output.decoded(name, text) if output.decodes(name, rest) else UNKNOWN
         if name in FETCHERS:
             return self.fetched(name, words, state)
         if name in FILTERS:
@@ -893,13 +891,13 @@ class _Walk:
     def fetched(self, name: str, words: list[str], state: _State) -> str:
         """What came over the network: to stdout, or into a file."""
         if name in ("curl", "http", "https", "xh"):
-            options, operands = shell_programs.arguments(words, "oHXdFuAbceEKmrTxyYzCDPQtUw", ("--output", "--header"))
-            target = shell_programs.value_of(options, "-o", "--output")
-            if target is None and shell_programs.has(options, "-O", "--remote-name"):
+            options, operands = programs.arguments(words, "oHXdFuAbceEKmrTxyYzCDPQtUw", ("--output", "--header"))
+            target = programs.value_of(options, "-o", "--output")
+            if target is None and programs.has(options, "-O", "--remote-name"):
                 target = next((word.rstrip("/").rpartition("/")[2] for word in operands if "/" in word), UNKNOWN)
         elif name == "wget":
-            options, operands = shell_programs.arguments(words, "OPoaeiUtTwQ", ("--output-document", "--header"))
-            target = shell_programs.value_of(options, "-O", "--output-document")
+            options, operands = programs.arguments(words, "OPoaeiUtTwQ", ("--output-document", "--header"))
+            target = programs.value_of(options, "-O", "--output-document")
             if target is None:
                 target = next((word.rstrip("/").rpartition("/")[2] for word in operands if "/" in word), UNKNOWN)
         elif name == "aws" or name == "gsutil":
@@ -927,7 +925,7 @@ class _Walk:
             return GENERATED
         if not text.strip() or UNKNOWN in text or STAR in text:
             return UNKNOWN
-        return shell_output.rewritten(name, rest, text)
+        return output.rewritten(name, rest, text)
 
 
 _SET_BY_SHELL = frozenset(
@@ -980,7 +978,7 @@ def _shift(walk: _Walk, words: list[str], state: _State, stdin: str | None, show
 
 
 def _read_variables(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
-    _, at = shell_programs.split_options(words, "adinNptu")
+    _, at = programs.split_options(words, "adinNptu")
     names = words[at:] or ["REPLY"]
     lines = tuple(line for line in (stdin or "").split("\n") if line)[:MOST_VALUES]
     for number, name in enumerate(names):
@@ -997,16 +995,16 @@ def _read_variables(walk: _Walk, words: list[str], state: _State, stdin: str | N
 
 
 def _mapfile(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
-    _, at = shell_programs.split_options(words, "dnOsuCc")
+    _, at = programs.split_options(words, "dnOsuCc")
     state.lists["".join(words[at : at + 1]) or "MAPFILE"] = (stdin or UNKNOWN).split("\n")[:MOST_WORDS]
     return ""
 
 
 def _printf_builtin(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
     if words[1:2] == ["-v"] and len(words) > 3:
-        state.variables[words[2]] = (shell_output.printf(words[3:]),)
+        state.variables[words[2]] = (output.printf(words[3:]),)
         return ""
-    return shell_output.printf(words[1:])
+    return output.printf(words[1:])
 
 
 def _alias(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from shell_syntax import GENERATED, unescaped
+from .syntax import GENERATED, unescaped
 
 DECODERS = frozenset("base64 base32 xxd openssl uudecode gunzip zcat bzcat xzcat zstdcat gzip bzip2 xz zstd".split())
 
