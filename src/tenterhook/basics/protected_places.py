@@ -65,7 +65,7 @@ WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", 
 # They read, or run hooks and agents that are held to the same.
 READING = frozenset(
     (
-        *("check", "completion", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
+        *("check", "completion", "guard", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
         *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
         *("daemon", "daemon status"),
     )

@@ -1,6 +1,7 @@
 """The built-in guards: functions over the shell reader that judge a tool call, run in our own process.
 
-A hook names its guard under `metadata.guard`, with its settings beside it. A guard is a module with a function `judge`.
+A hook folder names its guard under `metadata.guard`, with the guard's settings beside it. A guard is a module with a
+function `judge(call)`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ GUARDS = {
 }
 
 
-def judge(name: str, call: GuardedCall) -> Objection | None:
-    """Return what a guard has against a call, or None. Raises `KeyError` if there is no such guard."""
-    objection: Objection | None = import_module(f"{__name__}.{GUARDS[name]}").judge(call)
+class UnknownGuard(Exception):
+    """A hook names a guard that this version does not have."""
+
+
+def judge(name: object, call: GuardedCall) -> Objection | None:
+    """Return what a guard objects to in a call, or None if nothing."""
+    if name not in GUARDS:
+        raise UnknownGuard(f"there is no guard {name!r}; this version has: {', '.join(GUARDS)}")
+    objection: Objection | None = import_module(f"{__name__}.{GUARDS[str(name)]}").judge(call)
     return objection
