@@ -25,6 +25,7 @@ from .syntax import (
     UNKNOWN,
     UNKNOWNS,
     Block,
+    Budget,
     Function,
     Simple,
     Unreadable,
@@ -195,6 +196,7 @@ class _Walk:
         self.commands: list[Command] = []
         self.notes: list[Note] = []
         self.spent = 0
+        self.budget = Budget()
         self.unset_is_empty = False  # how to take a variable that nobody has set
         self.met_unset: list[str] = []
         self.deferred: list[Sequence] = []  # `>(…)` that wait for what is written into them
@@ -224,7 +226,7 @@ class _Walk:
             self.note("unreadable", shown or code)
             return UNKNOWN
         try:
-            return self.sequence(parse(code), state, stdin, depth)
+            return self.sequence(parse(code, self.budget), state, stdin, depth)
         except Unreadable as error:
             if surely:
                 self.note("unreadable", f"{shown or code}: {error.why}" if not depth else code)
@@ -630,8 +632,13 @@ class _Walk:
         """The words of a command, in every combination that is worth looking at."""
         combinations: list[list[str]] = [[]]
         for word in words:
-            alternatives = [split_words(text) for text in self.expand(word, state, depth)]
-            distinct = list(dict.fromkeys(map(tuple, alternatives)))
+            texts = self.expand(word, state, depth)
+            if len(texts) == 1:
+                alternative = split_words(texts[0])
+                for each in combinations:
+                    each += alternative
+                continue
+            distinct = list(dict.fromkeys(tuple(split_words(text)) for text in texts))
             combinations = [[*before, *after] for before in combinations for after in distinct][: 2 * MOST_VALUES]
         return combinations
 

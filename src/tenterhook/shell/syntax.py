@@ -39,6 +39,9 @@ FUNCTION = re.compile(r"([^\s;&|()<>$`'\"{}=#!]+)[ \t]*\([ \t]*\)")
 TILDE = re.compile(r"~([\w.-]*|\+)")
 NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]")
 RESERVED = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[\s;&|()<>]|$)")
+ORDINARY = re.compile(r"[\w./:=%^-]+")  # characters of a word that stand for themselves
+ORDINARY_IN_BRACES = re.compile(r"[\w.%^-]+")
+ORDINARY_IN_QUOTES = re.compile(r'[^"\\$`]+')
 DECLARING = ("declare", "typeset", "local", "export", "readonly")
 OPERATORS = ":- := :? :+ ## %% // /# /% ^^ ,, - = ? + # % / ^ , @ :".split()
 DEEPEST = 60  # of substitutions and blocks in one another
@@ -156,9 +159,23 @@ class Function:
         self.shown = shown
 
 
-def parse(text: str) -> Sequence:
+class Budget:
+    """The steps that reading one line may take, all code inside of it included."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, steps: int = 12_000) -> None:
+        self.steps = steps
+
+    def spend(self) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise Unreadable("it is too long")
+
+
+def parse(text: str, budget: Budget | None = None) -> Sequence:
     """The commands of a line or a script."""
-    parser = _Parser(text)
+    parser = _Parser(text, budget or Budget())
     try:
         read = parser.sequence()
         if parser.at < len(parser.text):
@@ -171,8 +188,9 @@ def parse(text: str) -> Sequence:
 
 
 class _Parser:
-    def __init__(self, text: str, depth: int = 0) -> None:
+    def __init__(self, text: str, budget: Budget, depth: int = 0) -> None:
         self.text = text
+        self.budget = budget
         self.at = 0
         self.depth = depth
         self.done = Sequence()  # what was read at the outermost level, should the rest be unreadable
@@ -547,7 +565,7 @@ class _Parser:
         body = "\n".join(lines) + ("\n" if lines else "")
         if literal:
             return [Part("text", QUOTED + body, True)]
-        return _Parser(body, self.depth + 1).double("")
+        return _Parser(body, self.budget, self.depth + 1).double("")
 
     # -- words ----------------------------------------------------------------------------------------------------
 
@@ -565,7 +583,13 @@ class _Parser:
                 parts.append(Part("text", "".join(text)))
                 text.clear()
 
+        ordinary = ORDINARY if stops == WORD_ENDS else ORDINARY_IN_BRACES
         while self.at < len(self.text):
+            self.budget.spend()
+            if run := ordinary.match(self.text, self.at):
+                text.append(run.group())
+                self.at = run.end()
+                continue
             char = self.text[self.at]
             if char in "<>" and self.text[self.at + 1 : self.at + 2] == "(" and not nested:
                 flush()
@@ -633,6 +657,10 @@ class _Parser:
         parts = []
         text = []
         while True:
+            self.budget.spend()
+            if run := ORDINARY_IN_QUOTES.match(self.text, self.at):
+                text.append(run.group())
+                self.at = run.end()
             if self.at >= len(self.text):
                 if stop:
                     raise Unreadable("a quote is not closed")
@@ -676,7 +704,7 @@ class _Parser:
             if end > 0:
                 inner = self.text[self.at + 2 : end]
                 self.at = end + 1
-                return [Part("sum", _Parser(inner, self.depth + 1).double(""), quoted)]
+                return [Part("sum", _Parser(inner, self.budget, self.depth + 1).double(""), quoted)]
         if after == "'" and not quoted:
             return [Part("text", QUOTED + self.ansi())]
         if after == '"' and not quoted:
@@ -708,7 +736,7 @@ class _Parser:
             raise Unreadable("a backquote is not closed")
         inner = re.sub(r"\\([$`\\])", r"\1", self.text[self.at + 1 : end])
         self.at = end + 1
-        parser = _Parser(inner, self.depth)
+        parser = _Parser(inner, self.budget, self.depth)
         body = parser.sequence()
         if parser.at < len(inner):
             raise Unreadable("what stands in backquotes cannot be read")
@@ -728,7 +756,7 @@ class _Parser:
                 return None  # `$((a) | b)`: commands after all
             if not depth:
                 inner = self.text[start : at - 2]
-                return at, _Parser(inner, self.depth + 1).double("")
+                return at, _Parser(inner, self.budget, self.depth + 1).double("")
         return None
 
     def braced(self, quoted: bool) -> Word:
