@@ -1,7 +1,7 @@
-"""What a one-liner of another language does, as far as its string literals tell: `python -c`, `perl -e`, `node -e` …
+"""Code of other languages on a command line: `python -c`, `perl -e`, `node -e` …
 
-`actions` turns calls that run, delete or write into the shell commands that would do the same, so that whoever judges
-shell commands judges these too. It is no interpreter: code that builds its strings step by step gets past it.
+`actions` turns calls that run, delete or write into the shell commands that do the same, so that they can be judged
+like these. It looks at string literals only: code that builds its strings step by step is not seen.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import re
 from .syntax import unescaped
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Iterator
     from typing import Any
 
     Action = tuple[str, Any]
+
+LONGEST = 40_000  # characters of code that are looked at
 
 # Expressions that stand for a well-known path, as a literal.
 _WELL_KNOWN = (
@@ -57,10 +59,7 @@ _MOVING = r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.
 _COPYING = r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|fileutils\.cp\w*|fs\.cp)$"
 _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
 _MODES = r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$"
-_LOOP_OF_FORKS = (
-    r"(?s)fork\s+while|while\s*\(?\s*(?:True|1|true)\s*\)?\s*[:{]?\s*[^#]*\bfork\b|for\s*\(;;\)[^#]*\bfork\b|"
-    r"loop\s*[{d][^#]*\bfork\b"
-)
+_ENDLESS_LOOP = r"\bwhile\s*+\(?\s*+(?:True|1|true)\b|\bfor\s*+\(;;\)|\bloop\s*+[{d]"
 _RUNS_TEXT = r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]"
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
@@ -72,11 +71,14 @@ _FETCHES = (
 )
 
 
-_QUOTING = r"(?s)(?<![\w$@%])(qq?|qx|%[qQx])\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|([/|!])(.*?)\5)"
+_QUOTING = (
+    r"(?<![\w$@%])(qq?|qx|%[qQx])\s{0,9}+(?:\(([^)]{0,2000}+)\)|\{([^}]{0,2000}+)\}|\[([^]]{0,2000}+)\]"
+    r"|([/|!])([^/|!]{0,2000}+)\5)"
+)
 
 
 def _as_literal(found: re.Match[str]) -> str:
-    """`q(…)`, `qx{…}` as a plain string."""
+    """Return `q(…)`, `qx{…}` as a plain string."""
     text = found.group(2) or found.group(3) or found.group(4) or found.group(6) or ""
     quote = "`" if "x" in found.group(1) else '"'
     return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
@@ -89,22 +91,22 @@ class Literal:
 
     def __init__(self, text: str, call: str, group: int, after: str) -> None:
         self.text = text
-        self.call = call  # the name before the parenthesis it stands in, wrapping calls left out
+        self.call = call  # the name before the parenthesis around it, wrapping calls left out
         self.group = group  # which parenthesis or bracket that is
         self.after = after  # the code that follows
 
 
 def actions(language: str, code: str) -> list[Action]:
-    """What code does: ("shell", text), ("words", [program, …]) and ("note", kind), in no particular order."""
+    """Return what code does: ("shell", text), ("words", [program, …]) and ("note", kind), in no particular order."""
     found: list[Action] = []
-    if re.search(_LOOP_OF_FORKS, code):
+    if _forks_in_a_loop(code):
         found.append(("note", "fork-bomb"))
     if language != "awk" and re.search(_RUNS_TEXT, code):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
         elif re.search(_DECODES, code):
             found.append(("note", "run-decoded"))
-    if re.search(r"\bkill\w*\s*\(?\s*(?:-1\s*,|['\"]?(?:KILL|9)['\"]?\s*,\s*-1)", code):
+    if re.search(r"\bkill\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)", code):
         found.append(("words", ["kill", "-9", "-1"]))
     if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
         found.append(("words", ["shutdown"]))
@@ -125,8 +127,20 @@ def actions(language: str, code: str) -> list[Action]:
     return found
 
 
+def _forks_in_a_loop(code: str) -> bool:
+    if "fork" not in code:
+        return False
+    if re.search(r"\bfork\s++while\b", code):
+        return True
+    for part in code.split("#"):
+        loop = re.search(_ENDLESS_LOOP, part)
+        if loop and re.compile(r"\bfork\b").search(part, loop.end()):
+            return True
+    return False
+
+
 def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action]:
-    """What one call does, or one list of strings."""
+    """Yield what one call does, or one list of strings."""
     call = (group[0].call or "").replace("::", ".").replace("->", ".").lower()
     last = call.rpartition(".")[2]
     texts = [literal.text for literal in group]
@@ -145,7 +159,7 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
         mode = "".join(texts[1:2])
         if re.fullmatch(r"\+?[<>]{1,2}", texts[0]) and ">" in texts[0] + "+":  # open(F, ">", path)
             yield "words", ["tee", "--", mode]
-        elif re.fullmatch(r"[rwabxt+]*[wax+][rwabxt+]*", mode) or re.match(r"\s*>", texts[0]):
+        elif re.fullmatch(r"(?=.*[wax+])[rwabxt+]{1,9}", mode) or re.match(r"\s*>", texts[0]):
             yield "words", ["tee", "--", texts[0].lstrip("> ")]
         elif language in ("perl", "ruby") and texts[0].strip().startswith("|"):
             yield "shell", texts[0].strip().strip("|")
@@ -164,58 +178,77 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
             yield "shell", text
 
 
+_TOKEN = re.compile(r"\'\'\'|\"\"\"|['\"`]|[(\[]|[)\]]|[;\n]|[^'\"`()\[\];\n]++")
+_STRINGS = {
+    "'": re.compile(r"(?:[^'\\]++|\\.)*+", re.DOTALL),
+    '"': re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL),
+    "`": re.compile(r"(?:[^`\\]++|\\.)*+", re.DOTALL),
+    "'''": re.compile(r"(?:[^'\\]++|\\.|'(?!''))*+", re.DOTALL),
+    '"""': re.compile(r'(?:[^"\\]++|\\.|"(?!""))*+', re.DOTALL),
+}
+
+
 def _literals(code: str) -> Iterator[Literal]:
-    """Every string of the code, neighbours joined by + or . as one."""
+    """Yield every string of the code, neighbours joined by + or . as one."""
     at = 0
     stack = [("", 0)]  # of (the call's name, the number of its parenthesis)
     count = 0
-    between = ""  # the code since the last string
+    joining = 0  # plus signs and dots since the last string
     pending = None
 
     def made(text: str, end: int) -> Literal:
-        around = [each for each in reversed(stack) if not re.search(_WRAPPING, each[0])] or stack
-        return Literal(text, *around[0], code[end : end + 40])
+        around = next((each for each in reversed(stack) if not re.search(_WRAPPING, each[0])), stack[-1])
+        return Literal(text, *around, code[end : end + 40])
 
-    while at < len(code):
-        char = code[at]
-        if char in "'\"`":
-            prefix = re.search(_PREFIX, code[max(0, at - 2) : at])
+    while found := _TOKEN.match(code, at):
+        lexeme, start, at = found.group(), at, found.end()
+        if lexeme in _STRINGS:
+            # `system "rm x"`, `unlink "x"`: a call without parentheses
+            if len(stack) == 1 and code[max(0, start - 1) : start].isspace():
+                stack[0] = (_call_before(code, start), stack[0][1])
+            prefix = re.search(_PREFIX, code[max(0, start - 2) : start])
             raw = prefix is not None and "r" in prefix.group().lower()
-            quote = code[at : at + 3] if code[at : at + 3] in ("'''", '"""') else char
-            end = at + len(quote)
-            while end < len(code) and not code.startswith(quote, end):
-                end += 2 if code[end] == "\\" and not raw else 1
-            text = code[at + len(quote) : end]
-            text = text if raw else unescaped(text)
-            at = end + len(quote)
-            if char == "`":
+            string = _STRINGS[lexeme].match(code, at)
+            end = string.end() if string else at
+            if raw and (found_end := code.find(lexeme, at)) >= 0:
+                end = found_end
+            text = code[at:end] if raw else unescaped(code[at:end])
+            at = end + len(lexeme)
+            if lexeme == "`":
                 yield Literal(text, "exec", -at, code[at : at + 40])
-            elif pending is not None and re.fullmatch(r"\s*[+.]?\s*", between):
+            elif pending is not None and joining <= 1:
                 pending = made(pending.text + text, at)
             else:
                 if pending is not None:
                     yield pending
                 pending = made(text, at)
-            between = ""
+            joining = 0
             continue
-        if char in "([":
+        if pending is not None:
+            plain = lexeme.strip()
+            joining += len(plain)
+            if plain.strip("+.") and not plain.isspace():
+                yield pending
+                pending = None
+        if lexeme in ("(", "["):
             count += 1
-            call = re.search(_CALL, code[max(0, at - 80) : at]) if char == "(" else None
-            name = call.group(1) if call else (stack[-1][0] if char == "[" else "")
+            name = _call_before(code, start) if lexeme == "(" else stack[-1][0]
             stack.append((name, count))
-        elif char in ")]" and len(stack) > 1:
-            stack.pop()
-        elif char == ";" or char == "\n":
+        elif lexeme in (")", "]"):
+            if len(stack) > 1:
+                stack.pop()
+        elif lexeme in (";", "\n"):
             count += 1
             stack[0] = (stack[0][0], count)
-        between += char
-        if pending is not None and re.search(r"[^\s+.]", between):
-            yield pending
-            pending = None
-        at += 1
-        # `system "rm x"`, `unlink "x"`: a call without parentheses
-        if char.isspace() and code[at : at + 1] in ("'", '"') and len(stack) == 1:
-            call = re.search(_CALL, code[max(0, at - 80) : at])
-            stack[0] = (call.group(1) if call else "", stack[0][1])
     if pending is not None:
         yield pending
+
+
+def _call_before(code: str, end: int) -> str:
+    """Return the name of the function or method that ends here, or nothing."""
+    window = code[max(0, end - 80) : end].rstrip()
+    start = len(window)
+    while start and (window[start - 1].isalnum() or window[start - 1] in "_$.:->"):
+        start -= 1
+    found = re.search(_CALL, window[start:]) if start < len(window) else None
+    return found.group(1) if found else ""

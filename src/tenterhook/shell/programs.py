@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
     Options = list[tuple[str, str]]
     Reader = Callable[[list[str], str | None], list["Inner"]]
 
+MOST_ITEMS = 1000  # arguments that come from elsewhere
+MOST_LINES = 3000  # of a table or a makefile that is piped in; the budget ends before
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "tcsh", "csh", "yash", "oksh"))
 LANGUAGES = {
     "python": "python",
@@ -47,7 +49,18 @@ class Inner:
     `stdin` (whatever is read from there). `directory` is where it runs, if that is elsewhere; `~` is the home.
     """
 
-    __slots__ = ("arguments", "contained", "directory", "kind", "language", "mounts", "stdin", "value")
+    __slots__ = (
+        "arguments",
+        "assignments",
+        "contained",
+        "directory",
+        "is_certain",
+        "kind",
+        "language",
+        "mounts",
+        "stdin",
+        "value",
+    )
 
     def __init__(
         self,
@@ -57,6 +70,8 @@ class Inner:
         language: str = "shell",
         directory: str | None = None,
         stdin: str | None = None,
+        is_certain: bool = True,
+        assignments: Iterable[str] = (),
     ) -> None:
         self.kind = kind
         self.value = value
@@ -64,6 +79,8 @@ class Inner:
         self.language = language
         self.directory = directory
         self.stdin = stdin
+        self.is_certain = is_certain  # nothing but the command's own words decides what runs
+        self.assignments = tuple((name, value) for name, _, value in (each.partition("=") for each in assignments))
         self.contained = False  # in a container that is thrown away: its paths are not ours, but for the mounts
         self.mounts: list[tuple[str, str]] = []  # of (path in the container, path here)
 
@@ -263,6 +280,11 @@ def _command(words: list[str], **more: Any) -> list[Inner]:
     return [Inner("words", words, **more)] if words else []
 
 
+def _some(items: list[str]) -> list[str]:
+    """Return as many items as are looked at, with a mark for those that are left out."""
+    return items if len(items) <= MOST_ITEMS else [*items[:MOST_ITEMS], UNKNOWN]
+
+
 def _joined(words: list[str], **more: Any) -> list[Inner]:
     """Words that the program hands to a shell as one line."""
     return [Inner("shell", " ".join(words), **more)] if words else []
@@ -396,15 +418,16 @@ def _xargs(words: list[str], stdin: str | None) -> list[Inner]:
     if stdin is None:
         items = [UNKNOWN]
     elif replaced is not None:
-        items = [line.strip() for line in stdin.split("\n") if line.strip()]
+        items = [line.strip() for line in _some(stdin.split("\n", MOST_LINES)) if line.strip()]
     else:
         delimiter = value_of(options, "-d", "--delimiter")
         delimiter = delimiter if delimiter and len(delimiter) == 1 else None
-        items = [item.strip("'\"") for item in stdin.replace("\0", delimiter or " ").split(delimiter)]
+        split = stdin.replace("\0", delimiter or " ").split(delimiter, MOST_LINES)
+        items = [item.strip("'\"") for item in _some(split)]
     if replaced:
         lines = items or [UNKNOWN]
-        return [Inner("words", [word.replace(replaced, line) for word in command]) for line in lines[:16]]
-    return _command([*command, *items[:256]], stdin="")
+        return [Inner("words", [word.replace(replaced, line) for word in command], is_certain=False) for line in lines]
+    return _command([*command, *items], stdin="", is_certain=False)
 
 
 def _parallel(words: list[str], stdin: str | None) -> list[Inner]:
@@ -421,7 +444,7 @@ def _parallel(words: list[str], stdin: str | None) -> list[Inner]:
     line = " ".join(command) if command else "{}"
     line = line if "{" in line else line + " {}"
     places = re.compile(r"\{(?:/|//|\.|/\.|\d+)?\}")
-    return [Inner("shell", item.join(places.split(line))) for item in items[:16]]
+    return [Inner("shell", item.join(places.split(line)), is_certain=False) for item in _some(items)]
 
 
 FIND_TESTS = frozenset(
@@ -489,8 +512,9 @@ def _find(words: list[str], stdin: str | None) -> list[Inner]:
     find = Find(words)
     ran = []
     for command in find.commands:
-        for start in find.starts[:16]:
-            ran += _command([word.replace("{}", find.found(start)) for word in command])
+        for start in _some(find.starts):
+            words = [word.replace("{}", find.found(start)) for word in command]
+            ran += _command(words, is_certain=words == command)
     return ran
 
 
@@ -500,7 +524,7 @@ def _fd(words: list[str], stdin: str | None) -> list[Inner]:
         if mark in words:
             command = words[words.index(mark) + 1 :]
             command = [word.replace("{}", UNKNOWN) for word in command]
-            return _command(command if UNKNOWN in "".join(command) else [*command, UNKNOWN])
+            return _command(command if UNKNOWN in "".join(command) else [*command, UNKNOWN], is_certain=False)
     return []
 
 
@@ -565,8 +589,9 @@ def _at(words: list[str], stdin: str | None) -> list[Inner]:
 def _crontab(words: list[str], stdin: str | None) -> list[Inner]:
     if "-" not in words[1:] or not stdin:
         return []
-    schedule = re.compile(r"\s*(?:@\w+|(?:[\w*,/?-]+\s+){5})\s*(.*)")
-    found = [schedule.match(line) for line in stdin.split("\n") if not line.lstrip().startswith("#")]
+    schedule = re.compile(r"\s*+(?:@\w++|(?:[\w*,/?-]++\s++){5})\s*+(.*)")
+    lines = stdin.split("\n", MOST_LINES)[:MOST_LINES]
+    found = [schedule.match(line) for line in lines if not line.lstrip().startswith("#")]
     return [Inner("shell", line.group(1), directory="~") for line in found if line and line.group(1)]
 
 
@@ -702,7 +727,7 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
     scripts = [value for name, value in options if name in ("-e", "--expression")]
     if not scripts and not has(options, "-f", "--file"):
         scripts = operands[:1]
-    found = [re.search(r"(?:^|[;\n{}])\s*[\d$,/^]*\s*e\s+(.+)", script) for script in scripts]
+    found = [re.search(r"(?:^|[;\n{}])\s*+[\d$,/^]*+\s*+e\s+(.+)", script) for script in scripts]
     return [Inner("shell", each.group(1)) for each in found if each]
 
 
@@ -711,7 +736,8 @@ def _make(words: list[str], stdin: str | None) -> list[Inner]:
     options, _ = arguments(words, "fCIjloW", ("--file", "--makefile", "--directory"))
     if not stdin or value_of(options, "-f", "--file", "--makefile") not in ("-", "/dev/stdin"):
         return []
-    return [Inner("shell", line[1:].lstrip("@-+")) for line in stdin.split("\n") if line.startswith("\t")]
+    lines = stdin.split("\n", MOST_LINES)[:MOST_LINES]
+    return [Inner("shell", line[1:].lstrip("@-+")) for line in lines if line.startswith("\t")]
 
 
 def _adb(words: list[str], stdin: str | None) -> list[Inner]:

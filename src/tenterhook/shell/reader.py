@@ -1,8 +1,17 @@
-"""Which commands a shell line would run: read as a shell reads it, with nothing being run.
+"""Which commands a shell line would run, read as a shell reads it; nothing is run.
 
-`read(line, directory, variables)` walks the line's syntax with what can be known: variables that the line itself sets,
-the directory it changes to, what `echo` and here-documents feed to a shell, files that it writes and then runs. What
-cannot be known is a mark in the words (`UNKNOWN` …); so are active patterns (`STAR` …). All branches are walked.
+`read(line, directory, variables)` returns a `Reading`: every command with its expanded words, in the order in which
+they would run, and notes. It follows what can be known: variables that the line sets, directories it changes to, what
+`echo` and here-documents feed to a shell, files that it writes and then runs, programs that run others (`sudo`,
+`xargs`, `sh -c`, `find -exec` …). All branches are walked. What is not known is a mark in a word (`UNKNOWN` …); so is an
+active pattern (`STAR` …): `syntax.decoded` gives the text back as it was written.
+
+    reading = read("sudo git push --force", "/home/me/project", os.environ)
+    [command.words for command in reading.commands]  # [['sudo', 'git', …], ['git', 'push', '--force']]
+    reading.commands[1].through  # ('sudo',)
+
+A line has a budget (`syntax.Budget`). `Reading.is_complete` is whether the line was understood to its end;
+`Command.is_certain` whether its words are those that are written, with nothing expanded.
 """
 
 from __future__ import annotations
@@ -15,50 +24,63 @@ from .output import DECODERS, DECRYPTERS, FETCHERS, FILTERS
 from .programs import program, resolved
 from .syntax import (
     BREAK,
+    COMMA,
     DECODED,
     GENERATED,
     NETWORK,
+    ONE,
+    OPEN,
     PATTERNS,
     PRIVATE,
     QUOTED,
+    SET,
     STAR,
     UNKNOWN,
     UNKNOWNS,
     Block,
     Budget,
     Function,
+    OutOfBudget,
+    Parser,
     Simple,
     Unreadable,
     decoded,
-    parse,
 )
-from .words import MOST_WORDS, as_expression, encoded, plain_number, split_words
+from .words import MOST_WORDS, Pattern, TooManyWords, encoded, plain_number, small_number, split_words
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
-    from collections.abc import Collection, Iterator, Mapping
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     from .syntax import Part, Pipeline, Redirect, Sequence, Variable, Word
 
+    Span = tuple[int, int]
+
 ORIGINS = {NETWORK: "run-download", DECODED: "run-decoded", GENERATED: "run-decoded"}
 
-MOST_COMMANDS = 5000
-LONGEST = 200_000  # characters of one text; what grows beyond that is unknown
+LONGEST = 200_000  # characters of an output that is kept; a longer one is unknown
+LONGEST_WORD = 131_072  # bytes of an argument: Linux starts no program with a longer one
 MOST_VALUES = 8  # of one variable, from different branches
+MOST_ROUNDS = 24  # of a loop over numbers
 DEEPEST = 12  # shells and functions in one another
 LONGEST_SHOWN = 120
+STEPS_AFTER = 2_000  # for what was parsed when the budget ran out
+STEPS_PER_COMMAND = 8
 
 
 class Command:
-    """A command that would run: its words, expanded, and what is known of where and how."""
+    """A command that would run: its expanded words, and where and how it runs."""
 
     __slots__ = (
+        "assignments",
         "contained",
         "directory",
+        "is_certain",
         "mounts",
         "redirects",
         "shown",
+        "span",
         "stdin",
         "through",
         "unset",
@@ -75,24 +97,32 @@ class Command:
         shown: str,
         upstream: Collection[list[str]],
     ) -> None:
-        self.words = words
-        self.redirects = redirects  # of (operator, target)
+        self.words = words  # empty for redirections or assignments without a command
+        self.redirects = redirects  # of (operator, target), for output
         self.stdin = stdin  # the text it reads, or None
         self.directory = directory
-        self.shown = shown
+        self.shown = shown  # the part of the line that it comes from, shortened
+        self.span: Span | None = None  # start and end of that part in the line, if it is literally there
+        self.is_certain = False  # no variable, substitution, pattern, brace or input decided its words
         self.upstream = upstream  # the words of the commands whose output it reads
-        self.contained = False
-        self.mounts: list[tuple[str, str]] = []
-        self.through: tuple[str, ...] = ()  # the programs that run it: sudo, env …
-        self.unset: tuple[str, ...] = ()  # variables that nobody has set, and that are taken for empty here
+        self.assignments: tuple[tuple[str, str], ...] = ()  # set for this command only, or by a line of assignments
+        self.contained = False  # in a container, whose paths are not those of this machine, but for the mounts
+        self.mounts: list[tuple[str, str]] = []  # of (path in the container, path here)
+        self.through: tuple[str, ...] = ()  # the programs that run it, outermost first: sudo, env …
+        self.unset: tuple[str, ...] = ()  # variables without a value, which are taken for empty here
 
     @property
     def name(self) -> str:
+        """The program's name without its directory, version and `.exe`; empty if there is none."""
         return program(self.words[0]) if self.words else ""
 
 
 class Note:
-    """Something about the line that is no single command: a fork bomb, code from the network, what cannot be read."""
+    """Something about the line that is no single command.
+
+    `kind` is `unreadable`, `fork-bomb`, `run-download`, `run-decoded` (either with `-directly` if the code is a file
+    that is started by its path).
+    """
 
     __slots__ = ("kind", "shown")
 
@@ -102,31 +132,37 @@ class Note:
 
 
 class Reading:
-    """All commands of a line, in the order in which they would run, and notes."""
+    """The commands of a line in the order in which they would run, and notes."""
+
+    __slots__ = ("commands", "notes")
 
     def __init__(self, commands: list[Command], notes: list[Note]) -> None:
         self.commands = commands
         self.notes = notes
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the line was understood to its end. `commands` has what was understood before that."""
+        return not any(note.kind == "unreadable" for note in self.notes)
+
 
 def read(line: str, directory: str, variables: Mapping[str, str]) -> Reading:
-    """Everything that a line would run. Never raises: what cannot be read is a note of the kind `unreadable`."""
-    walk = _Walk(variables)
-    state = _State(os.path.normpath(directory))
-    walk.shell(PRIVATE.sub("\ufffd", line), state, None, "", depth=0)
+    """Return everything that a line would run. Never raises: what cannot be read is a note of the kind `unreadable`."""
+    line = _without_private(line)
+    walk = _Walk(variables, line)
+    walk.all_of(line, _State(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes)
 
 
 def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -> Reading:
-    """The same for a program with its arguments, started without a shell."""
-    walk = _Walk(variables)
-    words = [PRIVATE.sub("\ufffd", word) for word in words]
-    walk.run(words, _State(os.path.normpath(directory)), None, [], _short(" ".join(words)), depth=0)
+    """Return the same for a program with its arguments that is started without a shell."""
+    walk = _Walk(variables, "")
+    walk.all_of([_without_private(word) for word in words], _State(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes)
 
 
 def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | None]:
-    """What the agent's own shell has where hooks have something else; None: nothing; True: more than is told."""
+    """Return variables that differ in the agent's own shell; None: not set there; True: the value is not known."""
     told = environment.get("TENTERHOOK_CHANGED_VARIABLES")
     if not told:
         return {}
@@ -137,17 +173,13 @@ def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | 
 
 
 def agents_home(environment: Mapping[str, str]) -> str:
-    """The home directory as the agent's own shell has it."""
+    """Return the home directory as the agent's own shell has it."""
     theirs = changed_variables(environment).get("HOME")
     return theirs if isinstance(theirs, str) else environment.get("HOME") or os.path.expanduser("~")
 
 
-class _TooMuch(Exception):
-    pass
-
-
 class _State:
-    """What the shell would know at one point of the line."""
+    """A shell's state at one point of the line."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
@@ -155,13 +187,17 @@ class _State:
         self.lists: dict[str, list[str]] = {}
         self.functions: dict[str, Function] = {}
         self.aliases: dict[str, str] = {}
-        self.files: dict[str, str] = {}  # path to the text that the line has written there
+        self.files: dict[str, str] = {}  # path to the text that the line wrote there
         self.arguments: list[str] = []
         self.sourced = False  # a file that we cannot see may have set anything
         self.contained = False
         self.mounts: list[tuple[str, str]] = []
         self.through: tuple[str, ...] = ()
         self.zero = "sh"
+        self.is_certain = True  # the code that is walked stands in the line, or in a word of it, as it is
+
+    def size(self) -> int:
+        return len(self.variables) + len(self.lists) + len(self.functions) + len(self.aliases) + len(self.files)
 
     def copy(self) -> _State:
         other = _State(self.directory)
@@ -173,11 +209,11 @@ class _State:
         other.arguments = self.arguments
         other.sourced = self.sourced
         other.contained, other.mounts, other.through = self.contained, self.mounts, self.through
-        other.zero = self.zero
+        other.zero, other.is_certain = self.zero, self.is_certain
         return other
 
     def merge(self, others: list[_State]) -> None:
-        """After branches: each variable may have any of its values."""
+        """Join the states after branches: each variable may have any of its values."""
         for other in others:
             for name, values in other.variables.items():
                 both = dict.fromkeys((*self.variables.get(name, ()), *values))
@@ -190,27 +226,60 @@ class _State:
 
 
 class _Walk:
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], line: str) -> None:
         self.environment = environment
         self.changed_variables = changed_variables(environment)
+        self.line = line
         self.commands: list[Command] = []
         self.notes: list[Note] = []
-        self.spent = 0
         self.budget = Budget()
-        self.unset_is_empty = False  # how to take a variable that nobody has set
+        self.unset_is_empty = False  # how a variable without a value is expanded
         self.met_unset: list[str] = []
-        self.deferred: list[Sequence] = []  # `>(…)` that wait for what is written into them
+        self.deferred: list[Sequence] = []  # `>(…)`, walked once their input is known
         self.numbers = 0
-        self.around: list[str] = []  # the pipelines we are inside of, as they are written
-        self.calling: set[str] = set()  # functions we are inside of
+        self.around: list[str] = []  # the source of the pipelines around
+        self.calling: set[str] = set()  # functions that are being called
+        self.span: Span | None = None  # of the simple command that is being walked
+        self.assignments: tuple[tuple[str, str], ...] = ()  # those before the program that is being walked
+        self.is_certain = True  # whether nothing was expanded in the words that are being walked
+        self.parser: Parser | None = None  # of the line itself, while it is being parsed
+
+    def all_of(self, line: str | list[str], state: _State) -> None:
+        """Walk a line or the words of a program, as far as the budget goes."""
+        shown = line if isinstance(line, str) else " ".join(line[:64])
+        try:
+            if isinstance(line, str):
+                self.shell(line, state, None, "", depth=0)
+            else:
+                self.run(line, state, None, [], _short(shown), depth=0)
+        except (OutOfBudget, RecursionError) as error:
+            self.note("unreadable", _because(shown, "it is too long" if isinstance(error, OutOfBudget) else _TOO_DEEP))
+            self.after_parser(state)
+
+    def after_parser(self, state: _State) -> None:
+        """Walk the simple commands of what could not be parsed to its end."""
+        if self.parser is None:
+            return
+        unfinished, self.parser = self.parser.unfinished, None
+        self.budget.steps = max(self.budget.steps, STEPS_AFTER)
+        try:
+            for command in unfinished:
+                del command.words[MOST_WORDS:], command.redirects[MOST_WORDS:], command.assignments[MOST_WORDS:]
+                self.simple(command, state, None, (), 0)
+        except (OutOfBudget, RecursionError):
+            pass  # the line is noted as unreadable already
 
     def note(self, kind: str, shown: str) -> None:
         self.notes.append(Note(kind, _short(shown)))
 
     def note_origin(self, mark: str) -> None:
-        """Something of unknown content is run: say which part of the line brings it about."""
+        """Note that text of unknown content is run, with the part of the line that runs it."""
         telling = [text for text in self.around if not all(char in ORIGINS or char.isspace() for char in text)]
         self.note(ORIGINS[mark], telling[-1] if telling else "")
+
+    def copy(self, state: _State) -> _State:
+        self.budget.spend(1 + state.size() // 16)
+        return state.copy()
 
     # -- structure ------------------------------------------------------------------------------------------------
 
@@ -225,29 +294,43 @@ class _Walk:
         if depth > DEEPEST:
             self.note("unreadable", shown or code)
             return UNKNOWN
+        parser = Parser(code, self.budget, self.offset(code) if depth else 0)
+        if not depth:
+            self.parser = parser
+        outer = self.span
         try:
-            return self.sequence(parse(code, self.budget), state, stdin, depth)
+            printed = self.sequence(parser.complete_commands(), state, stdin, depth)
         except Unreadable as error:
             if surely:
-                self.note("unreadable", f"{shown or code}: {error.why}" if not depth else code)
-            return self.sequence(error.read, state, stdin, depth) if error.read else UNKNOWN
-        except (_TooMuch, RecursionError):
-            if depth:
-                raise _TooMuch from None
-            self.note("unreadable", shown or code)
-            return UNKNOWN
+                self.note("unreadable", code if depth else _because(shown or code, error.why))
+            printed = UNKNOWN
+            if not depth:
+                self.after_parser(state)
+        self.span = outer
+        if parser.flaws and surely:
+            self.note("unreadable", _because(shown or code, parser.flaws[0]))
+        if not depth:
+            self.parser = None
+        return printed
 
-    def sequence(self, sequence: Sequence, state: _State, stdin: str | None, depth: int) -> str:
-        printed = ""
+    def offset(self, code: str) -> int | None:
+        """Return where code stands literally in the line, at or after the command that runs it; None if nowhere."""
+        if self.span is None or not code:
+            return None
+        found = self.line.find(code, self.span[0])
+        self.budget.spend_on(((found if found >= 0 else len(self.line)) - self.span[0]) // 16)
+        return found if found >= 0 else None
+
+    def sequence(self, sequence: Iterable[tuple[str, Pipeline]], state: _State, stdin: str | None, depth: int) -> str:
+        printed = _Printed(self.budget)
         for connector, pipeline in sequence:
-            before = state.copy() if connector == "||" else None
+            before = self.copy(state) if connector == "||" else None
             said = self.pipeline(pipeline, state, stdin, depth)
-            printed += said + "\n" if said[-1:] in UNKNOWNS else said
-            printed = printed if len(printed) <= LONGEST else UNKNOWN
+            printed.add(said + "\n" if said[-1:] in UNKNOWNS else said)
             if before is not None:  # it may not have run
                 state.directory = before.directory
                 state.merge([before])
-        return printed
+        return printed.text()
 
     def pipeline(self, pipeline: Pipeline, state: _State, stdin: str | None, depth: int) -> str:
         data = stdin
@@ -255,13 +338,15 @@ class _Walk:
         self.around.append(pipeline.shown)
         last = len(pipeline.stages) - 1
         for number, stage in enumerate(pipeline.stages):
-            own = state if number == last and not pipeline.background else state.copy()
+            own = state if number == last and not pipeline.background else self.copy(state)
             begun = len(self.commands)
             data = self.command(stage, own, data, upstream, depth)
-            upstream = upstream + [command.words for command in self.commands[begun:] if command.words]
+            if last:
+                self.budget.spend(len(upstream) // 4)
+                upstream = upstream + [command.words for command in self.commands[begun:] if command.words]
             if number < last:
                 state.files.update(own.files)
-        if pipeline.background:
+        if pipeline.background and pipeline.stages:
             state.files.update(own.files)
         self.around.pop()
         return data or ""
@@ -270,15 +355,17 @@ class _Walk:
         if isinstance(node, Simple):
             return self.simple(node, state, stdin, upstream, depth)
         if isinstance(node, Function):
-            if _is_fork_bomb(node):
+            if _is_fork_bomb(node, self.budget):
                 self.note("fork-bomb", node.shown)
             state.functions[node.name] = node
             return ""
         return self.block(node, state, stdin, depth)
 
     def block(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
+        self.budget.spend()
         redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
         if redirects:
+            self.span, self.is_certain = node.span, _is_literal(node.redirects, ())
             self.commands.append(self.emitted([], redirects, stdin, state, node.shown, []))
         walk = {
             "group": self._group,
@@ -294,34 +381,35 @@ class _Walk:
         return self.sequence(node.bodies[0], state, stdin, depth)
 
     def _subshell(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
-        return self.sequence(node.bodies[0], state.copy(), stdin, depth)
+        return self.sequence(node.bodies[0], self.copy(state), stdin, depth)
 
     def _branches(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
-        printed = ""
+        printed = _Printed(self.budget)
         for word in node.words or ():
             self.expand(word, state, depth)
         ends = []
-        bodies = list(node.bodies)
-        while bodies:
-            if len(bodies) > 1:
-                printed += self.sequence(bodies.pop(0), state, stdin, depth)
-            branch = state.copy()
-            printed += self.sequence(bodies.pop(0), branch, stdin, depth)
+        for at in range(0, len(node.bodies), 2):
+            condition, body = node.bodies[at], node.bodies[min(at + 1, len(node.bodies) - 1)]
+            if condition is not body:
+                printed.add(self.sequence(condition, state, stdin, depth))
+            branch = self.copy(state)
+            printed.add(self.sequence(body, branch, stdin, depth))
             ends.append(branch)
         if node.complete:
             directories = {end.directory for end in ends}
             state.directory = directories.pop() if len(directories) == 1 else state.directory
         state.merge(ends)
-        return printed
+        return printed.text()
 
     def _loop(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
-        if _spawns_for_ever(node):
+        if _spawns_for_ever(node, self.budget):
             self.note("fork-bomb", node.shown)
-        printed = self.sequence(node.bodies[0], state, stdin, depth)
-        inside = state.copy()
-        printed += self.sequence(node.bodies[1], inside, stdin, depth)
+        printed = _Printed(self.budget)
+        printed.add(self.sequence(node.bodies[0], state, stdin, depth))
+        inside = self.copy(state)
+        printed.add(self.sequence(node.bodies[1], inside, stdin, depth))
         state.merge([inside])
-        return printed
+        return printed.text()
 
     def _for(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
         if node.name is None:
@@ -332,14 +420,16 @@ class _Walk:
             items = state.arguments or [UNKNOWN]
         else:
             items = self.fields(node.words, state, depth)[0] or [UNKNOWN]
-        printed = ""
-        inside = state.copy()
-        for item in items[:24]:
+        printed = _Printed(self.budget)
+        inside = self.copy(state)
+        if len(items) > MOST_ROUNDS and all(map(str.isdigit, items)):
+            items = [*items[: MOST_ROUNDS - 1], items[-1]]
+        for item in items:
             if node.name:
                 inside.variables[node.name] = (item,)
-            printed += self.sequence(node.bodies[0], inside, stdin, depth)
+            printed.add(self.sequence(node.bodies[0], inside, stdin, depth))
         state.merge([inside])
-        return printed
+        return printed.text()
 
     def _test(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
         for word in node.words:
@@ -351,7 +441,8 @@ class _Walk:
     def simple(
         self, node: Simple, state: _State, stdin: str | None, upstream: Collection[list[str]], depth: int
     ) -> str:
-        """One command; twice if it uses a variable that nobody has set: it may be empty, or come from elsewhere."""
+        """Walk one command; twice if it uses a variable without a value: it may be empty, or come from elsewhere."""
+        self.span = node.span
         if self.unset_is_empty:
             return self._simple(node, state, stdin, upstream, depth)
         outer, self.met_unset = self.met_unset, []
@@ -359,7 +450,7 @@ class _Walk:
         if self.met_unset:
             self.unset_is_empty = True
             try:
-                self._simple(node, state.copy(), stdin, upstream, depth)
+                self._simple(node, self.copy(state), stdin, upstream, depth)
             finally:
                 self.unset_is_empty = False
         self.met_unset = outer
@@ -368,22 +459,25 @@ class _Walk:
     def _simple(
         self, node: Simple, state: _State, stdin: str | None, upstream: Collection[list[str]], depth: int
     ) -> str:
-        own = state.copy() if node.words and node.assignments and not _is_builtin(node) else state
+        own = self.copy(state) if node.words and node.assignments and not _is_builtin(node) else state
         self.deferred = []
-        for name, index, operator, value in node.assignments:
-            self.assign(own, name, index, operator, value, depth)
+        assignments = tuple(
+            (name, self.assign(own, name, index, operator, value, depth))
+            for name, index, operator, value in node.assignments
+        )
         redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
-        if not node.words:
-            if redirects:
-                self.commands.append(self.emitted([], redirects, stdin, state, node.shown, upstream))
-            return self.written(redirects, "", state)
+        is_certain = state.is_certain and _is_literal(node.redirects, node.words)
         printed = ""
-        alternatives = self.fields(node.words, state, depth)
+        alternatives = self.fields(node.words, state, depth) if node.words else [[]]
         deferred, self.deferred = self.deferred, []
         for words in alternatives:
-            printed = self.run(words, own, stdin, redirects, node.shown, upstream, depth)
+            self.span, self.assignments, self.is_certain = node.span, assignments, is_certain
+            if words:
+                printed = self.run(words, own, stdin, redirects, node.shown, upstream, depth)
+            elif redirects or assignments:
+                self.commands.append(self.emitted([], redirects, stdin, state, node.shown, upstream))
         for body in deferred:
-            self.sequence(body, state.copy(), printed, depth)
+            self.sequence(body, self.copy(state), printed, depth)
         return self.written(redirects, printed, state)
 
     def emitted(
@@ -395,10 +489,10 @@ class _Walk:
         shown: str,
         upstream: Collection[list[str]],
     ) -> Command:
-        # as an argument, what was decoded is like any other text; to run it is refused as such
-        words = [word.replace(DECODED, "") if DECODED in word[:-1] else word for word in words]
+        words = [_argument(word) for word in words]
         command = Command(words, redirects, stdin, state.directory, _short(shown), upstream)
         command.contained, command.mounts, command.through = state.contained, state.mounts, state.through
+        command.span, command.is_certain, command.assignments = self.span, self.is_certain, self.assignments
         if self.unset_is_empty:
             command.unset = tuple(dict.fromkeys(self.met_unset))
         return command
@@ -413,13 +507,11 @@ class _Walk:
         upstream: Collection[list[str]] = (),
         depth: int = 0,
     ) -> str:
-        """One program with its words; return what it prints."""
-        self.spent += 1
-        if self.spent > MOST_COMMANDS:
-            raise _TooMuch
+        """Walk one program with its words; return what it prints."""
+        self.budget.spend(STEPS_PER_COMMAND + len(words) // 2)
         if not words:
             return ""
-        self.commands.append(self.emitted(words, redirects, stdin, state, shown, list(upstream)))
+        self.commands.append(self.emitted(words, redirects, stdin, state, shown, upstream))
         for mark in (NETWORK, DECODED):
             if mark in words[0]:
                 self.note_origin(mark)
@@ -468,6 +560,7 @@ class _Walk:
             self.calling.discard(words[0])
 
     def aliased(self, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
+        self.budget.spend(2 * STEPS_PER_COMMAND + len(words))
         quoted = ["'" + word.replace("'", "'\\''") + "'" for word in words[1:]]
         self.calling.add(words[0])
         try:
@@ -485,8 +578,9 @@ class _Walk:
         depth: int,
     ) -> str:
         if depth > DEEPEST:
-            raise _TooMuch
-        own = state.copy()
+            self.note("unreadable", shown)
+            return UNKNOWN
+        own = self.copy(state)
         own.through = (*state.through, program(self.commands[-1].words[0]) if self.commands[-1].words else "")
         if inner.directory is not None:
             own.directory = self.path(inner.directory, state)
@@ -496,6 +590,9 @@ class _Walk:
             own.contained = True
             own.mounts = [(there, self.path(here, state)) for there, here in inner.mounts]
         stdin = stdin if inner.stdin is None else inner.stdin
+        span, is_certain = self.span, self.is_certain and inner.is_certain
+        own.is_certain = own.is_certain and is_certain and inner.kind not in ("stdin", "file")
+        self.is_certain, self.assignments = is_certain, inner.assignments
         if inner.kind == "words":
             said = self.run(inner.value, own, stdin, [], shown, upstream, depth + 1)
         elif inner.kind == "shell":
@@ -514,6 +611,7 @@ class _Walk:
             self.code(inner.language, inner.value, own, stdin, shown, depth)
             origin = next((mark for mark in (NETWORK, DECODED) if mark in (stdin or "")), GENERATED)
             said = origin if not inner.arguments and inner.language != "awk" else UNKNOWN
+        self.span, self.is_certain = span, is_certain
         state.files.update(own.files)
         return said
 
@@ -550,13 +648,19 @@ class _Walk:
         for mark in (NETWORK, DECODED):
             if code.lstrip().startswith(mark):
                 self.note_origin(mark)
+        state = self.copy(state)
+        state.is_certain = self.is_certain = False
+        if len(code) > one_liners.LONGEST:
+            self.note("unreadable", _because(shown, "its code is too long"))
+            code = code[: one_liners.LONGEST]
+        self.budget.spend(len(code) // 4)
         for kind, value in one_liners.actions(language, code):
             if kind == "note":
                 self.note(value, shown)
             elif kind == "shell":
-                self.shell(value, state.copy(), stdin, shown, depth + 1, surely=False)
+                self.shell(value, self.copy(state), stdin, shown, depth + 1, surely=False)
             else:
-                self.run(value, state.copy(), stdin, [], shown, (), depth + 1)
+                self.run(value, self.copy(state), stdin, [], shown, (), depth + 1)
 
     def path(self, word: str, state: _State) -> str:
         return resolved(word, state.directory, self.home(state))
@@ -572,6 +676,7 @@ class _Walk:
         """Where output goes, as (operator, target), and what stdin is then."""
         found = []
         for redirect in redirects:
+            self.budget.spend(6)
             values = self.expand(redirect.target, state, depth)
             texts = [
                 decoded(value.replace(BREAK, " ")) if redirect.operator.startswith("<<") else value for value in values
@@ -580,7 +685,7 @@ class _Walk:
                 stdin = texts[0] + ("\n" if redirect.operator == "<<<" else "")
                 continue
             for value in texts:
-                target = "".join(split_words(value)[:1])
+                target = "".join(self.split(value)[:1])
                 if redirect.operator in ("<", "<>"):
                     stdin = self.content(target, state)
                 elif redirect.operator == "<&":
@@ -607,45 +712,69 @@ class _Walk:
         for operator, target in targets:
             path = self.path(target, state)
             before = state.files.get(path, "") if ">>" in operator else ""
+            self.budget.spend_on(len(before) + len(printed) if before else 0)
             state.files[path] = before + printed
         return ""
 
     # -- expansion ------------------------------------------------------------------------------------------------
 
-    def assign(self, state: _State, name: str, index: str | None, operator: str, value: Any, depth: int) -> None:
+    def assign(self, state: _State, name: str, index: str | None, operator: str, value: Any, depth: int) -> str:
+        """Set a variable; return its value, the first of several."""
         if index is None and operator == "=":
             state.lists.pop(name, None)
         if isinstance(value, list) and value and isinstance(value[0], list):
             fields = self.fields(value, state, depth)[0]
             state.lists[name] = [*(state.lists.get(name, []) if operator == "+=" else []), *fields]
-            return
+            self.budget.spend(len(state.lists[name]) // 16)
+            return " ".join(fields[:16])
         values = [decoded(each.replace(BREAK, " ")) for each in self.expand(value, state, depth, in_quotes=True)]
         if index is not None:
             state.lists[name] = [*state.lists.get(name, []), values[0]]
-            return
+            self.budget.spend(len(state.lists[name]) // 16)
+            return values[0]
         if operator == "+=":
             before = state.variables.get(name, ("",))
-            values = [old + new for old in before for new in values]
+            values = [_limited(old + new) for old in before[:MOST_VALUES] for new in values[:MOST_VALUES]]
+            self.budget.spend_on(sum(map(len, values)))
         state.variables[name] = tuple(values[:MOST_VALUES])
+        return values[0]
 
     def fields(self, words: list[Word], state: _State, depth: int) -> list[list[str]]:
-        """The words of a command, in every combination that is worth looking at."""
+        """Return the words of a command, in every combination of the possible values of its variables."""
         combinations: list[list[str]] = [[]]
         for word in words:
+            self.budget.spend()
             texts = self.expand(word, state, depth)
             if len(texts) == 1:
-                alternative = split_words(texts[0])
+                alternative = self.split(texts[0])
                 for each in combinations:
-                    each += alternative
+                    each.extend(alternative)
                 continue
-            distinct = list(dict.fromkeys(tuple(split_words(text)) for text in texts))
+            distinct = list(dict.fromkeys(tuple(self.split(text)) for text in texts))
             combinations = [[*before, *after] for before in combinations for after in distinct][: 2 * MOST_VALUES]
+            self.budget.spend(sum(map(len, combinations)) // 8)
         return combinations
 
+    def split(self, text: str) -> list[str]:
+        """Return the words of one expanded text."""
+        self.budget.spend_on(len(text))
+        try:
+            return split_words(text, self.budget)
+        except TooManyWords as error:
+            self.note("unreadable", _because(text[:LONGEST_SHOWN], f"it gives more than {MOST_WORDS} words"))
+            return error.words
+
+    def encoded(self, value: str, quoted: bool, separators: str) -> str:
+        self.budget.spend_on(len(value))
+        return encoded(value, quoted, separators)
+
     def expand(self, word: Word, state: _State, depth: int, in_quotes: bool = False) -> list[str]:
-        """A word's possible texts, with marks where it falls apart and where a pattern is active."""
+        """Return a word's possible texts, with marks for field separators and active patterns."""
+        if len(word) == 1 and word[0].kind == "text":
+            return [word[0].value]
         texts = [""]
         for part in word:
+            self.budget.spend()
             if part.kind == "text":
                 values = [part.value]
             elif part.kind == "tilde":
@@ -653,15 +782,17 @@ class _Walk:
             elif part.kind == "variable":
                 values = self.variable(part, state, depth, in_quotes)
             elif part.kind == "command":
-                said = self.sequence(part.value, state.copy(), "", depth + 1).rstrip("\n")
-                values = [encoded(said, part.quoted or in_quotes, self.separators(state))]
+                outer = self.span
+                said = self.sequence(part.value, self.copy(state), "", depth + 1).rstrip("\n")
+                self.span = outer
+                values = [self.encoded(said, part.quoted or in_quotes, self.separators(state))]
             elif part.kind == "process":
                 values = [self.process(part.value, state, depth)]
             else:
                 self.expand(part.value, state, depth)
                 values = [UNKNOWN]
-            texts = [before + after for before in texts for after in values][: 2 * MOST_VALUES]
-            texts = [text if len(text) <= LONGEST else UNKNOWN for text in texts]
+            texts = [_limited(before + after) for before in texts for after in values][: 2 * MOST_VALUES]
+            self.budget.spend_on(sum(map(len, texts)) if len(texts) > 1 else len(texts[0]) // 4)
         return texts
 
     def process(self, value: tuple[str, Sequence], state: _State, depth: int) -> str:
@@ -669,7 +800,7 @@ class _Walk:
         self.numbers += 1
         path = f"/dev/fd/{62 + self.numbers}"
         if direction == "<":
-            state.files[path] = self.sequence(body, state.copy(), None, depth + 1)
+            state.files[path] = self.sequence(body, self.copy(state), None, depth + 1)
         else:
             self.deferred.append(body)
         return QUOTED + path
@@ -695,11 +826,14 @@ class _Walk:
         if name == "IFS":
             return (" \t\n",)
         if name.isdigit():
-            number = int(name)
+            number = small_number(name)
+            if number is None:
+                return ("",)
             if not number:
                 return (state.zero,)
             return (state.arguments[number - 1] if number <= len(state.arguments) else "",)
         if name in ("@", "*"):
+            self.budget.spend(len(state.arguments) // 16)
             return (" ".join(state.arguments),)
         if name in self.changed_variables or "*" in self.changed_variables:
             return self.both_values(name)
@@ -735,7 +869,7 @@ class _Walk:
             or name in self.changed_variables
             or "*" in self.changed_variables
             or name in ("PWD", "IFS")
-            or (name.isdigit() and int(name) <= len(state.arguments))
+            or (name.isdigit() and (small_number(name) or 0) <= len(state.arguments))
         )
 
     def variable(self, part: Part, state: _State, depth: int, in_quotes: bool) -> list[str]:
@@ -755,10 +889,12 @@ class _Walk:
                 items = items[max(0, start - (variable.name in ("@", "*"))) :] if start is not None else [UNKNOWN]
             together = variable.name == "*" or variable.index == "*"
             if quoted and together:
-                return [encoded(" ".join(items), True, separators)]
-            return [BREAK.join(encoded(item, quoted, separators) for item in items)]
+                self.budget.spend(len(items) // 4)
+                return [self.encoded(" ".join(items), True, separators)]
+            self.budget.spend(len(items) // 4)
+            return [BREAK.join(self.encoded(item, quoted, separators) for item in items)]
         if variable.index is not None and variable.name in state.lists and variable.index not in ("@", "*"):
-            number = int(variable.index) if re.fullmatch(r"-?\d+", variable.index) else None
+            number = small_number(variable.index)
             items = state.lists[variable.name]
             try:
                 values = (items[number],) if number is not None else tuple(items[:MOST_VALUES]) or (UNKNOWN,)
@@ -774,7 +910,7 @@ class _Walk:
         if variable.prefix == "#":
             return [UNKNOWN]
         texts = [self.changed(value, variable, state, depth) for value in values]
-        return [encoded(text, quoted, separators) for text in texts]
+        return [self.encoded(text, quoted, separators) for text in texts]
 
     def with_default(self, variable: Variable, state: _State, depth: int, quoted: bool, separators: str) -> list[str]:
         """`${x:-word}`, `${x:=word}`, `${x:+word}`, `${x:?word}`."""
@@ -785,16 +921,17 @@ class _Walk:
             unset, values = True, values[:-1]
         present = [value for value in values if value or ":" not in operator]
         if operator.endswith("?"):
-            return [encoded(value, quoted, separators) for value in present or [UNKNOWN]]
+            return [self.encoded(value, quoted, separators) for value in present or [UNKNOWN]]
         words = self.expand(variable.argument or [], state, depth)
         if not quoted:
-            words = ["".join(BREAK if char in separators else char for char in word) for word in words]
+            words = [word.translate({ord(char): BREAK for char in separators}) for word in words]
+            self.budget.spend_on(sum(map(len, words)))
         if operator.endswith("+"):
             return [*(words if present else []), *([""] if unset or not present else [])]
         if operator.endswith("=") and (unset or not present):
             assigned = [decoded(word.replace(BREAK, " ")) for word in words]
             state.variables[variable.name] = tuple([*present, *assigned][:MOST_VALUES])
-        found = [encoded(value, quoted, separators) for value in present]
+        found = [self.encoded(value, quoted, separators) for value in present]
         return found + (words if len(present) < len(values) or unset else []) or [""]
 
     def changed(self, value: str, variable: Variable, state: _State, depth: int) -> str:
@@ -812,18 +949,40 @@ class _Walk:
                 return UNKNOWN
             tail = value[start:]
             return tail if not variable.other else tail[:length]
-        pattern = as_expression(argument)
+        self.budget.spend(len(argument))
+        self.budget.spend_on(4 * len(value))
+        pattern = Pattern(argument)
         if operator in ("#", "##"):
-            ends = range(len(value) + 1) if operator == "#" else range(len(value), -1, -1)
-            return next((value[end:] for end in ends if re.fullmatch(pattern, value[:end], re.DOTALL)), value)
+            length = pattern.prefix(value, longest=operator == "##")
+            return value[length or 0 :]
         if operator in ("%", "%%"):
-            starts = range(len(value), -1, -1) if operator == "%" else range(len(value) + 1)
-            return next((value[:at] for at in starts if re.fullmatch(pattern, value[at:], re.DOTALL)), value)
+            length = pattern.suffix(value, longest=operator == "%%")
+            return value[: len(value) - (length or 0)]
         if operator.startswith("/"):
             other = decoded(self.expand(variable.other or [], state, depth)[0])
-            pattern = {"/#": rf"\A(?:{pattern})", "/%": rf"(?:{pattern})\Z"}.get(operator, pattern)
-            return re.sub(pattern, lambda _: other, value, count=0 if operator == "//" else 1)
+            return self.replaced(value, pattern, operator, other)
         return value
+
+    def replaced(self, value: str, pattern: Pattern, operator: str, other: str) -> str:
+        """Return the value of `${x/pattern/other}`, of `/#` and `/%` at an end, of `//` everywhere."""
+        if operator == "/#":
+            length = pattern.prefix(value, longest=True)
+            return value if length is None else other + value[length:]
+        if operator == "/%":
+            length = pattern.suffix(value, longest=True)
+            return value if length is None else value[: len(value) - length] + other
+        changed = _Printed(self.budget)
+        at = 0
+        while (found := pattern.find(value, at)) and found[0] < found[1]:
+            self.budget.spend(2)
+            self.budget.spend_on(len(value) - at)
+            changed.add(value[at : found[0]])
+            changed.add(other)
+            at = found[1]
+            if operator == "/":
+                break
+        changed.add(value[at:])
+        return changed.text()
 
     # -- what programs print --------------------------------------------------------------------------------------
 
@@ -832,14 +991,16 @@ class _Walk:
         rest = words[1:]
         text = stdin or ""
         if name == "echo":
+            self.budget.spend(sum(word.count("\\") for word in rest) // 2)
             return output.echo(rest)
-        if name == "printf":
-            return output.printf(rest)
         if name in ("cat", "tac", "bat", "sponge"):
             files = [word for word in rest if not word.startswith("-")]
             if not files:
                 return text
-            return "".join(self.content(file, state) for file in files)
+            printed = _Printed(self.budget)
+            for file in files:
+                printed.add(self.content(file, state))
+            return printed.text()
         if name == "tee":
             for word in rest:
                 if not word.startswith("-"):
@@ -851,6 +1012,7 @@ class _Walk:
             return "\n".join(found) or STAR
         if name == "find":
             find = programs.Find(words)
+            self.budget.spend(len(words) // 4)
             return "\n".join(find.found(start) for start in find.starts) + "\n"
         if name in DECODERS:
             if NETWORK in text:
@@ -918,6 +1080,7 @@ class _Walk:
 
     def filtered(self, name: str, rest: list[str], text: str) -> str:
         """What a filter lets through: it keeps where its input came from."""
+        self.budget.spend_on(4 * len(text))
         for mark in (NETWORK, DECODED, GENERATED):
             if mark in text:
                 return mark
@@ -979,15 +1142,16 @@ def _set(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown:
 
 
 def _shift(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
-    count = int(words[1]) if words[1:] and words[1].isdigit() else 1
-    state.arguments = state.arguments[count:]
+    count = small_number(words[1]) if words[1:] else 1
+    state.arguments = state.arguments[max(count or 0, 0) :]
     return ""
 
 
 def _read_variables(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
     _, at = programs.split_options(words, "adinNptu")
     names = words[at:] or ["REPLY"]
-    lines = tuple(line for line in (stdin or "").split("\n") if line)[:MOST_VALUES]
+    walk.budget.spend_on(len(stdin or ""))
+    lines = tuple(line for line in (stdin or "").split("\n", 4 * MOST_VALUES) if line)[:MOST_VALUES]
     for number, name in enumerate(names):
         if not lines or stdin is None:
             state.variables[name] = (UNKNOWN,)
@@ -1003,11 +1167,14 @@ def _read_variables(walk: _Walk, words: list[str], state: _State, stdin: str | N
 
 def _mapfile(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
     _, at = programs.split_options(words, "dnOsuCc")
-    state.lists["".join(words[at : at + 1]) or "MAPFILE"] = (stdin or UNKNOWN).split("\n")[:MOST_WORDS]
+    walk.budget.spend_on(len(stdin or ""))
+    state.lists["".join(words[at : at + 1]) or "MAPFILE"] = (stdin or UNKNOWN).split("\n", MOST_WORDS)[:MOST_WORDS]
     return ""
 
 
 def _printf_builtin(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
+    walk.budget.spend(sum(word.count("\\") + word.count("%") for word in words[1:]))
+    walk.budget.spend(len(words) // 2)
     if words[1:2] == ["-v"] and len(words) > 3:
         state.variables[words[2]] = (output.printf(words[3:]),)
         return ""
@@ -1019,7 +1186,7 @@ def _alias(walk: _Walk, words: list[str], state: _State, stdin: str | None, show
         name, equals, value = word.partition("=")
         if equals:
             state.aliases[name] = value
-            walk.shell(value, state.copy(), stdin, shown, depth + 1)
+            walk.shell(value, walk.copy(state), stdin, shown, depth + 1)
     return ""
 
 
@@ -1075,47 +1242,107 @@ _BUILTINS = {
 # -- small things -------------------------------------------------------------------------------------------------
 
 
+_TOO_DEEP = "it is nested too deeply"
+
+
+class _Printed:
+    """Output that is put together, as long as it is not too long."""
+
+    __slots__ = ("budget", "parts", "size")
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.parts: list[str] = []
+        self.size = 0
+
+    def add(self, text: str) -> None:
+        if text:
+            self.parts.append(text)
+            self.size += len(text)
+
+    def text(self) -> str:
+        if len(self.parts) == 1:
+            return self.parts[0]
+        self.budget.spend_on(self.size)
+        return "".join(self.parts) if self.size <= LONGEST else UNKNOWN
+
+
+def _limited(text: str) -> str:
+    return text if len(text) <= LONGEST else UNKNOWN
+
+
+def _without_private(text: str) -> str:
+    return text if text.isascii() else PRIVATE.sub("\ufffd", text)
+
+
+def _argument(word: str) -> str:
+    """Return a word as an argument of a command: the mark of decoded text counts only where nothing follows it."""
+    if len(word) > LONGEST_WORD:
+        return UNKNOWN
+    return word if word.isascii() or word.find(DECODED, 0, -1) < 0 else word.replace(DECODED, "")
+
+
+def _because(shown: str, why: str) -> str:
+    return f"{_short(shown)[: LONGEST_SHOWN - len(why) - 2]}: {why}"
+
+
+def _is_literal(redirects: Iterable[Redirect], words: Iterable[Word]) -> bool:
+    """Whether words and the targets of redirections are those that are written: nothing in them is expanded."""
+    for word in (*words, *(redirect.target for redirect in redirects)):
+        for part in word:
+            if part.kind != "text":
+                return False
+            text = part.value
+            if text.isascii():
+                continue
+            if STAR in text or ONE in text or (SET in text and "]" in text):
+                return False
+            if OPEN in text and (COMMA in text or ".." in text):
+                return False
+    return True
+
+
 def _is_builtin(node: Simple) -> bool:
-    """Whether a command changes the shell that runs it, so that `IFS= read x` is more than a moment's matter."""
+    """Whether a command is one whose assignments stay: `IFS=, read x` runs in the shell itself."""
     first = node.words[0]
     return len(first) == 1 and first[0].kind == "text" and first[0].value in _BUILTINS
 
 
 def _short(text: str) -> str:
-    text = " ".join(decoded(text).split())
+    text = " ".join(decoded(text[: 4 * LONGEST_SHOWN]).split())
     for mark in UNKNOWNS:
         text = text.replace(mark, "…")
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
-def _names(node: Any) -> Iterator[tuple[str, Pipeline | None]]:
-    """The names of the plain commands of a syntax tree, each with the pipeline it stands in."""
-    if isinstance(node, Function):
-        node = node.body
-    if isinstance(node, Simple):
-        if node.words and all(part.kind == "text" for part in node.words[0]):
-            yield decoded("".join(part.value for part in node.words[0])), None
-        return
-    for body in node.bodies:
-        for _, pipeline in body:
-            for stage in pipeline.stages:
-                for name, where in _names(stage) if isinstance(stage, (Simple, Block)) else ():
-                    yield name, where or pipeline
+def _names(node: Any, budget: Budget) -> Iterator[tuple[str, Pipeline | None]]:
+    """Yield the names of the plain commands of a syntax tree, each with the innermost pipeline around it."""
+    waiting: list[tuple[Any, Pipeline | None]] = [(node.body if isinstance(node, Function) else node, None)]
+    while waiting:
+        budget.spend()
+        node, where = waiting.pop()
+        if isinstance(node, Simple):
+            if node.words and all(part.kind == "text" for part in node.words[0]):
+                yield decoded("".join(part.value for part in node.words[0])), where
+        elif isinstance(node, Block):
+            for body in reversed(node.bodies):
+                for _, pipeline in reversed(body.items):
+                    waiting += [(stage, pipeline) for stage in reversed(pipeline.stages)]
 
 
-def _is_fork_bomb(function: Function) -> bool:
-    """A function that calls itself twice in a pipeline, or in the background."""
-    calls = [where for name, where in _names(function) if name == function.name]
+def _is_fork_bomb(function: Function, budget: Budget) -> bool:
+    """Whether a function calls itself twice in a pipeline, or in the background."""
+    calls = [where for name, where in _names(function, budget) if name == function.name]
     pipelines = [where for where in calls if where is not None]
     return any(where.background for where in pipelines) or len(pipelines) != len(set(map(id, pipelines)))
 
 
-def _spawns_for_ever(loop: Block) -> bool:
-    """`while true; do something & done`."""
-    condition = [name for name, _ in _names(Block("group", [loop.bodies[0]]))]
+def _spawns_for_ever(loop: Block, budget: Budget) -> bool:
+    """Whether a loop is `while true; do something & done`."""
+    if not any(pipeline.background for _, pipeline in loop.bodies[1]):
+        return False
+    condition = [name for name, _ in _names(Block("group", [loop.bodies[0]]), budget)]
     if condition not in (["true"], [":"], ["false"]):
         return False
-    body = Block("group", [loop.bodies[1]])
-    names = [name for name, _ in _names(body)]
-    background = any(pipeline.background for _, pipeline in loop.bodies[1])
-    return background and not {"sleep", "wait", "read", "break", "exit"} & set(names)
+    names = [name for name, _ in _names(Block("group", [loop.bodies[1]]), budget)]
+    return not {"sleep", "wait", "read", "break", "exit"} & set(names)

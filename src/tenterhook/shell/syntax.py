@@ -1,7 +1,8 @@
-"""The syntax of a shell line: text to a tree of commands, as bash, dash and zsh read it.
+"""The syntax of a shell line: text to a tree of commands, as bash, dash and zsh parse it.
 
-Nothing is expanded and nothing is run here. `parse` returns a `Sequence`; a line that no shell would read either, or
-that nests too deeply, raises `Unreadable`, which holds what was read before the trouble.
+Nothing is expanded and nothing is run here. `parse` returns the `Sequence` of a whole text. `Parser.complete_commands`
+yields the commands one by one, so that those before a syntax error can be used. A text that is no shell code raises
+`Unreadable`; one that takes more steps than its `Budget` raises `OutOfBudget`.
 """
 
 from __future__ import annotations
@@ -9,60 +10,103 @@ from __future__ import annotations
 import re
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Iterator
     from typing import Any
 
     Word = list["Part"]
 
-# Characters that stand for what has a meaning to the shell where it stands without quotes. Whoever hands a line to
-# `parse` takes them out first (`PRIVATE`), so that nobody can write them.
+# Private-use characters that mark what is special to the shell where it is not quoted. `read` replaces them in the
+# text it is given, so that no line can contain them.
 STAR, ONE, SET = "\ue004", "\ue005", "\ue006"  # * ? [ of a pattern
 PATTERNS = (STAR, ONE, SET)
-BREAK, QUOTED = "\ue007", "\ue008"  # where a word falls apart; where a quoted part began
+BREAK, QUOTED = "\ue007", "\ue008"  # a field separator; the start of a quoted part
 OPEN, COMMA, CLOSE = "\ue009", "\ue00a", "\ue00b"  # { , }
-# … and for text that nobody can know before the line runs.
+# … and text whose content is not known before the line runs.
 UNKNOWN = "\ue000"
-NETWORK = "\ue001"  # it comes over the network
-DECODED = "\ue002"  # it comes out of a decoder
-GENERATED = "\ue003"  # a one-liner prints it, or a program that rewrites text
+NETWORK = "\ue001"  # downloaded
+DECODED = "\ue002"  # the output of a decoder
+GENERATED = "\ue003"  # the output of a one-liner or of a text filter
 UNKNOWNS = (UNKNOWN, NETWORK, DECODED, GENERATED)
 ACTIVE = {"*": STAR, "?": ONE, "[": SET, "{": OPEN, ",": COMMA, "}": CLOSE}
 PLAIN = {mark: char for char, mark in ACTIVE.items()}
 PRIVATE = re.compile("[\ue000-\ue0ff]")
 
-BLANKS = " \t\r"
-WORD_ENDS = " \t\r\n;&|()<>"
-REDIRECT = re.compile(r"(\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?(\+?=)")
-FUNCTION = re.compile(r"([^\s;&|()<>$`'\"{}=#!]+)[ \t]*\([ \t]*\)")
-TILDE = re.compile(r"~([\w.-]*|\+)")
-NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]")
-RESERVED = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[\s;&|()<>]|$)")
-ORDINARY = re.compile(r"[\w./:=%^-]+")  # characters of a word that stand for themselves
-ORDINARY_IN_BRACES = re.compile(r"[\w.%^-]+")
-ORDINARY_IN_QUOTES = re.compile(r'[^"\\$`]+')
+WORD_ENDS = " \t\n;&|()<>"
+COMMAND_ENDS = "\n;&|)"
+# Blanks, line continuations and comments. A carriage return is a blank only at the end of a line, as in CRLF text;
+# anywhere else it is an ordinary character.
+BLANKS = re.compile(r"(?:[ \t]++|\\\n|\r(?=\n|\Z)|#[^\n]*+)*+")
+BLANK_LINES = re.compile(r"(?:[ \t\n]++|\\\n|\r(?=\n|\Z)|#[^\n]*+)*+")
+REDIRECT = re.compile(r"([0-9]++|\{[A-Za-z_]\w{0,99}\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
+ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)(\[[^]\n]{0,200}\])?(\+?=)")
+ASSIGNMENT_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
+FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\{}=#!]++)[ \t]*+\([ \t]*+\)")
+TILDE = re.compile(r"~(\+|[\w.-]*+)(?=[/: \t\r\n;&|()<>}]|\Z)")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]")
+BRACED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]++|[@*#?$!-]")
+RESERVED = re.compile(r"(?:[a-z]++|[{}!]|\[\[)(?=[ \t\r\n;&|()<>]|\Z)")
+COPROCESS_NAME = re.compile(r"[A-Za-z_]\w*+[ \t]++(?=[{(]|(?:if|while|until|for|case|select)[ \t\n])")
+ORDINARY = re.compile(r"[\w./:=%^@+-]++")  # characters of a word that stand for themselves
+ORDINARY_IN_BRACES = re.compile(r"[\w.%^]++")
+ORDINARY_IN_QUOTES = re.compile(r'[^"\\$`]++')
+ANSI = re.compile(r"(?:[^'\\]++|\\.)*+'", re.DOTALL)
+BACKQUOTES = re.compile(r"(?:[^`\\]++|\\.)*+`", re.DOTALL)
+# A token inside parentheses that are skipped: quoted text, an escaped character, anything without parentheses.
+PARENTHESES = re.compile(
+    r"""[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]""", re.DOTALL
+)
 DECLARING = ("declare", "typeset", "local", "export", "readonly")
+NOT_COMMANDS = frozenset("then else elif fi do done esac in }".split())  # reserved words that begin no command
 OPERATORS = ":- := :? :+ ## %% // /# /% ^^ ,, - = ? + # % / ^ , @ :".split()
-DEEPEST = 60  # of substitutions and blocks in one another
+DEEPEST = 60  # substitutions and blocks in one another
+STEPS = 24_000
+CHARACTERS_PER_STEP = 256
+LONGEST_SHOWN = 400  # characters of a command that are kept to show it
 
 
 class Unreadable(Exception):
-    """A line that cannot be read to its end."""
+    """A text that is not shell code, or that shells read differently."""
 
-    def __init__(self, why: str, read: Sequence | None = None) -> None:
+    def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
-        self.read = read
+
+
+class OutOfBudget(Exception):
+    """The steps for reading a line are used up."""
+
+
+class Budget:
+    """The steps for reading one line, all code inside of it included: parsing and walking, text that is copied.
+
+    A step takes a few microseconds; the whole budget is spent in less than a tenth of a second.
+    """
+
+    __slots__ = ("steps",)
+
+    def __init__(self, steps: int = STEPS) -> None:
+        self.steps = steps
+
+    def spend(self, steps: int = 1) -> None:
+        """Take steps; raise OutOfBudget if none are left."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise OutOfBudget
+
+    def spend_on(self, characters: int) -> None:
+        """Take the steps for going through a text of this length."""
+        if characters >= CHARACTERS_PER_STEP:
+            self.spend(characters // CHARACTERS_PER_STEP)
 
 
 class Part:
-    """A piece of a word: text, a variable, a command's output … `quoted` pieces do not fall apart."""
+    """A piece of a word: text, a variable, a command substitution … `quoted` pieces are not split into fields."""
 
     __slots__ = ("kind", "quoted", "value")
 
     def __init__(self, kind: str, value: Any, quoted: bool = False) -> None:
-        self.kind = kind  # text, tilde, variable, command, process, sum
+        self.kind = kind  # text, tilde, variable, command, process, arithmetic
         self.value = value
         self.quoted = quoted
 
@@ -82,11 +126,11 @@ class Variable:
         other: Word | None = None,
     ) -> None:
         self.name = name
-        self.prefix = prefix  # # for the length, ! for the variable it names
+        self.prefix = prefix  # # for the length, ! for indirection
         self.index = index
         self.operator = operator
         self.argument = argument
-        self.other = other  # what a pattern is replaced by; the length of a part
+        self.other = other  # the replacement of a pattern; the length of a substring
 
 
 class Redirect:
@@ -101,20 +145,32 @@ class Redirect:
 
 
 class Simple:
-    """`NAME=value program argument > file`."""
+    """`NAME=value program argument > file`. `span` is where it stands in the line, or None."""
 
-    def __init__(self, assignments: list[Any], words: list[Word], redirects: list[Redirect], shown: str) -> None:
+    __slots__ = ("assignments", "redirects", "shown", "span", "words")
+
+    def __init__(
+        self,
+        assignments: list[Any],
+        words: list[Word],
+        redirects: list[Redirect],
+        shown: str,
+        span: tuple[int, int] | None = None,
+    ) -> None:
         self.assignments = assignments  # of (name, index, operator, word or list of words)
         self.words = words
         self.redirects = redirects
         self.shown = shown
+        self.span = span
 
 
 class Sequence:
-    """Commands with what connects each to the one before it: `;`, `&&` or `||`; and whether it goes on by itself."""
+    """Pipelines, each with the operator before it: `;`, `&&` or `||`."""
 
-    def __init__(self) -> None:
-        self.items: list[tuple[str, Pipeline]] = []  # of (connector, Pipeline)
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[tuple[str, Pipeline]] | None = None) -> None:
+        self.items = items or []
 
     def __iter__(self) -> Iterator[tuple[str, Pipeline]]:
         return iter(self.items)
@@ -123,6 +179,8 @@ class Sequence:
 class Pipeline:
     """`a | b | c`."""
 
+    __slots__ = ("background", "shown", "stages")
+
     def __init__(self, stages: list[Any], shown: str) -> None:
         self.stages = stages
         self.shown = shown
@@ -130,7 +188,9 @@ class Pipeline:
 
 
 class Block:
-    """A compound command. `bodies` are sequences; which of them runs, and how often, is `kind`'s."""
+    """A compound command. `kind` says which of the `bodies` run, and how often."""
+
+    __slots__ = ("bodies", "complete", "kind", "name", "redirects", "shown", "span", "words")
 
     def __init__(
         self,
@@ -146,55 +206,57 @@ class Block:
         self.shown = shown
         self.name = name
         self.words = words
-        self.complete = complete  # one of the branches runs in any case
+        self.complete = complete  # has an `else`
         self.redirects: list[Redirect] = []
+        self.span: tuple[int, int] | None = None
 
 
 class Function:
     """`name() { … }`."""
 
+    __slots__ = ("body", "name", "shown", "span")
+
     def __init__(self, name: Any, body: Any, shown: str) -> None:
         self.name = name
         self.body = body
         self.shown = shown
-
-
-class Budget:
-    """The steps that reading one line may take, all code inside of it included."""
-
-    __slots__ = ("steps",)
-
-    def __init__(self, steps: int = 12_000) -> None:
-        self.steps = steps
-
-    def spend(self) -> None:
-        self.steps -= 1
-        if self.steps < 0:
-            raise Unreadable("it is too long")
+        self.span: tuple[int, int] | None = None
 
 
 def parse(text: str, budget: Budget | None = None) -> Sequence:
-    """The commands of a line or a script."""
-    parser = _Parser(text, budget or Budget())
-    try:
-        read = parser.sequence()
-        if parser.at < len(parser.text):
-            raise Unreadable(f"{parser.text[parser.at]!r} stands where a command should")
-    except Unreadable as error:
-        raise Unreadable(error.why, parser.done) from None
-    except RecursionError:
-        raise Unreadable("it is nested too deeply", parser.done) from None
-    return read
+    """Return the commands of a line or a script. Raise Unreadable or OutOfBudget."""
+    return Sequence(list(Parser(text, budget or Budget(), 0).complete_commands()))
 
 
-class _Parser:
-    def __init__(self, text: str, budget: Budget, depth: int = 0) -> None:
+class Parser:
+    """A recursive-descent parser over one text. `offset` is where the text stands in the line, None if nowhere."""
+
+    def __init__(self, text: str, budget: Budget, offset: int | None = None, outer: Parser | None = None) -> None:
         self.text = text
         self.budget = budget
         self.at = 0
-        self.depth = depth
-        self.done = Sequence()  # what was read at the outermost level, should the rest be unreadable
-        self.pending: list[tuple[Redirect, str, bool]] = []  # here-documents whose text is still to come
+        self.end = 0  # of the last word, redirection or closing token
+        self.offset = offset
+        self.depth: int = outer.depth + 1 if outer else 0
+        self.in_substitution = 0  # levels of `$(` around the current place
+        # Simple commands since the last complete one, inside of what has not been read to its end.
+        self.unfinished: list[Simple] = outer.unfinished if outer else []
+        self.flaws: list[str] = outer.flaws if outer else []  # syntax errors that only show at run time
+        self.pending: list[tuple[Redirect, str, bool]] = []  # here-documents that begin at the next newline
+
+    def complete_commands(self) -> Iterator[tuple[str, Pipeline]]:
+        """Yield the outermost pipelines, each with the operator before it, once their here-documents are read."""
+        ready = []
+        for item in self.pipelines():
+            ready.append(item)
+            if not self.pending:
+                complete, ready = ready, []
+                self.unfinished.clear()
+                yield from complete
+        yield from ready
+        if self.at < len(self.text):
+            raise Unreadable(f"{self.text[self.at]!r} stands where a command should")
+        self.unfinished.clear()
 
     # -- looking --------------------------------------------------------------------------------------------------
 
@@ -209,23 +271,23 @@ class _Parser:
         return found.group() if found else ""
 
     def skip_blanks(self) -> None:
-        """Blanks, broken lines and comments; newlines are left."""
-        while self.at < len(self.text):
-            if self.text[self.at] in BLANKS:
-                self.at += 1
-            elif self.looks_at("\\\n"):
-                self.at += 2
-            elif self.text[self.at] == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            else:
-                return
+        """Skip blanks, line continuations and comments; not newlines."""
+        if self.text[self.at : self.at + 1] in " \t\\\r#":  # also at the end of the text
+            found = BLANKS.match(self.text, self.at)
+            assert found
+            self.at = found.end()
 
     def skip_newlines(self) -> None:
-        self.skip_blanks()
-        while self.char() == "\n":
-            self.newline()
+        while True:
+            if not self.pending:
+                found = BLANK_LINES.match(self.text, self.at)
+                assert found
+                self.at = found.end()
+                return
             self.skip_blanks()
+            if self.char() != "\n":
+                return
+            self.newline()
 
     def newline(self) -> None:
         self.at += 1
@@ -256,60 +318,107 @@ class _Parser:
         if self.depth > DEEPEST:
             raise Unreadable("it is nested too deeply")
 
+    def find(self, text: str, start: int) -> int:
+        """Return where a text occurs next, -1 if nowhere; the distance is spent."""
+        end = self.text.find(text, start)
+        self.budget.spend_on((end if end >= 0 else len(self.text)) - start)
+        return end
+
+    def shown(self, start: int) -> str:
+        return self.text[start : min(self.end, start + LONGEST_SHOWN)]
+
+    def span(self, start: int) -> tuple[int, int] | None:
+        return None if self.offset is None else (self.offset + start, self.offset + max(start, self.end))
+
     # -- commands -------------------------------------------------------------------------------------------------
 
-    def sequence(self, *stops: str) -> Sequence:
-        """Commands up to the end, a closing parenthesis, `;;` or one of these reserved words."""
+    def sequence(self, *stops: str, may_be_empty: bool = False) -> Sequence:
+        """Parse commands up to the end, a closing parenthesis, `;;` or one of these reserved words."""
         self.deeper()
-        read = Sequence()
-        if self.depth == 1:
-            self.done = read
+        items = list(self.pipelines(*stops))
+        if not items and not may_be_empty:
+            raise Unreadable(
+                f"{self.char()!r} stands where a command should" if self.char() else "a command is missing"
+            )
+        self.depth -= 1
+        return Sequence(items)
+
+    def substitution(self, why: str) -> Sequence:
+        """Parse the commands of `$(…)` or `<(…)`, after its opening parenthesis."""
+        self.in_substitution += 1
+        self.budget.spend(4)
+        body = self.sequence(may_be_empty=True)
+        self.in_substitution -= 1
+        self.expect(")", why)
+        return body
+
+    def pipelines(self, *stops: str) -> Iterator[tuple[str, Pipeline]]:
         connector = ";"
         while True:
             self.skip_newlines()
-            if self.at >= len(self.text) or self.char() == ")" or self.looks_at(";;") or self.reserved() in stops:
-                break
-            if self.looks_at(";&"):
-                break
-            if self.char() == ";":
-                self.at += 1
-                continue
+            char = self.char()
+            if not char or char == ")" or self.looks_at(";;") or self.looks_at(";&") or self.reserved() in stops:
+                if connector != ";":
+                    raise Unreadable(f"there is no command after '{connector}'")
+                return
             pipeline = self.pipeline()
-            read.items.append((connector, pipeline))
             self.skip_blanks()
-            connector = ";"
-            if self.looks_at("&&") or self.looks_at("||"):
-                connector = self.text[self.at : self.at + 2]
+            before, connector = connector, ";"
+            char = self.char()
+            if char == "&":
+                if self.looks_at("&&"):
+                    connector = "&&"
+                    self.at += 2
+                else:
+                    pipeline.background = True
+                    self.at += 2 if self.text[self.at + 1 : self.at + 2] in ("|", "!") else 1  # zsh's &| and &!
+            elif self.looks_at("||"):
+                connector = "||"
                 self.at += 2
-            elif self.char() == "&":
-                pipeline.background = True
-                self.at += 2 if self.text[self.at + 1 : self.at + 2] in ("|", "!") else 1
-            elif self.char() == ";" and not self.looks_at(";;") and not self.looks_at(";&"):
+            elif char == ";" and not self.looks_at(";;") and not self.looks_at(";&"):
                 self.at += 1
-            elif self.at < len(self.text) and self.char() not in "\n);":
-                raise Unreadable(f"{self.char()!r} stands where a command should have ended")
-        self.depth -= 1
-        return read
+            elif (
+                char
+                and char not in "\n);"
+                and not (pipeline.stages and isinstance(pipeline.stages[-1], Block) and self.reserved() in stops)
+            ):
+                raise Unreadable(f"{char!r} stands where a command should have ended")
+            self.skip_blanks()
+            if self.char() == "\n":
+                self.newline()
+            yield before, pipeline
 
     def pipeline(self) -> Pipeline:
         start = self.at
         stages: list[Simple | Block | Function] = []
         while True:
+            self.budget.spend(2)
             self.skip_blanks()
             if stages:
                 self.skip_newlines()
-            while self.reserved() in ("!", "time", "coproc"):
-                self.at += len(self.reserved())
-                self.skip_blanks()
-                if self.looks_at("-p "):
-                    self.at += 3
-                    self.skip_blanks()
-            stages.append(self.command())
+            prefixed = self.prefixes()
+            if not (prefixed and (not self.char() or self.char() in "\n;&)")):  # `!` and `time` may stand alone
+                stages.append(self.command())
             self.skip_blanks()
             if self.char() != "|" or self.looks_at("||"):
                 break
             self.at += 2 if self.looks_at("|&") else 1
-        return Pipeline(stages, self.text[start : self.at].strip())
+        return Pipeline(stages, self.shown(start))
+
+    def prefixes(self) -> bool:
+        """Skip `!`, `time` and `coproc NAME`; return whether there were any."""
+        found = False
+        while (word := self.reserved()) in ("!", "time", "coproc"):
+            found = True
+            self.budget.spend()
+            self.at += len(word)
+            self.skip_blanks()
+            if word == "time" and self.looks_at("-p") and self.text[self.at + 2 : self.at + 3] in ("", " ", "\t", "\n"):
+                self.at += 2
+                self.skip_blanks()
+            elif word == "coproc" and (name := COPROCESS_NAME.match(self.text, self.at)):
+                self.at = name.end()
+        return found
 
     def command(self) -> Simple | Block | Function:
         start = self.at
@@ -317,21 +426,23 @@ class _Parser:
         if block is None:
             return self.simple()
         if isinstance(block, Block):
+            self.end = self.at
             while True:
                 self.skip_blanks()
                 if not REDIRECT.match(self.text, self.at):
                     break
                 block.redirects.append(self.redirect())
-        block.shown = self.text[start : self.at].strip()
+        block.shown = self.shown(start)
+        block.span = self.span(start)
         return block
 
     def block(self) -> Block | Function | None:
-        """A compound command or a function, or None if a simple command stands here."""
-        sum_ = self.arithmetic(self.at + 2) if self.looks_at("((") else None
-        if sum_:
-            self.at = sum_[0]
-            return Block("test", [], words=[sum_[1]])
-        if self.char() == "(":
+        """Parse a compound command or a function; return None if a simple command stands here."""
+        char = self.char()
+        if char == "(":
+            arithmetic = self.arithmetic(self.at + 2) if self.looks_at("((") else None
+            if arithmetic is not None:
+                return Block("test", [], words=[arithmetic])
             self.at += 1
             body = self.sequence()
             self.expect(")", "a parenthesis is not closed")
@@ -345,6 +456,8 @@ class _Parser:
         if word in ("if", "while", "until", "for", "select", "case", "function", "[["):
             self.at += len(word)
             return self.compound(word)
+        if word in NOT_COMMANDS:
+            raise Unreadable(f"'{word}' stands where a command should")
         found = FUNCTION.match(self.text, self.at)
         if found:
             self.at = found.end()
@@ -366,7 +479,7 @@ class _Parser:
         complete = False
         while True:
             bodies.append(self.sequence("elif", "else", "fi"))
-            word = self.take_word("elif", "else", "fi")
+            word = self.take_word("fi") if complete else self.take_word("elif", "else", "fi")
             if word == "elif":
                 bodies.append(self.sequence("then"))
                 self.need_word("then", "elif")
@@ -388,26 +501,18 @@ class _Parser:
         name = None
         words: list[Word] | None = None
         if self.looks_at("(("):
-            sum_ = self.arithmetic(self.at + 2)
-            if not sum_:
+            arithmetic = self.arithmetic(self.at + 2)
+            if arithmetic is None:
                 raise Unreadable("'((' is not closed")
-            self.at = sum_[0]
-            words = [sum_[1]]
+            words = [arithmetic]
         else:
-            found = NAME.match(self.text, self.at)
+            found = BRACED_NAME.match(self.text, self.at)
             if not found:
                 raise Unreadable(f"there is no name after '{word}'")
             name = found.group()
             self.at = found.end()
             if self.take_word("in"):
-                words = []
-                while True:
-                    self.skip_blanks()
-                    if self.char() in ("", ";", "\n", "&", "|"):
-                        break
-                    words.append(self.word())
-                    if not words[-1]:
-                        raise Unreadable(f"the words of '{word}' cannot be read")
+                words = self.loop_words(word)
         self.skip_blanks()
         if self.char() == ";":
             self.at += 1
@@ -420,9 +525,21 @@ class _Parser:
             self.need_word("}", word)
         return Block("for", [body], name=name, words=words)
 
+    def loop_words(self, keyword: str) -> list[Word]:
+        words: list[Word] = []
+        while True:
+            self.skip_blanks()
+            if self.char() in ("", ";", "\n"):
+                return words
+            words.append(self.word(tilde="word"))
+            if not words[-1]:
+                raise Unreadable(f"the words of '{keyword}' cannot be read")
+
     def case(self) -> Block:
-        self.skip_newlines()
+        self.skip_blanks()
         subject = self.word()
+        if not subject:
+            raise Unreadable("there is no word after 'case'")
         self.need_word("in", "case")
         bodies: list[Sequence] = []
         while True:
@@ -433,19 +550,23 @@ class _Parser:
             if self.char() == "(":
                 self.at += 1
             while True:  # the patterns
-                self.skip_newlines()
-                self.word(" \t\n|)")
+                self.skip_blanks()
+                if not self.word(" \t\n|;&<>()"):
+                    raise Unreadable("a pattern of 'case' cannot be read")
                 self.skip_blanks()
                 if self.char() == ")":
                     self.at += 1
                     break
                 self.expect("|", "a pattern of 'case' cannot be read")
-            bodies += [Sequence(), self.sequence("esac")]
+            bodies += [Sequence(), self.sequence("esac", may_be_empty=True)]
             self.skip_newlines()
             if self.looks_at(";;&"):
                 self.at += 3
             elif self.looks_at(";;") or self.looks_at(";&"):
                 self.at += 2
+            else:
+                self.need_word("esac", "case")
+                return Block("branches", [Sequence(), *bodies], words=[subject])
 
     def function(self) -> Function:
         self.skip_blanks()
@@ -465,16 +586,17 @@ class _Parser:
         return Function(name, body, "")
 
     def test(self) -> Block:
-        """`[[ … ]]`, where `<`, `|` and parentheses mean something else."""
+        """Parse `[[ … ]]`, where `<`, `|` and parentheses are operators of the test."""
         words: list[Word] = []
         while True:
             self.skip_newlines()
+            self.budget.spend()
             if self.at >= len(self.text):
                 raise Unreadable("'[[' is not closed")
             if self.looks_at("]]"):
                 self.at += 2
                 return Block("test", [], words=words)
-            if self.char() in "()<>&|":
+            if self.char() in "()<>&|;":
                 self.at += 1
                 continue
             words.append(self.word(" \t\n", nested=True))
@@ -484,35 +606,49 @@ class _Parser:
         assignments: list[Any] = []
         words: list[Word] = []
         redirects: list[Redirect] = []
-        declaring = False
-        while True:
-            self.skip_blanks()
-            char = self.char()
-            redirect = REDIRECT.match(self.text, self.at)
-            if redirect and not (redirect.group() in "<>" and self.text[redirect.end() : redirect.end() + 1] == "("):
-                redirects.append(self.redirect())
-                continue
-            if not char or char in "\n;&|)":
-                break
-            if char == "(":
-                raise Unreadable("a parenthesis stands inside a command")
-            found = ASSIGNMENT.match(self.text, self.at)
-            is_array = found and self.text[found.end() : found.end() + 1] == "("
-            if found and (not words or (declaring and is_array)):
-                self.at = found.end()
-                value = self.array() if is_array else self.word(tilde=True)
-                if words:
-                    words.append([Part("text", found.group(1))])
-                assignments.append((found.group(1), found.group(2), found.group(3), value))
-                continue
-            words.append(self.word(tilde=True))
-            if len(words) == 1:
-                declaring = self.plain(words[0]) in DECLARING
+        try:
+            self.words_of(assignments, words, redirects)
+        finally:  # what was read before an error is kept
+            command = Simple(assignments, words, redirects, self.shown(start), self.span(start))
+            self.unfinished.append(command)
         if not words and not assignments and not redirects:
             raise Unreadable(
                 f"{self.char()!r} stands where a command should" if self.char() else "a command is missing"
             )
-        return Simple(assignments, words, redirects, self.text[start : self.at].strip())
+        return command
+
+    def words_of(self, assignments: list[Any], words: list[Word], redirects: list[Redirect]) -> None:
+        text = self.text
+        declaring = False
+        while True:
+            self.skip_blanks()
+            at = self.at
+            char = text[at : at + 1]
+            if not char or char in COMMAND_ENDS:
+                if char != "&" or text[at + 1 : at + 2] != ">":
+                    return
+            elif char == "(":
+                raise Unreadable("a parenthesis stands inside a command")
+            if char in "<>&{" or char.isdigit():
+                redirect = REDIRECT.match(text, at)
+                if redirect and not (redirect.group() in "<>" and text[redirect.end() : redirect.end() + 1] == "("):
+                    redirects.append(self.redirect())
+                    continue
+            if not words or declaring:
+                found = ASSIGNMENT.match(text, at)
+                is_array = found is not None and text[found.end() : found.end() + 1] == "("
+                if found and (not words or is_array):
+                    self.at = found.end()
+                    value = self.array() if is_array else self.word(tilde="value")
+                    if words:
+                        words.append([Part("text", found.group(1))])
+                    assignments.append((found.group(1), found.group(2), found.group(3), value))
+                    self.end = self.at
+                    continue
+            words.append(self.word(tilde="word"))
+            self.end = self.at
+            if len(words) == 1:
+                declaring = self.plain(words[0]) in DECLARING
 
     def array(self) -> list[Word]:
         self.expect("(", "")
@@ -524,7 +660,7 @@ class _Parser:
                 return words
             if self.at >= len(self.text):
                 raise Unreadable("a list is not closed")
-            word = self.word(tilde=True)
+            word = self.word(tilde="word")
             if not word:
                 raise Unreadable("a list cannot be read")
             words.append(word)
@@ -533,50 +669,59 @@ class _Parser:
         found = REDIRECT.match(self.text, self.at)
         assert found
         descriptor, operator = found.groups()
+        self.budget.spend(2)
         self.at = found.end()
         self.skip_blanks()
         redirect = Redirect(descriptor, operator, [])
+        start = self.at
+        word = self.word(tilde="word")
+        if not word:
+            raise Unreadable(f"there is nothing after '{operator}'")
         if operator in ("<<", "<<-"):
-            start = self.at
-            delimiter = self.plain(self.word())
-            literal = any(char in self.text[start : self.at] for char in "'\"\\")
-            self.pending.append((redirect, delimiter, literal))
+            raw = self.text[start : self.at]  # nothing is expanded in a delimiter
+            delimiter = _HERE_QUOTES.sub(lambda each: each[1] or each[2] or each[3] or "", raw)
+            if self.text.startswith("\r\n", self.at):
+                delimiter += "\r"
+            self.pending.append((redirect, delimiter, any(char in raw for char in "'\"\\")))
         else:
-            redirect.target = self.word(tilde=True)
-            if not redirect.target:
-                raise Unreadable(f"there is nothing after '{operator}'")
+            redirect.target = word
+        self.end = self.at
         return redirect
 
     def here_document(self, delimiter: str, literal: bool, strip: bool) -> Word:
-        lines = []
-        while self.at < len(self.text):
-            end = self.text.find("\n", self.at)
-            end = len(self.text) if end < 0 else end
-            line = self.text[self.at : end]
-            line = line.lstrip("\t") if strip else line
-            self.at = min(end + 1, len(self.text))
-            if line.rstrip("\r") == delimiter:
-                break
-            # `$(cat <<EOF … EOF)` on the delimiter's own line
-            if line.startswith(delimiter) and line[len(delimiter) :].strip()[:1] == ")":
-                self.at = end - len(line) + len(delimiter)
-                break
-            lines.append(line)
-        body = "\n".join(lines) + ("\n" if lines else "")
+        tabs = r"\t*+" if strip else ""
+        ends = r"(?=\n|\Z)" if not self.in_substitution else r"(?=\n|\Z|\))"
+        last = re.compile(f"^{tabs}{re.escape(delimiter)}{ends}", re.MULTILINE).search(self.text, self.at)
+        start, end = self.at, last.start() if last else len(self.text)
+        self.at = min(last.end() + self.text.startswith("\n", last.end()), len(self.text)) if last else end
+        body = self.text[start:end]
+        if body and not last and not body.endswith("\n"):
+            body += "\n"
+        self.budget.spend_on(len(body))
+        if strip:
+            body = re.sub(r"^\t++", "", body, flags=re.MULTILINE)
         if literal:
             return [Part("text", QUOTED + body, True)]
-        return _Parser(body, self.budget, self.depth + 1).double("")
+        offset = self.offset + start if self.offset is not None and not strip else None
+        return Parser(body, self.budget, offset, self).double("")
 
     # -- words ----------------------------------------------------------------------------------------------------
 
     def plain(self, word: Word) -> str:
-        """A word that is nothing but text, as that text."""
+        """Return the text of a word, without its expansions."""
+        if len(word) == 1 and word[0].kind == "text":
+            return decoded(word[0].value)
         return "".join(decoded(part.value) for part in word if part.kind == "text")
 
-    def word(self, stops: str = WORD_ENDS, tilde: bool = False, nested: bool = False) -> Word:
-        """The parts of one word."""
+    def word(self, stops: str = WORD_ENDS, tilde: str = "", nested: bool = False, quoted: bool = False) -> Word:
+        """Parse one word. `tilde` is where one is expanded: in a `word` or an assignment's `value`.
+
+        `nested` is inside `${…}`, `quoted` there inside double quotes too, where single quotes are ordinary.
+        """
         parts: Word = []
         text: list[str] = []
+        source = self.text
+        spend = self.budget.spend
 
         def flush() -> None:
             if text:
@@ -584,26 +729,26 @@ class _Parser:
                 text.clear()
 
         ordinary = ORDINARY if stops == WORD_ENDS else ORDINARY_IN_BRACES
-        while self.at < len(self.text):
-            self.budget.spend()
-            if run := ordinary.match(self.text, self.at):
+        while self.at < len(source):
+            spend()
+            if run := ordinary.match(source, self.at):
                 text.append(run.group())
                 self.at = run.end()
                 continue
-            char = self.text[self.at]
-            if char in "<>" and self.text[self.at + 1 : self.at + 2] == "(" and not nested:
+            char = source[self.at]
+            follower = source[self.at + 1 : self.at + 2]
+            if char in "<>" and follower == "(" and not nested:
                 flush()
                 self.at += 2
-                body = self.sequence()
-                self.expect(")", "'<(' is not closed")
-                parts.append(Part("process", (char, body)))
-            elif char in stops:
+                parts.append(Part("process", (char, self.substitution("'<(' is not closed"))))
+            elif char in stops or (char == "\r" and follower in ("", "\n") and not nested):
                 break
             elif char == "\\":
-                follower = self.text[self.at + 1 : self.at + 2]
                 if follower != "\n":
                     text.append(QUOTED + (follower or "\\"))
                 self.at += 2
+            elif char == "'" and quoted:
+                text.append(QUOTED + self.quote_in_quotes())
             elif char == "'":
                 text.append(QUOTED + self.single())
             elif char == '"':
@@ -613,11 +758,11 @@ class _Parser:
                 parts += self.double('"')
             elif char in "$`":
                 flush()
-                parts += self.special(False)
-            elif char == "~" and tilde and not parts and (not text or text[-1][-1:] in ":="):
+                parts += self.special(quoted)
+            elif char == "~" and tilde and self.tilde_is_active(tilde, parts, text):
                 flush()
                 parts.append(self.tilde())
-            elif char in "?*+@!" and self.text[self.at + 1 : self.at + 2] == "(" and not nested:
+            elif char in "?*+@!" and follower == "(" and not nested:
                 self.at += 1
                 self.skip_parentheses()
                 text.append(STAR)
@@ -627,21 +772,30 @@ class _Parser:
         flush()
         return parts
 
+    def tilde_is_active(self, kind: str, parts: Word, text: list[str]) -> bool:
+        if parts or not TILDE.match(self.text, self.at):
+            return False
+        before = "".join(text)
+        if kind == "value" or ASSIGNMENT_ARGUMENT.match(before):
+            return not before or before[-1] in ":="
+        return not before
+
     def tilde(self) -> Part:
         found = TILDE.match(self.text, self.at)
         assert found
         self.at = found.end()
         return Part("tilde", found.group(1))
 
-    def skip_parentheses(self) -> None:
-        """Past a pattern such as `!(a|b)`."""
+    def skip_parentheses(self) -> int:
+        """Skip a balanced pair of parentheses, such as `(a|b)` of `!(a|b)`; return where its inside ends."""
         depth = 0
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            depth += (char == "(") - (char == ")")
-            self.at += 1
+        while found := PARENTHESES.match(self.text, self.at):
+            self.budget.spend()
+            self.budget.spend_on(found.end() - self.at)
+            self.at = found.end()
+            depth += (found.group() == "(") - (found.group() == ")")
             if not depth:
-                return
+                return self.at - 1
         raise Unreadable("a parenthesis is not closed")
 
     def single(self) -> str:
@@ -652,10 +806,19 @@ class _Parser:
         self.at = end + 1
         return text
 
+    def quote_in_quotes(self) -> str:
+        """Read a single quote in `"${x:-…}"`. It is an ordinary character, but to bash it must be closed."""
+        end = self.text.find("'", self.at + 1)
+        between = self.text[self.at + 1 : end] if end >= 0 else ""
+        if any(char in between for char in '}"$`\\\n'):
+            raise Unreadable("shells differ on the single quote inside '\"${'")
+        self.at = end + 1 if end >= 0 else self.at + 1
+        return "'" + between + "'" if end >= 0 else "'"
+
     def double(self, stop: str) -> Word:
-        """The parts of a quoted text, up to its end; of a here-document, up to the end of everything."""
+        """Parse quoted text up to its closing quote; a here-document, which has none, up to the end of the text."""
         parts = []
-        text = []
+        text: list[str] = []
         while True:
             self.budget.spend()
             if run := ORDINARY_IN_QUOTES.match(self.text, self.at):
@@ -676,40 +839,38 @@ class _Parser:
             elif char in "$`":
                 parts += [Part("text", QUOTED + "".join(text), True)] if text else []
                 text = []
-                parts += self.special(True)
+                parts += self.special(True, in_here_document=not stop)
             else:
                 text.append(char)
                 self.at += 1
         return parts + ([Part("text", QUOTED + "".join(text), True)] if text else [])
 
-    def special(self, quoted: bool) -> Word:
-        """What begins with a dollar sign or a backquote."""
+    def special(self, quoted: bool, in_here_document: bool = False) -> Word:
+        """Parse what begins with a dollar sign or a backquote."""
         if self.char() == "`":
-            return [Part("command", self.backquoted(), quoted)]
+            return [Part("command", self.backquoted(quoted and not in_here_document), quoted)]
         after = self.text[self.at + 1 : self.at + 2]
         if after == "(":
-            sum_ = self.arithmetic(self.at + 3) if self.looks_at("$((") else None
-            if sum_:
-                self.at = sum_[0]
-                return [Part("sum", sum_[1], quoted)]
+            arithmetic = self.arithmetic(self.at + 3) if self.looks_at("$((") else None
+            if arithmetic is not None:
+                return [Part("arithmetic", arithmetic, quoted)]
             self.at += 2
-            body = self.sequence()
-            self.skip_blanks()
-            self.expect(")", "'$(' is not closed")
-            return [Part("command", body, quoted)]
+            return [Part("command", self.substitution("'$(' is not closed"), quoted)]
         if after == "{":
-            return self.braced(quoted)
-        if after == "[" and not quoted:
-            end = self.text.find("]", self.at)
+            return self.braced(quoted, in_here_document)
+        if after == "[":
+            end = self.find("]", self.at)
             if end > 0:
                 inner = self.text[self.at + 2 : end]
                 self.at = end + 1
-                return [Part("sum", _Parser(inner, self.budget, self.depth + 1).double(""), quoted)]
+                return [Part("arithmetic", Parser(inner, self.budget, None, self).double(""), quoted)]
         if after == "'" and not quoted:
             return [Part("text", QUOTED + self.ansi())]
         if after == '"' and not quoted:
             self.at += 2
             return [Part("text", QUOTED, True), *self.double('"')]
+        if after == "\\" and self.text.startswith("\n", self.at + 2):
+            raise Unreadable("a line is continued after '$'")
         found = NAME.match(self.text, self.at + 1)
         if not found:
             self.at += 1
@@ -718,102 +879,131 @@ class _Parser:
         return [Part("variable", Variable(found.group()), quoted)]
 
     def ansi(self) -> str:
-        """`$'…'`."""
-        end = self.at + 2
-        while self.text[end : end + 1] not in ("'", ""):
-            end += 2 if self.text[end] == "\\" else 1
-        if end >= len(self.text):
+        """Parse `$'…'`."""
+        found = ANSI.match(self.text, self.at + 2)
+        if not found:
             raise Unreadable("a quote is not closed")
-        text = self.text[self.at + 2 : end]
-        self.at = end + 1
-        return unescaped(text)
+        text = self.text[self.at + 2 : found.end() - 1]
+        self.budget.spend(2 + text.count("\\"))
+        self.budget.spend_on(len(text))
+        self.at = found.end()
+        return unescaped(text, ansi=True)
 
-    def backquoted(self) -> Sequence:
-        end = self.at + 1
-        while self.text[end : end + 1] not in ("`", ""):
-            end += 2 if self.text[end] == "\\" else 1
-        if end >= len(self.text):
+    def backquoted(self, quoted: bool) -> Sequence:
+        """Parse the commands in backquotes. An error in them shows when they run: the rest of the line runs, too."""
+        start = self.at + 1
+        found = BACKQUOTES.match(self.text, start)
+        if not found:
             raise Unreadable("a backquote is not closed")
-        inner = re.sub(r"\\([$`\\])", r"\1", self.text[self.at + 1 : end])
-        self.at = end + 1
-        parser = _Parser(inner, self.budget, self.depth)
-        body = parser.sequence()
-        if parser.at < len(inner):
-            raise Unreadable("what stands in backquotes cannot be read")
-        return body
+        self.at = found.end()
+        raw = self.text[start : found.end() - 1]
+        self.budget.spend(8)
+        self.budget.spend_on(len(raw))
+        inner = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", raw)
+        parser = Parser(
+            inner, self.budget, self.offset + start if self.offset is not None and inner == raw else None, self
+        )
+        items: list[tuple[str, Pipeline]] = []
+        parser.deeper()
+        try:
+            items.extend(parser.pipelines())
+            if parser.at < len(inner):
+                raise Unreadable("what stands in backquotes cannot be read")
+        except Unreadable as error:
+            self.flaws.append(error.why)
+        return Sequence(items)
 
-    def arithmetic(self, start: int) -> tuple[int, Word] | None:
-        """The end and the parts of a sum that begins here, or None if no `))` closes it."""
-        depth = 2
-        at = start
-        while at < len(self.text):
-            char = self.text[at]
-            if char in "'\"`":
-                return None
-            depth += (char == "(") - (char == ")")
-            at += 1
-            if depth == 1 and char == ")" and self.text[at : at + 1] != ")":
-                return None  # `$((a) | b)`: commands after all
-            if not depth:
-                inner = self.text[start : at - 2]
-                return at, _Parser(inner, self.budget, self.depth + 1).double("")
-        return None
+    def arithmetic(self, start: int) -> Word | None:
+        """Parse an arithmetic expression from here past its `))`; return None if it is none, without moving."""
+        before = self.at
+        self.at = start - 1
+        try:
+            end = self.skip_parentheses()
+        except Unreadable:
+            self.at = before
+            return None
+        if not self.looks_at(")"):  # `$((a) | b)`: a subshell after all
+            self.at = before
+            return None
+        self.at += 1
+        return Parser(self.text[start:end], self.budget, None, self).double("")
 
-    def braced(self, quoted: bool) -> Word:
-        """`${…}`."""
+    def braced(self, quoted: bool, in_here_document: bool = False) -> Word:
+        """Parse `${…}`."""
         start = self.at
         self.at += 2
         prefix = ""
-        if self.char() in "#!" and self.text[self.at + 1 : self.at + 2] not in ("}", ":", "-", "=", "?", "+", ""):
+        if self.char() in ("#", "!") and self.text[self.at + 1 : self.at + 2] not in ("}", ":", "-", "=", "?", "+", ""):
             prefix = self.char()
             self.at += 1
-        found = re.compile(r"[A-Za-z_]\w*|\d+|[@*#?$!-]").match(self.text, self.at)
+        found = BRACED_NAME.match(self.text, self.at)
         if not found:
-            raise Unreadable(f"{self.text[start : start + 12]!r} cannot be read")
+            return self.unknown_braces(start, quoted)
         variable = Variable(found.group(), prefix)
         self.at = found.end()
         if self.char() == "[":
-            end = self.text.find("]", self.at)
+            end = self.find("]", self.at)
             if end < 0:
                 raise Unreadable("an index is not closed")
             variable.index = self.text[self.at + 1 : end]
             self.at = end + 1
-        if prefix == "!" and self.char() in "*@":
+        if prefix == "!" and self.char() in ("*", "@"):
             self.at += 1
         variable.operator = next((each for each in OPERATORS if self.looks_at(each)), "")
         self.at += len(variable.operator)
         self.deeper()
-        if variable.operator:
-            parts_of = variable.operator.startswith("/") or variable.operator == ":"
-            separator = "/" if variable.operator.startswith("/") else ":"
-            variable.argument = self.inside_braces(separator if parts_of else "")
+        operator = variable.operator
+        if operator:
+            # single quotes quote in patterns, and outside of double quotes
+            literal = in_here_document or (quoted and operator[0] not in "#%/^,@")
+            parts_of = operator.startswith("/") or operator == ":"
+            separator = "/" if operator.startswith("/") else ":"
+            variable.argument = self.inside_braces(separator if parts_of else "", literal)
             if parts_of and self.char() == separator:
                 self.at += 1
-                variable.other = self.inside_braces("")
+                variable.other = self.inside_braces("", literal)
         self.depth -= 1
-        self.expect("}", "'${' is not closed")
+        if self.char() != "}":
+            return self.unknown_braces(start, quoted)
+        self.at += 1
         return [Part("variable", variable, quoted)]
 
-    def inside_braces(self, separator: str) -> Word:
-        return self.word("}" + separator, tilde=True, nested=True)
+    def unknown_braces(self, start: int, quoted: bool) -> Word:
+        """Parse a `${…}` of another shell, or a bad one: only what it substitutes counts."""
+        self.at = start + 2
+        self.deeper()
+        word = self.word("}", nested=True, quoted=quoted)
+        self.depth -= 1
+        self.expect("}", "'${' is not closed")
+        return [Part("arithmetic", word, quoted)]
+
+    def inside_braces(self, separator: str, quoted: bool) -> Word:
+        return self.word("}" + separator, tilde="word", nested=True, quoted=quoted)
+
+
+_HERE_QUOTES = re.compile(r"""'([^']*+)'|"([^"]*+)"|\\(.)""", re.DOTALL)
 
 
 def decoded(text: str) -> str:
-    """Text with every mark as the character it stands for."""
+    """Return a text with every mark replaced by the character it stands for."""
+    if text.isascii():
+        return text
     text = text.replace(QUOTED, "")
     for mark, char in PLAIN.items():
         text = text.replace(mark, char)
     return text
 
 
-_ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(0?[0-7]{1,3})|c(.)|(.))", re.DOTALL
-)
+_ESCAPES = r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(%s)|c(.)|(.))"
+_ESCAPE = re.compile(_ESCAPES % "0?[0-7]{1,3}", re.DOTALL)
+_ANSI_ESCAPE = re.compile(_ESCAPES % "[0-7]{1,3}", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
 
-def unescaped(text: str) -> str:
-    """Text with `\\n`, `\\x2f`, `\\057` … as `echo -e`, `printf` and `$'…'` read them."""
+def unescaped(text: str, ansi: bool = False) -> str:
+    """Return a text with `\\n`, `\\x2f`, `\\057` … as `echo -e` and `printf` read them, or (`ansi`) as `$'…'` does."""
+    if "\\" not in text:
+        return text
 
     def char(found: re.Match[str]) -> str:
         if found.group(4):
@@ -826,4 +1016,5 @@ def unescaped(text: str) -> str:
         letter = found.group(6)
         return _LETTERS.get(letter, letter if letter in "\\'\"?" else "\\" + letter)
 
-    return PRIVATE.sub("\ufffd", _ESCAPE.sub(char, text))
+    text = (_ANSI_ESCAPE if ansi else _ESCAPE).sub(char, text)
+    return PRIVATE.sub("\ufffd", text.partition("\0")[0] if ansi else text)
