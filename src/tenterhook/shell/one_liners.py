@@ -40,7 +40,7 @@ _SAYING = (
 )
 _RUNNING = (
     r"\b(?:system|popen\w*|Popen|subprocess|check_call|check_output|getoutput|getstatusoutput|exec\w*|spawn\w*|fork|"
-    r"shell_exec|passthru|proc_open|child_process|Open3|qx|pty|sh\.run|do shell script|doShellScript)\b|"
+    r"Deno\.Command|shell_exec|passthru|proc_open|child_process|Open3|qx|pty|sh\.run|do shell script|doShellScript)\b|"
     r"`|%x[({\[]|\| *getline|\| *[\"']"
 )
 _REMOVING = {
@@ -87,18 +87,27 @@ def _as_literal(found: re.Match[str]) -> str:
 class Literal:
     """A string of the code, with the call it is an argument of and its place there."""
 
-    __slots__ = ("after", "call", "group", "text")
+    __slots__ = ("after", "call", "group", "parent", "text")
 
-    def __init__(self, text: str, call: str, group: int, after: str) -> None:
+    def __init__(self, text: str, call: str, group: int, parent: int, after: str) -> None:
         self.text = text
         self.call = call  # the name before the parenthesis around it, wrapping calls left out
-        self.group = group  # which parenthesis or bracket that is
+        self.group = group  # the number of that parenthesis or bracket
+        self.parent = parent  # the number of the parenthesis around a bracket, else 0
         self.after = after  # the code that follows
 
 
 def actions(language: str, code: str) -> list[Action]:
     """Return what code does: ("shell", text), ("words", [program, …]) and ("note", kind), in no particular order."""
+    if language in ("powershell", "cmd"):
+        return [("shell", statement) for statement in _statements(code, language)]
     found: list[Action] = []
+    if language == "tcl":
+        spawned = re.findall(r"(?:^|[;\n{\[])\s*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)", code)
+        found += [("shell", line) for line in spawned]
+        found += [
+            ("shell", unescaped(line).strip()) for line in re.findall(r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"', code)
+        ]
     if _forks_in_a_loop(code):
         found.append(("note", "fork-bomb"))
     if language != "awk" and re.search(_RUNS_TEXT, code):
@@ -121,10 +130,27 @@ def actions(language: str, code: str) -> list[Action]:
         groups.setdefault(literal.group, []).append(literal)
     for group in groups.values():
         found += _of_call(group, runs, language)
+        outer = groups.get(group[0].parent, ())
+        if runs and len(outer) == 1:  # `spawn("git", ["push"])`
+            found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
     if re.search(r"\b(?:rmtree|rm_rf|remove_tree|rmSync|rimraf)\W*\(\s*\$?\w+\s*[,)]", code):  # of a variable
         paths = [literal.text for literal in literals if literal.text.startswith(("/", "~"))]
         found += [("words", ["rm", "-rf", "--", *paths])]
     return found
+
+
+def _statements(code: str, language: str) -> Iterator[str]:
+    """Yield the statements of PowerShell or cmd.exe code, as far as they are plain commands."""
+    ends = r";|\||\n|&&" if language == "powershell" else r"&|\||\n"
+    code = code.replace("^", "") if language == "cmd" else code
+    statement = ""
+    for lexeme in re.findall(rf"'[^'\n]*+'|\"[^\"\n]*+\"|{ends}|[\s\S]", code):
+        if re.fullmatch(ends, lexeme):
+            yield statement.lstrip("& \t")
+            statement = ""
+        else:
+            statement += lexeme
+    yield statement.lstrip("& \t")
 
 
 def _forks_in_a_loop(code: str) -> bool:
@@ -191,7 +217,7 @@ _STRINGS = {
 def _literals(code: str) -> Iterator[Literal]:
     """Yield every string of the code, neighbours joined by + or . as one."""
     at = 0
-    stack = [("", 0)]  # of (the call's name, the number of its parenthesis)
+    stack = [("", 0, 0)]  # of (the call's name, the number of its parenthesis, that of the one around a bracket)
     count = 0
     joining = 0  # plus signs and dots since the last string
     pending = None
@@ -205,7 +231,7 @@ def _literals(code: str) -> Iterator[Literal]:
         if lexeme in _STRINGS:
             # `system "rm x"`, `unlink "x"`: a call without parentheses
             if len(stack) == 1 and code[max(0, start - 1) : start].isspace():
-                stack[0] = (_call_before(code, start), stack[0][1])
+                stack[0] = (_call_before(code, start), stack[0][1], 0)
             prefix = re.search(_PREFIX, code[max(0, start - 2) : start])
             raw = prefix is not None and "r" in prefix.group().lower()
             string = _STRINGS[lexeme].match(code, at)
@@ -215,7 +241,7 @@ def _literals(code: str) -> Iterator[Literal]:
             text = code[at:end] if raw else unescaped(code[at:end])
             at = end + len(lexeme)
             if lexeme == "`":
-                yield Literal(text, "exec", -at, code[at : at + 40])
+                yield Literal(text, "exec", -at, 0, code[at : at + 40])
             elif pending is not None and joining <= 1:
                 pending = made(pending.text + text, at)
             else:
@@ -233,13 +259,13 @@ def _literals(code: str) -> Iterator[Literal]:
         if lexeme in ("(", "["):
             count += 1
             name = _call_before(code, start) if lexeme == "(" else stack[-1][0]
-            stack.append((name, count))
+            stack.append((name, count, stack[-1][1] if lexeme == "[" else 0))
         elif lexeme in (")", "]"):
             if len(stack) > 1:
                 stack.pop()
         elif lexeme in (";", "\n"):
             count += 1
-            stack[0] = (stack[0][0], count)
+            stack[0] = (stack[0][0], count, 0)
     if pending is not None:
         yield pending
 

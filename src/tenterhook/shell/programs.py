@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from .syntax import UNKNOWN
+from .syntax import DECODED, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
@@ -179,12 +179,13 @@ _WRAPPERS = {
     "noglob": ("", (), 0),
     "nocorrect": ("", (), 0),
     "stdbuf": ("ioe", ("--input", "--output", "--error"), 0),
-    "chrt": ("TPD", (), 1),
+    "chrt": ("TPD", ("--sched-runtime", "--sched-period", "--sched-deadline"), 1),
     "taskset": ("", (), 1),
     "numactl": ("NmCip", (), 0),
     "unbuffer": ("", (), 0),
     "strace": ("abeEIoOpPsSuUX", (), 0),
     "ltrace": ("aADeFlnopsuxX", (), 0),
+    "valgrind": ("", (), 0),
     "chroot": ("", ("--userspec", "--groups"), 1),
     "unshare": ("SGRwl", ("--setuid", "--setgid", "--root", "--wd", "--propagation"), 0),
     "nsenter": ("tSG", ("--target", "--setuid", "--setgid"), 0),
@@ -193,18 +194,23 @@ _WRAPPERS = {
         ("--unit", "--property", "--slice", "--uid", "--gid", "--setenv", "--description", "--on-active", "--machine"),
         0,
     ),
+    "systemd-inhibit": ("", ("--what", "--who", "--why", "--mode"), 0),
     "caffeinate": ("tw", (), 0),
     "pkexec": ("", ("--user",), 0),
     "fakeroot": ("lfsib", (), 0),
+    "proot": ("rbRSwqk", ("--rootfs", "--bind", "--cwd", "--qemu"), 0),
+    "faketime": ("p", ("--date-prog",), 1),
     "proxychains": ("f", (), 0),
     "proxychains4": ("f", (), 0),
-    "torsocks": ("", (), 0),
+    "torsocks": ("aPup", (), 0),
     "torify": ("", (), 0),
     "eatmydata": ("", (), 0),
     "xvfb-run": ("efnpsw", ("--server-args", "--server-num", "--error-file", "--auth-file"), 0),
-    "dbus-run-session": ("", (), 0),
+    "dbus-run-session": ("", ("--config-file", "--dbus-daemon"), 0),
     "rlwrap": ("abcCDefHIlmMopPqrStwz", (), 0),
     "setpriv": ("", ("--reuid", "--regid", "--groups"), 0),
+    "setarch": ("", (), 1),
+    **dict.fromkeys(("linux32", "linux64", "i386", "x86_64", "uname26"), ("", (), 0)),
     "prlimit": ("", (), 0),
     "cgexec": ("g", (), 0),
     "cpulimit": ("lpe", (), 0),
@@ -214,66 +220,123 @@ _WRAPPERS = {
     "dumb-init": ("r", (), 0),
     "chronic": ("", (), 0),
     "sem": ("j", (), 0),
+    "tsp": ("LNDWO", (), 0),
     "retry": ("tdm", ("--times", "--delay", "--min", "--max"), 0),
     "entr": ("", (), 0),
+    "watchexec": ("ewidsfEo", ("--exts", "--watch", "--ignore", "--delay-run", "--signal", "--filter", "--shell"), 0),
     "busybox": ("", (), 0),
     "toybox": ("", (), 0),
-    "bwrap": ("", (), 0),
     "firejail": ("", (), 0),
-    "npx": ("p", ("--package",), 0),
-    "bunx": ("", (), 0),
+    "bunx": ("p", ("--package",), 0),
+    "uvx": ("pwci", ("--from", "--with", "--python", "--index", "--index-url", "--env-file", "--constraints"), 0),
+    "dotenv": ("fe", ("--file", "--env"), 0),
     "coproc": ("", (), 0),
 }
 
-# `tool subcommand [options] command`
+# `tool subcommand [options] command`: the subcommand, options with a value, operands before the command.
+_NODE_LONG = ("--package", "--workspace", "--filter", "--dir", "--cwd", "--prefix")
+_ENVIRONMENT_LONG = ("--name", "--prefix", "--cwd")
+_SANDBOX_LONG = ("--cwd", "--env", "--user", "--bind", "--pwd", "--container", "--name")
 _RUNNERS = {
-    "uv": ("run", "ep", ("--extra", "--python", "--with", "--env-file", "--project", "--directory", "--group")),
-    "poetry": ("run", "", ()),
-    "pipenv": ("run", "", ()),
-    "pdm": ("run", "p", ()),
-    "hatch": ("run", "e", ()),
-    "rye": ("run", "", ()),
-    "conda": ("run", "np", ("--name", "--prefix", "--cwd")),
-    "mamba": ("run", "np", ("--name", "--prefix", "--cwd")),
-    "micromamba": ("run", "np", ("--name", "--prefix", "--cwd")),
-    "bundle": ("exec", "", ()),
-    "asdf": ("exec", "", ()),
-    "mise": ("exec", "", ()),
-    "direnv": ("exec", "", ()),
-    "perf": ("stat", "eorp", ()),
-    "op": ("run", "", ("--env-file",)),
-    "doppler": ("run", "pc", ("--project", "--config")),
-    "infisical": ("run", "", ("--env", "--path")),
-    "aws-vault": ("exec", "d", ("--duration",)),
-    "lxc": ("exec", "", ("--cwd", "--env", "--user")),
-    "incus": ("exec", "", ("--cwd", "--env", "--user")),
-    "snap": ("run", "", ()),
-    "flatpak": ("run", "", ("--command",)),
+    "uv": (
+        ("run", "ep", ("--extra", "--python", "--with", "--env-file", "--project", "--directory", "--group"), 0),
+        ("tool run", "p", ("--from", "--with", "--python"), 0),
+    ),
+    "pipx": (("run", "", ("--spec", "--python", "--pip-args", "--index-url"), 0),),
+    "poetry": (("run", "", (), 0),),
+    "pipenv": (("run", "", (), 0),),
+    "pdm": (("run", "p", (), 0),),
+    "hatch": (("run", "e", (), 0),),
+    "rye": (("run", "", (), 0),),
+    "conda": (("run", "np", _ENVIRONMENT_LONG, 0),),
+    "mamba": (("run", "np", _ENVIRONMENT_LONG, 0),),
+    "micromamba": (("run", "np", _ENVIRONMENT_LONG, 0),),
+    "npx": (("", "pw", _NODE_LONG, 0),),
+    "npm": (("exec", "pw", _NODE_LONG, 0), ("x", "pw", _NODE_LONG, 0)),
+    "pnpm": (("exec", "FC", _NODE_LONG, 0), ("dlx", "FC", _NODE_LONG, 0), ("x", "FC", _NODE_LONG, 0)),
+    "yarn": (("exec", "p", _NODE_LONG, 0), ("dlx", "p", _NODE_LONG, 0), ("run", "", _NODE_LONG, 0)),
+    "bun": (("x", "", ("--package",), 0), ("run", "", _NODE_LONG, 0)),
+    "bundle": (("exec", "", ("--gemfile",), 0),),
+    "asdf": (("exec", "", (), 0),),
+    "mise": (("exec", "", ("--cd", "--env"), 0), ("x", "", ("--cd", "--env"), 0)),
+    "direnv": (("exec", "", (), 1),),
+    "perf": (("stat", "eorp", (), 0), ("record", "eoFcp", (), 0), ("trace", "eop", (), 0)),
+    "op": (("run", "", ("--env-file",), 0),),
+    "doppler": (("run", "pc", ("--project", "--config"), 0),),
+    "infisical": (("run", "", ("--env", "--path"), 0),),
+    "aws-vault": (("exec", "d", ("--duration",), 1),),
+    "chamber": (("exec", "", (), 1),),
+    "dotenvx": (("run", "fe", ("--env-file", "--env"), 0),),
+    "lxc": (("exec", "", _SANDBOX_LONG, 1),),
+    "incus": (("exec", "", _SANDBOX_LONG, 1),),
+    "apptainer": (("exec", "BW", _SANDBOX_LONG, 1),),
+    "singularity": (("exec", "BW", _SANDBOX_LONG, 1),),
+    "distrobox": (("enter", "n", _SANDBOX_LONG, 1),),
+    "toolbox": (("run", "c", _SANDBOX_LONG, 0),),
+    "heroku": (("run", "a", ("--app", "--size", "--type"), 0),),
+    "oc": (("rsh", "cn", ("--container", "--namespace", "--shell"), 1),),
+    "snap": (("run", "", (), 0),),
+    "flatpak": (("run", "", ("--command",), 0),),
 }
-_OPERANDS_BEFORE = {"direnv": 1, "lxc": 1, "incus": 1, "aws-vault": 1}
+# Options of these whose value is a shell line.
+_RUNNER_CODE = {
+    "npx": ("-c", "--call"),
+    "npm": ("-c", "--call"),
+    "doppler": ("--command",),
+    "infisical": ("--command", "-c"),
+    "heroku": (),
+}
 
 
-def inner(words: list[str], stdin: str | None) -> list[Inner]:
-    """What a command runs, as a list of `Inner`; empty for a program that runs nothing but itself."""
+def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = lambda name: "") -> list[Inner]:
+    """Return what a command runs; an empty list for a program that runs nothing but itself.
+
+    `variable` returns the value of an environment variable, for programs whose options name one.
+    """
     name = program(words[0])
     if name in SHELLS:
         return _shell(words)
+    if name == "git":
+        return _git(words, variable)
+    if name in _SPECIAL:
+        ran = _SPECIAL[name](words, stdin)
+        return ran if ran or name not in _RUNNERS else _runner(words, name)
+    if name in _RUNNERS and (ran := _runner(words, name)):
+        return ran
     if name in LANGUAGES:
         return _language(words, LANGUAGES[name])
-    if name in _SPECIAL:
-        return _SPECIAL[name](words, stdin)
     if name in _WRAPPERS:
         short, long, before = _WRAPPERS[name]
         _, at = split_options(words, short, long)
-        return _command(words[at + before :])
-    if name in _RUNNERS:
-        subcommand, short, long = _RUNNERS[name]
-        if subcommand in words[1:4]:
-            at = words.index(subcommand)
-            _, at = split_options(words, short, long, at + 1)
-            rest = words[at + _OPERANDS_BEFORE.get(name, 0) :]
-            return _command(rest[1:] if rest[:1] == ["--"] else rest)
+        return _after_options(words[at + before :])
     return []
+
+
+def _runner(words: list[str], name: str) -> list[Inner]:
+    """Read `poetry run …`, `npm exec -- …`."""
+    for subcommand, short, long, before in _RUNNERS[name]:
+        names = subcommand.split()
+        at = next((at for at in range(1, min(len(words), 5)) if words[at : at + len(names)] == names), 0)
+        if not at:
+            continue
+        at += len(names)
+        code = _RUNNER_CODE.get(name, ("-c", "--shell-mode") if name == "pnpm" else ())
+        options, at = split_options(words, short, (*long, *code), at)
+        line = value_of(options, *code)
+        if line is None and "-c" in code and has(options, "-c"):
+            line = " ".join(words[at:])
+        if line:
+            return [Inner("shell", line)]
+        rest = words[at + before :]
+        if name in ("mise", "chamber") and "--" in rest:
+            rest = rest[rest.index("--") :]
+        is_line = name in ("npx", "npm", "pnpm", "yarn") and len(rest) == 1 and " " in rest[0]
+        return _joined(rest) if is_line else _after_options(rest)
+    return []
+
+
+def _after_options(words: list[str]) -> list[Inner]:
+    return _command(words[1:] if words[:1] == ["--"] else words)
 
 
 def _command(words: list[str], **more: Any) -> list[Inner]:
@@ -283,6 +346,11 @@ def _command(words: list[str], **more: Any) -> list[Inner]:
 def _some(items: list[str]) -> list[str]:
     """Return as many items as are looked at, with a mark for those that are left out."""
     return items if len(items) <= MOST_ITEMS else [*items[:MOST_ITEMS], UNKNOWN]
+
+
+def quoted(word: str) -> str:
+    """Return a word as the shell reads it back."""
+    return word if re.fullmatch(r"[\w./:=@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
 
 
 def _joined(words: list[str], **more: Any) -> list[Inner]:
@@ -379,6 +447,7 @@ def _sudo(words: list[str], stdin: str | None) -> list[Inner]:
     short = "ughpCcDRrtTU"
     long = ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type", "--other-user")
     options, at = split_options(words, short, (*long, "--close-from", "--command-timeout"))
+    start = at
     while at < len(words) and re.match(r"[A-Za-z_]\w*=", words[at]):
         at += 1
     directory = value_of(options, "-D", "--chdir")
@@ -388,17 +457,24 @@ def _sudo(words: list[str], stdin: str | None) -> list[Inner]:
         rest = words[at:]
         home = "~" if has(options, "-i", "--login") else directory
         return _joined(rest, directory=home) if rest else [Inner("stdin")]
-    return _command(words[at:], directory=directory)
+    return _command(words[at:], directory=directory, assignments=words[start:at])
 
 
 def _env(words: list[str], stdin: str | None) -> list[Inner]:
-    options, at = split_options(words, "uCSa", ("--unset", "--chdir", "--split-string", "--argv0"))
-    split = value_of(options, "-S", "--split-string")
-    if split is not None:
-        return _joined([split, *words[at:]])
+    options: Options = []
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] in ("-", "--"):
+            at += 1
+            continue
+        at = _take_option(words, at, "uCSaP", ("--unset", "--chdir", "--split-string", "--argv0"), options)
+        if options[-1][0] in ("-S", "--split-string"):  # its words are followed by the rest, options or not
+            line = " ".join([options[-1][1], *map(quoted, words[at:])])
+            return [Inner("shell", line, directory=value_of(options, "-C", "--chdir"))]
+    start = at
     while at < len(words) and re.match(r"[^=/]+=", words[at]):
         at += 1
-    return _command(words[at:], directory=value_of(options, "-C", "--chdir"))
+    return _command(words[at:], directory=value_of(options, "-C", "--chdir"), assignments=words[start:at])
 
 
 def _named_command(words: list[str], stdin: str | None) -> list[Inner]:
@@ -407,13 +483,16 @@ def _named_command(words: list[str], stdin: str | None) -> list[Inner]:
     return [] if has(options, "-v", "-V") else _command(words[at:])
 
 
+# `--replace` and `--eof` have a value only after an equals sign
+XARGS_LONG = ("--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars")
+
+
 def _xargs(words: list[str], stdin: str | None) -> list[Inner]:
     short = "aEdILnPs"
-    long = ("--arg-file", "--delimiter", "--replace", "--max-lines", "--max-args", "--max-procs", "--max-chars")
-    options, at = split_options(words, short, (*long, "--eof"))
+    options, at = split_options(words, short, XARGS_LONG)
     command = words[at:] or ["echo"]
     replaced = value_of(options, "-I", "--replace")
-    if replaced is None and has(options, "-i"):
+    if replaced == "" or (replaced is None and has(options, "-i")):
         replaced = "{}"
     if stdin is None:
         items = [UNKNOWN]
@@ -421,6 +500,7 @@ def _xargs(words: list[str], stdin: str | None) -> list[Inner]:
         items = [line.strip() for line in _some(stdin.split("\n", MOST_LINES)) if line.strip()]
     else:
         delimiter = value_of(options, "-d", "--delimiter")
+        delimiter = "\0" if has(options, "-0", "--null") else delimiter
         delimiter = delimiter if delimiter and len(delimiter) == 1 else None
         split = stdin.replace("\0", delimiter or " ").split(delimiter, MOST_LINES)
         items = [item.strip("'\"") for item in _some(split)]
@@ -544,6 +624,8 @@ def _ssh(words: list[str], stdin: str | None) -> list[Inner]:
 def _su(words: list[str], stdin: str | None) -> list[Inner]:
     options, _ = arguments(words, "cgGsTw", ("--command", "--shell", "--group", "--session-command"))
     code = value_of(options, "-c", "--command", "--session-command")
+    if code is None and "--" in words and "-c" in words[words.index("--") :]:  # an option of the shell
+        code = "".join(words[words.index("-c", words.index("--")) + 1 :][:1])
     return [Inner("shell", code, directory="~")] if code else [Inner("stdin")]
 
 
@@ -641,45 +723,227 @@ def _mounts(options: Options) -> Iterator[tuple[str, str]]:
 
 
 def _kubectl(words: list[str], stdin: str | None) -> list[Inner]:
-    if "exec" not in words[1:6] and "run" not in words[1:6] and "debug" not in words[1:6]:
+    long = ("--container", "--namespace", "--context", "--cluster", "--kubeconfig", "--user", "--image", "--filename")
+    _, at = split_options(words, "n", long)
+    if words[at : at + 1] not in (["exec"], ["run"], ["debug"]):
         return []
     if "--" in words:
         return _command(words[words.index("--") + 1 :], directory="/")
-    return []
+    _, start = split_options(words, "cnf", long, at + 1)
+    return _command(words[start + 1 :], directory="/") if words[at] == "exec" else []
 
 
 def _after_dashes(words: list[str], stdin: str | None) -> list[Inner]:
     return _command(words[words.index("--") + 1 :]) if "--" in words else []
 
 
-def _git(words: list[str], stdin: str | None) -> list[Inner]:
+# Settings of git whose value is a command.
+_GIT_COMMANDS = re.compile(
+    r"(?i)core\.(?:sshcommand|editor|pager|fsmonitor|askpass|gitproxy)|pager\..+|sequence\.editor|diff\.external|"
+    r"interactive\.difffilter|gpg\.(?:.+\.)?program|.+\.(?:cmd|clean|smudge|process|textconv|driver|command|helper|uploadpack)"
+)
+_GIT_LONG = ("--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
+
+
+def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
     ran = []
-    options, at = split_options(words, "cC", ("--git-dir", "--work-tree", "--namespace", "--exec-path"))
-    for name, value in options:
-        key, _, setting = value.partition("=")
-        if name == "-c" and (
-            setting.startswith("!") or key.lower() in ("core.sshcommand", "core.editor", "core.pager")
-        ):
-            ran.append(Inner("shell", setting.lstrip("!")))
+    options, at = split_options(words, "cC", _GIT_LONG)
     rest = words[at:]
-    if rest[:2] == ["submodule", "foreach"]:
-        ran += _joined([word for word in rest[2:] if word != "--recursive"])
-    elif rest[:2] == ["bisect", "run"]:
-        ran += _command(rest[2:])
-    elif rest[:1] == ["rebase"]:
-        options, _ = arguments(rest, "xsX", ("--exec", "--strategy", "--onto"))
-        ran += [Inner("shell", value) for name, value in options if name in ("-x", "--exec") and value]
-    elif rest[:1] == ["config"] and any(word.startswith("!") for word in rest):
-        ran += [Inner("shell", word[1:]) for word in rest if word.startswith("!")]
-    return ran
+    for name, value in options:
+        key, equals, setting = value.partition("=")
+        if name == "--config-env":
+            setting = variable(setting)
+        elif name != "-c" or not equals:
+            continue
+        alias = key[len("alias.") :] if key.lower().startswith("alias.") else None
+        if setting.startswith("!"):
+            more = list(map(quoted, rest[1:])) if rest[:1] == [alias] else []
+            ran += _joined([setting[1:], *more])
+        elif alias is not None and rest[:1] == [alias]:
+            ran += _joined([quoted(words[0]), setting, *map(quoted, rest[1:])])
+        elif _GIT_COMMANDS.fullmatch(key):
+            ran.append(Inner("shell", setting))
+    return ran + (_git_subcommand(rest) if rest else [])
+
+
+def _git_subcommand(words: list[str]) -> list[Inner]:
+    """Return what `git submodule foreach`, `git rebase --exec` … run."""
+    name, rest = words[0], words[1:]
+    if words[:2] == ["submodule", "foreach"]:
+        _, at = split_options(words, at=2)
+        return _joined(words[at:])
+    if words[:2] == ["bisect", "run"]:
+        return _command(words[2:])
+    if name == "config":
+        return [Inner("shell", word[1:]) for word in rest if word.startswith("!")]
+    if name == "rebase":
+        options, _ = arguments(words, "xsX", ("--exec", "--strategy", "--onto"))
+        return [Inner("shell", value) for option, value in options if option in ("-x", "--exec") and value]
+    if name in ("difftool", "mergetool"):
+        options, _ = arguments(words, "xt", ("--extcmd", "--tool"))
+        return [Inner("shell", value) for option, value in options if option in ("-x", "--extcmd") and value]
+    if name == "grep":
+        found = (re.fullmatch(r"(?s)(?:-O|--open-files-in-pager=)(.+)", word) for word in rest)
+        return [Inner("shell", each.group(1)) for each in found if each]
+    if name == "filter-branch":
+        return _option_code(*(f"--{kind}-filter" for kind in "setup env tree index parent msg commit".split()))(
+            words, None
+        )
+    if name in ("clone", "fetch", "pull", "push", "ls-remote"):
+        ran = _option_code("--upload-pack", "--receive-pack", "--exec", *(("-u",) if name == "clone" else ()))(
+            words, None
+        )
+        remote = [word[len("ext::") :].replace("% ", " ") for word in rest if word.startswith("ext::")]
+        return ran + [Inner("shell", code) for code in remote]
+    return []
+
+
+# Subcommands of tmux that run a shell line, and their options with a value.
+_TMUX_COMMANDS = {
+    **dict.fromkeys(("new-session", "new"), "ceFnstxyf"),
+    **dict.fromkeys(("new-window", "neww"), "ceFnt"),
+    **dict.fromkeys(("split-window", "splitw"), "celtFp"),
+    **dict.fromkeys(("respawn-pane", "respawnp", "respawn-window", "respawnw"), "cet"),
+    **dict.fromkeys(("run-shell", "run"), "cdt"),
+    **dict.fromkeys(("display-popup", "popup"), "bcdehsStTwxy"),
+    **dict.fromkeys(("pipe-pane", "pipep"), "t"),
+}
+_TMUX_KEYS = {"Enter": "\n", "C-m": "\n", "KPEnter": "\n", "C-j": "\n", "Space": " ", "Tab": "\t", "BSpace": ""}
 
 
 def _tmux(words: list[str], stdin: str | None) -> list[Inner]:
-    """What is typed into another terminal: each argument that is more than a word."""
+    """Read what tmux runs in a terminal, and what it types into one. Its commands stand between `;`."""
+    _, at = split_options(words, "cfLST")
+    ran = []
+    for command in _split(words[at:], ";"):
+        if command[0] in ("send-keys", "send"):
+            _, start = split_options(command, "ctN")
+            ran.append(Inner("shell", "".join(_TMUX_KEYS.get(word, word) for word in command[start:])))
+        elif command[0] in ("if-shell", "if"):
+            _, start = split_options(command, "t")
+            ran += [Inner("shell", word) for word in command[start : start + 1]]
+            ran += [Inner("shell", "tmux " + word) for word in command[start + 1 :]]
+        elif command[0] in _TMUX_COMMANDS:
+            _, start = split_options(command, _TMUX_COMMANDS[command[0]])
+            ran += _command(command[start:]) if len(command) > start + 1 else _joined(command[start:])
+    return ran
+
+
+def _split(words: list[str], separator: str) -> list[list[str]]:
+    found: list[list[str]] = [[]]
+    for word in words:
+        if word == separator:
+            found.append([])
+        else:
+            found[-1].append(word)
+    return [each for each in found if each]
+
+
+def _screen(words: list[str], stdin: str | None) -> list[Inner]:
+    options, at = split_options(words, "cehpsStTX")
+    command = value_of(options, "-X")
+    if command == "stuff":
+        return _joined(words[at:])
+    return _command(words[at:]) if command in (None, "screen", "exec") else []
+
+
+def _lines(words: list[str], stdin: str | None) -> list[Inner]:
+    """Read `hyperfine 'line' …`: each operand with a blank is a shell line."""
     return [Inner("shell", word) for word in words[1:] if " " in word]
 
 
+def _gdb(words: list[str], stdin: str | None) -> list[Inner]:
+    ran = []
+    for number, word in enumerate(words[:-1]):
+        if word in ("-ex", "--ex", "-iex", "--eval-command", "-o", "--one-line"):
+            found = re.match(r"\s*+(?:!|(?:platform )?shell\s|make\s|pipe\s)(.*)", words[number + 1], re.DOTALL)
+            ran += [Inner("shell", found.group(1))] if found else []
+        elif word in ("--args", "-args", "--"):
+            return ran + _command(words[number + 1 :])
+    return ran
+
+
+def _bwrap(words: list[str], stdin: str | None) -> list[Inner]:
+    """Read the command after options with none, one or two values."""
+    two = frozenset(
+        "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file".split()
+    )
+    one = frozenset("--proc --dev --tmpfs --mqueue --dir --unsetenv --chdir --hostname --uid --gid --lock-file".split())
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        if words[at] == "--":
+            return _command(words[at + 1 :])
+        at += 3 if words[at] in two else 2 if words[at] in one else 1
+    return _command(words[at:])
+
+
+def _start_stop_daemon(words: list[str], stdin: str | None) -> list[Inner]:
+    options, at = split_options(
+        words, "xapnucgdrkPIN", ("--exec", "--startas", "--pidfile", "--user", "--chuid", "--chdir")
+    )
+    started = value_of(options, "-a", "--startas") or value_of(options, "-x", "--exec")
+    return _command([started, *words[at:]]) if started and has(options, "-S", "--start") else []
+
+
+def _powershell(words: list[str], stdin: str | None) -> list[Inner]:
+    """Read `-Command …`, `-EncodedCommand …`. Options may be shortened, and have any case."""
+    valued = (
+        "-executionpolicy",
+        "-ep",
+        "-windowstyle",
+        "-version",
+        "-inputformat",
+        "-outputformat",
+        "-workingdirectory",
+    )
+    at = 1
+    while at < len(words) and words[at][:1] in ("-", "/"):
+        option = "-" + words[at][1:].lower()
+        at += 1
+        if len(option) > 1 and ("-command".startswith(option) or option == "-commandwithargs"):
+            if words[at : at + 1] == ["-"]:
+                break
+            return [Inner("code", " ".join(words[at:]), language="powershell")]
+        if len(option) > 1 and ("-encodedcommand".startswith(option) or option == "-ec"):
+            return [Inner("code", DECODED + _utf16(words[at]), language="powershell")] if at < len(words) else []
+        if len(option) > 1 and "-file".startswith(option):
+            return [Inner("file", words[at], words[at:], "powershell")] if at < len(words) else []
+        if len(option) > 2 and any(each.startswith(option) for each in valued):
+            at += 1
+    rest = words[at:]
+    if not rest or rest == ["-"]:
+        return [Inner("stdin", language="powershell")]
+    return [Inner("code", " ".join(rest), language="powershell")]
+
+
+def _utf16(text: str) -> str:
+    import binascii
+
+    try:
+        return binascii.a2b_base64(text.encode("ascii")).decode("utf-16-le")
+    except ValueError:
+        return ""
+
+
+def _cmd(words: list[str], stdin: str | None) -> list[Inner]:
+    at = next((at for at, word in enumerate(words) if word.lower().startswith(("/c", "/k", "//c"))), None)
+    if at is None:
+        return []
+    first = words[at].lower().lstrip("/")[1:]
+    return [Inner("code", " ".join([first, *words[at + 1 :]]), language="cmd")]
+
+
+def _wsl(words: list[str], stdin: str | None) -> list[Inner]:
+    _, at = split_options(words, "dueC", ("--distribution", "--user", "--cd", "--shell-type"))
+    if "-e" in words[1:at] or "--exec" in words[1:at]:
+        return _command(words[words.index("-e" if "-e" in words else "--exec") + 1 :])
+    return _joined(words[at:])
+
+
 def _nix(words: list[str], stdin: str | None) -> list[Inner]:
+    if words[1:2] == ["run"] and "--" in words:
+        flake = words[-1 + words.index("--")]
+        return _command([flake.rpartition("#")[2], *words[words.index("--") + 1 :]])
     for mark in ("-c", "--command", "--run"):
         if mark in words:
             rest = words[words.index(mark) + 1 :]
@@ -711,10 +975,17 @@ def _tar(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def _editor(words: list[str], stdin: str | None) -> list[Inner]:
-    """`vim -c ':!rm x'`."""
-    commands = [words[number + 1] for number, word in enumerate(words[:-1]) if word in ("-c", "--cmd")]
+    """Read `vim -c ':!rm x'`."""
+    commands = [
+        words[number + 1]
+        for number, word in enumerate(words[:-1])
+        if word == "--cmd" or re.fullmatch(r"-[a-zA-Z]{0,4}c", word)
+    ]
     commands += [word[1:] for word in words[1:] if word.startswith("+")]
-    return [Inner("shell", command.partition("!")[2]) for command in commands if re.match(r"[:\s\d,%.$]*!", command)]
+    found = (
+        re.match(r"(?:[:\s\d,%.$]|sil(?:ent)?!?\s|exe(?:cute)?\s+[\"'])*+!(.*)", each, re.DOTALL) for each in commands
+    )
+    return [Inner("shell", each.group(1)) for each in found if each]
 
 
 def _awk(words: list[str], stdin: str | None) -> list[Inner]:
@@ -731,13 +1002,30 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
     return [Inner("shell", each.group(1)) for each in found if each]
 
 
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+
+
+def makefile(words: list[str]) -> str | None:
+    """Return the makefile that `make` is given, or None if it takes the directory's."""
+    return value_of(
+        arguments(words, "fCIjloW", ("--file", "--makefile", "--directory"))[0], "-f", "--file", "--makefile"
+    )
+
+
+def recipes(text: str) -> list[Inner]:
+    """Return the shell lines of a makefile's rules, and of its `$(shell …)`."""
+    lines = text.split("\n", MOST_LINES)[:MOST_LINES]
+    found = [line[1:] for line in lines if line.startswith("\t")]
+    found += [line.partition(";")[2] for line in lines if re.match(r"[\w.%-]++\s*+:[^;=]*+;", line)]
+    found += re.findall(r"\$\(shell ([^)\n]*+)\)", text)[:MOST_LINES]
+    return [Inner("shell", line.lstrip("@-+ ").replace("$$", "$")) for line in found]
+
+
 def _make(words: list[str], stdin: str | None) -> list[Inner]:
-    """`make -f -`: the recipes of what is piped in."""
-    options, _ = arguments(words, "fCIjloW", ("--file", "--makefile", "--directory"))
-    if not stdin or value_of(options, "-f", "--file", "--makefile") not in ("-", "/dev/stdin"):
-        return []
-    lines = stdin.split("\n", MOST_LINES)[:MOST_LINES]
-    return [Inner("shell", line[1:].lstrip("@-+")) for line in lines if line.startswith("\t")]
+    """Read `make -f -` with a makefile that is piped in, and `make --eval`."""
+    options, _ = arguments(words, "fCIjloWE", ("--file", "--makefile", "--directory", "--eval"))
+    ran = [each for name, value in options if name in ("-E", "--eval") for each in recipes(value)]
+    return ran + (recipes(stdin) if stdin and makefile(words) in ("-", "/dev/stdin") else [])
 
 
 def _adb(words: list[str], stdin: str | None) -> list[Inner]:
@@ -772,14 +1060,25 @@ _SPECIAL = {
     "docker-compose": _docker,
     "kubectl": _kubectl,
     "oc": _kubectl,
-    "git": _git,
     "tmux": _tmux,
-    "screen": _tmux,
+    "screen": _screen,
+    "gdb": _gdb,
+    "lldb": _gdb,
+    "bwrap": _bwrap,
+    "start-stop-daemon": _start_stop_daemon,
+    "powershell": _powershell,
+    "pwsh": _powershell,
+    "cmd": _cmd,
+    "wsl": _wsl,
     "nix": _nix,
     "nix-shell": _nix,
     "vagrant": _option_code("-c", "--command"),
     "gcloud": _option_code("--command"),
-    "hyperfine": _tmux,
+    "hyperfine": _lines,
+    "concurrently": _lines,
+    "nodemon": _option_code("-x", "--exec"),
+    "fly": _option_code("-C", "--command"),
+    "flyctl": _option_code("-C", "--command"),
     "tar": _tar,
     "bsdtar": _tar,
     "rsync": _option_code("-e", "--rsh", "--rsync-path"),

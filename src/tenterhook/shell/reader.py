@@ -3,8 +3,8 @@
 `read(line, directory, variables)` returns a `Reading`: every command with its expanded words, in the order in which
 they would run, and notes. It follows what can be known: variables that the line sets, directories it changes to, what
 `echo` and here-documents feed to a shell, files that it writes and then runs, programs that run others (`sudo`,
-`xargs`, `sh -c`, `find -exec` …). All branches are walked. What is not known is a mark in a word (`UNKNOWN` …); so is an
-active pattern (`STAR` …): `syntax.decoded` gives the text back as it was written.
+`xargs`, `sh -c`, `find -exec` …). All branches are walked. What is not known is a mark in a word (`UNKNOWN` …); so is
+an active pattern (`STAR` …): `syntax.decoded` gives the text back as it was written.
 
     reading = read("sudo git push --force", "/home/me/project", os.environ)
     [command.words for command in reading.commands]  # [['sudo', 'git', …], ['git', 'push', '--force']]
@@ -525,10 +525,10 @@ class _Walk:
             return builtin(self, words, state, stdin, shown, depth)
         printed = None
         if name == "xargs":
-            options, _ = programs.split_options(words, "aEdILnPs", ("--arg-file",))
+            options, _ = programs.split_options(words, "aEdILnPs", programs.XARGS_LONG)
             file = programs.value_of(options, "-a", "--arg-file")
             stdin = self.content(file, state) if file else stdin
-        for inner in programs.inner(words, stdin):
+        for inner in self.inner_of(name, words, state, stdin):
             said = self.inner(inner, state, stdin, shown, upstream, depth)
             printed = (printed or "") + said
         if name == "xargs" and any(program(each[0]) == "find" for each in upstream):
@@ -541,10 +541,24 @@ class _Walk:
             return printed
         return self.printed(name, words, state, stdin)
 
+    def inner_of(self, name: str, words: list[str], state: _State, stdin: str | None) -> list[programs.Inner]:
+        """Return what a program runs: by its words, by variables that name a command, by a makefile of the line."""
+        found = [
+            programs.Inner("shell", value)
+            for variable, value in self.assignments
+            if variable in _COMMAND_VARIABLES and value.strip()
+        ]
+        found += programs.inner(words, stdin, lambda variable: self.values(variable, state)[0])
+        if name in ("make", "gmake") and state.files:
+            file = programs.makefile(words)
+            for path in (file,) if file else programs.MAKEFILES:
+                found += programs.recipes(state.files.get(self.path(path, state), ""))
+        return found
+
     def xargs_of_find(self, words: list[str], state: _State, shown: str, upstream: Collection[list[str]]) -> None:
         """`find … | xargs rm` as `find … -exec rm {} +`."""
         found = next(each for each in upstream if program(each[0]) == "find")
-        _, at = programs.split_options(words, "aEdILnPs", ("--max-args", "--max-procs", "--delimiter"))
+        _, at = programs.split_options(words, "aEdILnPs", programs.XARGS_LONG)
         filters = [program(each[0]) for each in upstream if program(each[0]) in ("grep", "egrep", "head", "tail", "rg")]
         restricted = ["-name", UNKNOWN] if filters else []
         spelt = [*found, *restricted, "-exec", *words[at:], "{}", "+"]
@@ -561,10 +575,10 @@ class _Walk:
 
     def aliased(self, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
         self.budget.spend(2 * STEPS_PER_COMMAND + len(words))
-        quoted = ["'" + word.replace("'", "'\\''") + "'" for word in words[1:]]
+        line = " ".join([state.aliases[words[0]], *map(programs.quoted, words[1:])])
         self.calling.add(words[0])
         try:
-            return self.shell(" ".join([state.aliases[words[0]], *quoted]), state, stdin, shown, depth + 1)
+            return self.shell(line, state, stdin, shown, depth + 1)
         finally:
             self.calling.discard(words[0])
 
@@ -923,9 +937,6 @@ class _Walk:
         if operator.endswith("?"):
             return [self.encoded(value, quoted, separators) for value in present or [UNKNOWN]]
         words = self.expand(variable.argument or [], state, depth)
-        if not quoted:
-            words = [word.translate({ord(char): BREAK for char in separators}) for word in words]
-            self.budget.spend_on(sum(map(len, words)))
         if operator.endswith("+"):
             return [*(words if present else []), *([""] if unset or not present else [])]
         if operator.endswith("=") and (unset or not present):
@@ -959,7 +970,7 @@ class _Walk:
             length = pattern.suffix(value, longest=operator == "%%")
             return value[: len(value) - (length or 0)]
         if operator.startswith("/"):
-            other = decoded(self.expand(variable.other or [], state, depth)[0])
+            other = decoded(self.expand(variable.other or [], state, depth)[0].replace(BREAK, " "))
             return self.replaced(value, pattern, operator, other)
         return value
 
@@ -1098,6 +1109,12 @@ class _Walk:
         return output.rewritten(name, rest, text)
 
 
+# Variables whose value other programs run.
+_COMMAND_VARIABLES = frozenset(
+    "EDITOR VISUAL PAGER MANPAGER BROWSER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS "
+    "GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH LESSOPEN LESSCLOSE "
+    "PROMPT_COMMAND".split()
+)
 _SET_BY_SHELL = frozenset(
     "OLDPWD RANDOM SECONDS BASHPID LINENO UID EUID HOSTNAME PPID REPLY OPTARG OPTIND BASH BASH_SOURCE BASH_VERSION "
     "BASH_REMATCH FUNCNAME SHLVL SHELL PIPESTATUS ZSH_VERSION HOSTTYPE MACHTYPE OSTYPE COLUMNS LINES PATH USER TERM "

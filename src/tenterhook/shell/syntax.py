@@ -41,7 +41,7 @@ BLANK_LINES = re.compile(r"(?:[ \t\n]++|\\\n|\r(?=\n|\Z)|#[^\n]*+)*+")
 REDIRECT = re.compile(r"([0-9]++|\{[A-Za-z_]\w{0,99}\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<|>)")
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)(\[[^]\n]{0,200}\])?(\+?=)")
 ASSIGNMENT_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
-FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\{}=#!]++)[ \t]*+\([ \t]*+\)")
+FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\=#!]++)[ \t]*+\([ \t]*+\)")
 TILDE = re.compile(r"~(\+|[\w.-]*+)(?=[/: \t\r\n;&|()<>}]|\Z)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]")
 BRACED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]++|[@*#?$!-]")
@@ -57,7 +57,7 @@ PARENTHESES = re.compile(
     r"""[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]""", re.DOTALL
 )
 DECLARING = ("declare", "typeset", "local", "export", "readonly")
-NOT_COMMANDS = frozenset("then else elif fi do done esac in }".split())  # reserved words that begin no command
+NOT_COMMANDS = frozenset("then else elif fi do done esac in } !".split())  # reserved words that begin no command
 OPERATORS = ":- := :? :+ ## %% // /# /% ^^ ,, - = ? + # % / ^ , @ :".split()
 DEEPEST = 60  # substitutions and blocks in one another
 STEPS = 24_000
@@ -396,8 +396,8 @@ class Parser:
             self.skip_blanks()
             if stages:
                 self.skip_newlines()
-            prefixed = self.prefixes()
-            if not (prefixed and (not self.char() or self.char() in "\n;&)")):  # `!` and `time` may stand alone
+            prefixed = not stages and self.prefixes()
+            if not (prefixed and self.char() in ("", "\n", ";", ")")):  # `!` and `time` may stand alone
                 stages.append(self.command())
             self.skip_blanks()
             if self.char() != "|" or self.looks_at("||"):
@@ -677,6 +677,8 @@ class Parser:
         word = self.word(tilde="word")
         if not word:
             raise Unreadable(f"there is nothing after '{operator}'")
+        if self.char() in ("<", ">") and self.text[start : self.at].isdigit():
+            raise Unreadable("a file descriptor stands where the target of a redirection should")
         if operator in ("<<", "<<-"):
             raw = self.text[start : self.at]  # nothing is expanded in a delimiter
             delimiter = _HERE_QUOTES.sub(lambda each: each[1] or each[2] or each[3] or "", raw)
@@ -703,7 +705,11 @@ class Parser:
         if literal:
             return [Part("text", QUOTED + body, True)]
         offset = self.offset + start if self.offset is not None and not strip else None
-        return Parser(body, self.budget, offset, self).double("")
+        try:
+            return Parser(body, self.budget, offset, self).double("")
+        except Unreadable as error:  # an error that shows when the here-document is expanded
+            self.flaws.append(error.why)
+            return [Part("text", UNKNOWN, True)]
 
     # -- words ----------------------------------------------------------------------------------------------------
 
@@ -767,7 +773,7 @@ class Parser:
                 self.skip_parentheses()
                 text.append(STAR)
             else:
-                text.append(ACTIVE.get(char, char))
+                text.append(BREAK if nested and not quoted and char in " \t\n" else ACTIVE.get(char, char))
                 self.at += 1
         flush()
         return parts
@@ -793,7 +799,10 @@ class Parser:
             self.budget.spend()
             self.budget.spend_on(found.end() - self.at)
             self.at = found.end()
-            depth += (found.group() == "(") - (found.group() == ")")
+            token = found.group()
+            depth += (token == "(") - (token == ")")  # noqa: S105
+            if token in ("'", '"', "`"):
+                raise Unreadable("a quote is not closed")
             if not depth:
                 return self.at - 1
         raise Unreadable("a parenthesis is not closed")
@@ -876,6 +885,8 @@ class Parser:
             self.at += 1
             return [Part("text", "$", quoted)]
         self.at = found.end()
+        if self.char() == "{" and not quoted:  # braces are expanded first: `$x{a,b}` is `$xa $xb`
+            return [Part("arithmetic", [], quoted)]
         return [Part("variable", Variable(found.group()), quoted)]
 
     def ansi(self) -> str:

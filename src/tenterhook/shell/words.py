@@ -33,7 +33,7 @@ def plain_number(word: Word | None) -> int | None:
     """Return the value of a word that is a decimal integer, or None."""
     if not word or any(part.kind != "text" for part in word):
         return None
-    return small_number(decoded("".join(part.value for part in word)).strip())
+    return small_number(decoded("".join(part.value for part in word).replace(BREAK, " ")).strip())
 
 
 _SPECIAL = re.compile(r"[ \t\n*?\[]")
