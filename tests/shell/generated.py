@@ -4,21 +4,86 @@ from __future__ import annotations
 
 from random import Random
 
-_WORDS = ("a", "b1", "x.y", "-n", "--long=v", "/p/q", "a:b", "@", "%", "+", "=", "a=b", "é", "..", "]", "!", "^a", "a-b")
+_WORDS = (
+    "a",
+    "b1",
+    "x.y",
+    "-n",
+    "--long=v",
+    "/p/q",
+    "a:b",
+    "@",
+    "%",
+    "+",
+    "=",
+    "a=b",
+    "é",
+    "..",
+    "]",
+    "!",
+    "^a",
+    "a-b",
+)
 _NAMES = ("v", "w", "list", "empty", "unset", "spaces")
 _QUOTED = ("'a b'", "''", '""', '"a b"', "'$v'", '"$v"', '"a\\"b"', "a\\ b", "\\$v", "'a'\"b\"c", '"${v}x"', "'{a,b}'")
 _ANSI = ("$'a\\tb'", "$'\\x41'", "$'\\101\\60'", "$'a\\'b'", "$'\\u0041'", "$'\\e\\a'", "$'a\\0b'", '$"a b"', "$'\\q'")
 _VARIABLES = (
-    *("$v", "${v}", "$spaces", '"$spaces"', "${empty}", "$unset", '"$unset"', "${v:-d}", "${unset:-d e}", '"${unset:-d e}"'),
+    *(
+        "$v",
+        "${v}",
+        "$spaces",
+        '"$spaces"',
+        "${empty}",
+        "$unset",
+        '"$unset"',
+        "${v:-d}",
+        "${unset:-d e}",
+        '"${unset:-d e}"',
+    ),
     *("${empty:-d}", "${empty-d}", "${v:+d}", "${unset:+d}", "${unset+d}", "${v#a}", "${v##*b}", "${v%c}", "${v%%b*}"),
     *("${v/b/X}", "${v//b/X}", "${v/#a/X}", "${v/%c/X}", "${v:1}", "${v:1:2}", "${v^^}", "${v,,}", "${v^}", "${v#?}"),
-    *("${v%[a-c]}", "${v/[!a]/X}", "${v//?/X}", '"${v/b/ }"', "${v:-'q'}", "${v#*}", "${v##*}", "${list[1]}", "${!name}"),
+    *(
+        "${v%[a-c]}",
+        "${v/[!a]/X}",
+        "${v//?/X}",
+        '"${v/b/ }"',
+        "${v:-'q'}",
+        "${v#*}",
+        "${v##*}",
+        "${list[1]}",
+        "${!name}",
+    ),
     *('"${list[@]}"', "${list[@]}", '"${list[*]}"', '"x${list[@]}y"', '"$@"', "$*", "$1", "${2}", "${unset:-$v}", "$#"),
     *("${spaces%% *}", '"${spaces#* }"', "${v//[bc]}", "${v/*b/}", "${v%b*}", '"${unset:-"a b"}"', "${unset:-'a b'}"),
 )
 _BRACES = (
-    *("{a,b}", "x{a,b}y", "{a,b}{c,d}", "{a,{b,c}}", "{1..3}", "{3..1}", "{01..03}", "{a..c}", "{a}", "{}", "{a,b", "a,b}"),
-    *("{,a}", "{a,}", "{1..9..3}", "{a,b}}", "{{a,b}", "{a..c..2}", "{a,'b c'}", "{1..b}", "{-1..1}", "x{,}", "{a,b{c}"),
+    *(
+        "{a,b}",
+        "x{a,b}y",
+        "{a,b}{c,d}",
+        "{a,{b,c}}",
+        "{1..3}",
+        "{3..1}",
+        "{01..03}",
+        "{a..c}",
+        "{a}",
+        "{}",
+        "{a,b",
+        "a,b}",
+    ),
+    *(
+        "{,a}",
+        "{a,}",
+        "{1..9..3}",
+        "{a,b}}",
+        "{{a,b}",
+        "{a..c..2}",
+        "{a,'b c'}",
+        "{1..b}",
+        "{-1..1}",
+        "x{,}",
+        "{a,b{c}",
+    ),
     *("{a{b,c}d,e}", '{"a,b",c}', "\\{a,b}", "{a\\,b,c}", "{a,b}{1..2}", "${v}{a,b}", "{a,b}$v", "a{b}c{d,e}"),
 )
 _PATTERNS = ("*", "a*", "?", "[ab]", "x[!a]*", "*.txt", "[", "a[", "[]", '"*"', "\\*")
@@ -48,8 +113,24 @@ class Lines:
         """Return a command that need not be good for anything, but that has a shell's syntax."""
         choice = self.random.choice
         if depth <= 0 or self.random.randrange(3) == 0:
-            return choice(("true", ":", "echo", "A=b c", "A=b", "x+=y", "test")) + choice(("", " ")) + choice(
-                ("", " " + self.words(), " >f", " 2>&1", " <f >>g", " &>f", " >|f", " <<<w", " $(true)", " `true`", " $((1+2))")
+            return (
+                choice(("true", ":", "echo", "A=b c", "A=b", "x+=y", "test"))
+                + choice(("", " "))
+                + choice(
+                    (
+                        "",
+                        " " + self.words(),
+                        " >f",
+                        " 2>&1",
+                        " <f >>g",
+                        " &>f",
+                        " >|f",
+                        " <<<w",
+                        " $(true)",
+                        " `true`",
+                        " $((1+2))",
+                    )
+                )
             )
         inner = lambda: self.sequence(depth - 1)  # noqa: E731
         return choice(
@@ -84,7 +165,11 @@ class Lines:
     def sequence(self, depth: int = 2) -> str:
         parts = [self.command(depth)]
         for _ in range(self.random.choice((0, 0, 0, 1, 1, 2))):
-            joint = "\n" if parts[-1].endswith("\n") else self.random.choice((" | ", " && ", " || ", "; ", "\n", " & ", " |& "))
+            joint = (
+                "\n"
+                if parts[-1].endswith("\n")
+                else self.random.choice((" | ", " && ", " || ", "; ", "\n", " & ", " |& "))
+            )
             parts += [joint, self.command(depth)]
         return "".join(parts).rstrip("\n") if "<<" not in "".join(parts) else "".join(parts)
 
@@ -92,6 +177,8 @@ class Lines:
         """Return a line with a few characters removed, added or exchanged, so that it may no longer be one."""
         for _ in range(self.random.randrange(1, 4)):
             at = self.random.randrange(len(line) + 1)
-            added = self.random.choice(("", "", "(", ")", "{", "}", "'", '"', "`", ";", "&", "|", "<", ">", "\n", "$(", " fi ", "\\", ";;"))
+            added = self.random.choice(
+                ("", "", "(", ")", "{", "}", "'", '"', "`", ";", "&", "|", "<", ">", "\n", "$(", " fi ", "\\", ";;")
+            )
             line = line[:at] + added + line[at + self.random.randrange(2) :]
         return line

@@ -397,3 +397,149 @@ def words_of(line: str) -> list[list[str]]:
 def test_the_command_is_found_in_every_form(line: str) -> None:
     found = [[reader.program(words[0]), *words[1:3]] for words in words_of(line)]
     assert ["git", "push", "--force"] in found, words_of(line)
+
+
+# None runs `git`.
+MENTIONS = [
+    "echo 'git push --force'",
+    "echo git push --force",
+    "printf '%s\\n' 'git push --force'",
+    "grep -r 'git push --force' .",
+    "rg 'git push --force'",
+    "grep -e 'git push --force' -e x f",
+    "cat <<E\ngit push --force\nE",
+    "cat > README.md <<'E'\ngit push --force\nE",
+    "cat <<'E' >> notes\n$(git push --force)\nE",
+    "tee f <<< 'git push --force'",
+    "# git push --force",
+    "ls # git push --force",
+    "ls '#' # $(git push --force)",
+    "x='git push --force'",
+    "x=\"git push --force\"; echo \"$x\"",
+    "export X='git push --force'",
+    "sed -i 's/git push --force/x/' f",
+    "sed 's/x/git push --force/; s/e/f/' f",
+    "awk '/git push --force/ { print }' f",
+    "find . -name 'git push --force'",
+    "test \"$x\" = 'git push --force'",
+    "[[ $x == 'git push --force' ]]",
+    "case $x in 'git push --force') echo no ;; esac",
+    "gh pr create --title 'git push --force' --body 'run git push --force'",
+    "curl -d 'git push --force' https://example.com",
+    "jq '.x == \"git push --force\"' f",
+    "python3 -c 'print(\"git push --force\")'",
+    "node -e 'console.log(\"git push --force\")'",
+    "perl -ne 'print if /git push --force/' f",
+    "echo \\$\\(git push --force\\)",
+    "echo '$(git push --force)'",
+    "echo '`git push --force`'",
+    "echo \"\\$(git push --force)\"",
+    "mkdir 'git push --force'",
+    "man git",
+    "which git",
+    "command -v git",
+    "type git push",
+    "sudo -l git push --force",
+    "alias x='ls'; echo 'git push --force'",
+    "crontab -l | grep 'git push --force'",
+    "history | grep 'git push --force'",
+    "pgrep -f 'git push --force'",
+    "docker run --rm -e X='git push --force' alpine ls",
+    "ssh host ls 'git push --force'",
+    "xargs -I{} echo 'git push --force' {}",
+    "tmux rename-window 'git push --force'",
+    "tmux display-message 'git push --force'",
+    "screen -ls",
+    "powershell -Command \"Write-Host 'git push --force; git push --force'\"",
+    "cmd /c echo git push --force",
+    "make git",
+    "vim -c 'set nu' git",
+    "timeout 5 echo git push --force",
+    "if false; then echo git push --force; fi",
+    "f() { echo git push --force; }; f",
+    "docker build -t git .",
+    "npm run git",
+    "npm install git",
+    "kubectl get pods -l app=git",
+    "apt install git",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", MENTIONS)
+def test_a_mention_of_a_command_is_no_command(line: str) -> None:
+    assert "git" not in [reader.program(words[0]) for words in words_of(line)], words_of(line)
+
+
+def test_a_commit_message_is_no_command() -> None:
+    lines = [
+        'git commit -m "git push --force"',
+        "git commit -F - <<'E'\ngit push --force\nE",
+        "git log --grep='git push'",
+    ]
+    assert all(len(words_of(line)) == 1 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "through"),
+    [
+        ("git push", ()),
+        ("sudo git push", ("sudo",)),
+        ("sudo env A=b nice git push", ("sudo", "env", "nice")),
+        ("sudo sh -c 'timeout 5 git push'", ("sudo", "sh", "timeout")),
+        ("find . -exec git push \\;", ("find",)),
+    ],
+)
+def test_the_programs_that_run_a_command_are_named_outermost_first(line: str, through: tuple[str, ...]) -> None:
+    command = reader.read(line, PROJECT, {"HOME": HOME}).commands[-1]
+    assert command.name == "git"
+    assert command.through == through
+
+
+@pytest.mark.parametrize(
+    ("line", "directory"),
+    [
+        ("sudo -D /tmp ls", "/tmp"),
+        ("sudo --chdir=sub ls", f"{PROJECT}/sub"),
+        ("sudo -i ls", HOME),
+        ("env -C/tmp ls", "/tmp"),
+        ("env --chdir /tmp ls", "/tmp"),
+        ("env -C /tmp -S 'ls -l'", "/tmp"),
+        ("cd /tmp && ls", "/tmp"),
+        ("(cd /tmp); ls", PROJECT),
+        ("cd sub; cd ..; ls", PROJECT),
+        ("pushd /tmp; ls", "/tmp"),
+        ("ssh host ls", HOME),
+        ("docker exec web ls", "/"),
+    ],
+)
+def test_a_command_has_the_directory_in_which_it_runs(line: str, directory: str) -> None:
+    command = [each for each in reader.read(line, PROJECT, {"HOME": HOME}).commands if each.name == "ls"][-1]
+    assert command.directory == directory
+
+
+def test_arguments_that_come_from_elsewhere_are_unknown() -> None:
+    assert words_of("cat f | xargs rm")[-1] == ["rm", UNKNOWN]
+    assert words_of("fd -x rm")[-1] == ["rm", UNKNOWN]
+    assert words_of("find . -name x -exec rm {} +")[-1] == ["rm", f"./{UNKNOWN}"]
+
+
+def test_of_many_arguments_that_come_from_elsewhere_the_rest_is_unknown() -> None:
+    names = " ".join(f"f{number}" for number in range(2000))
+    found = words_of(f"echo {names} | xargs rm")[-1]
+    assert found[:2] == ["rm", "f0"]
+    assert found[-1] == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("/usr/bin/git", "git"),
+        ("git.exe", "git"),
+        ("GIT", "git"),
+        ("python3.11", "python"),
+        ("grm", "rm"),
+        ("g++", "g++"),
+    ],
+)
+def test_a_program_has_one_name_however_it_is_spelt(word: str, name: str) -> None:
+    assert reader.program(word) == name

@@ -204,13 +204,13 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
             yield "shell", text
 
 
-_TOKEN = re.compile(r"\'\'\'|\"\"\"|['\"`]|[(\[]|[)\]]|[;\n]|[^'\"`()\[\];\n]++")
+_LEXEME = r"\'\'\'|\"\"\"|['\"`]|[(\[]|[)\]]|[;\n]|[^'\"`()\[\];\n]++"
 _STRINGS = {
-    "'": re.compile(r"(?:[^'\\]++|\\.)*+", re.DOTALL),
-    '"': re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL),
-    "`": re.compile(r"(?:[^`\\]++|\\.)*+", re.DOTALL),
-    "'''": re.compile(r"(?:[^'\\]++|\\.|'(?!''))*+", re.DOTALL),
-    '"""': re.compile(r'(?:[^"\\]++|\\.|"(?!""))*+', re.DOTALL),
+    "'": r"(?s)(?:[^'\\]++|\\.)*+",
+    '"': r'(?s)(?:[^"\\]++|\\.)*+',
+    "`": r"(?s)(?:[^`\\]++|\\.)*+",
+    "'''": r"(?s)(?:[^'\\]++|\\.|'(?!''))*+",
+    '"""': r'(?s)(?:[^"\\]++|\\.|"(?!""))*+',
 }
 
 
@@ -226,7 +226,8 @@ def _literals(code: str) -> Iterator[Literal]:
         around = next((each for each in reversed(stack) if not re.search(_WRAPPING, each[0])), stack[-1])
         return Literal(text, *around, code[end : end + 40])
 
-    while found := _TOKEN.match(code, at):
+    next_lexeme = re.compile(_LEXEME).match
+    while found := next_lexeme(code, at):
         lexeme, start, at = found.group(), at, found.end()
         if lexeme in _STRINGS:
             # `system "rm x"`, `unlink "x"`: a call without parentheses
@@ -234,7 +235,7 @@ def _literals(code: str) -> Iterator[Literal]:
                 stack[0] = (_call_before(code, start), stack[0][1], 0)
             prefix = re.search(_PREFIX, code[max(0, start - 2) : start])
             raw = prefix is not None and "r" in prefix.group().lower()
-            string = _STRINGS[lexeme].match(code, at)
+            string = re.compile(_STRINGS[lexeme]).match(code, at)
             end = string.end() if string else at
             if raw and (found_end := code.find(lexeme, at)) >= 0:
                 end = found_end

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
     Options = list[tuple[str, str]]
     Reader = Callable[[list[str], str | None], list["Inner"]]
 
-MOST_ITEMS = 1000  # arguments that come from elsewhere
+MOST_ITEMS = 256  # arguments that come from elsewhere
 MOST_LINES = 3000  # of a table or a makefile that is piped in; the budget ends before
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "tcsh", "csh", "yash", "oksh"))
 LANGUAGES = {
@@ -451,6 +451,8 @@ def _sudo(words: list[str], stdin: str | None) -> list[Inner]:
     while at < len(words) and re.match(r"[A-Za-z_]\w*=", words[at]):
         at += 1
     directory = value_of(options, "-D", "--chdir")
+    if has(options, "-l", "--list"):
+        return []
     if has(options, "-e", "--edit"):
         return [Inner("words", ["vi", *words[at:]], directory=directory)]
     if has(options, "-s", "--shell", "-i", "--login"):
@@ -591,8 +593,8 @@ class Find:
 def _find(words: list[str], stdin: str | None) -> list[Inner]:
     find = Find(words)
     ran = []
-    for command in find.commands:
-        for start in _some(find.starts):
+    for command in find.commands[:MOST_ITEMS]:
+        for start in _some(find.starts) if len(ran) < MOST_LINES else ():
             words = [word.replace("{}", find.found(start)) for word in command]
             ran += _command(words, is_certain=words == command)
     return ran
@@ -738,7 +740,7 @@ def _after_dashes(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 # Settings of git whose value is a command.
-_GIT_COMMANDS = re.compile(
+_GIT_COMMANDS = (
     r"(?i)core\.(?:sshcommand|editor|pager|fsmonitor|askpass|gitproxy)|pager\..+|sequence\.editor|diff\.external|"
     r"interactive\.difffilter|gpg\.(?:.+\.)?program|.+\.(?:cmd|clean|smudge|process|textconv|driver|command|helper|uploadpack)"
 )
@@ -761,7 +763,7 @@ def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
             ran += _joined([setting[1:], *more])
         elif alias is not None and rest[:1] == [alias]:
             ran += _joined([quoted(words[0]), setting, *map(quoted, rest[1:])])
-        elif _GIT_COMMANDS.fullmatch(key):
+        elif re.fullmatch(_GIT_COMMANDS, key):
             ran.append(Inner("shell", setting))
     return ran + (_git_subcommand(rest) if rest else [])
 

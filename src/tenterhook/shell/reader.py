@@ -278,7 +278,7 @@ class _Walk:
         self.note(ORIGINS[mark], telling[-1] if telling else "")
 
     def copy(self, state: _State) -> _State:
-        self.budget.spend(1 + state.size() // 16)
+        self.budget.spend(1 + state.size() // 8)
         return state.copy()
 
     # -- structure ------------------------------------------------------------------------------------------------
@@ -475,6 +475,7 @@ class _Walk:
             if words:
                 printed = self.run(words, own, stdin, redirects, node.shown, upstream, depth)
             elif redirects or assignments:
+                self.budget.spend(STEPS_PER_COMMAND // 2)
                 self.commands.append(self.emitted([], redirects, stdin, state, node.shown, upstream))
         for body in deferred:
             self.sequence(body, self.copy(state), printed, depth)
@@ -508,7 +509,7 @@ class _Walk:
         depth: int = 0,
     ) -> str:
         """Walk one program with its words; return what it prints."""
-        self.budget.spend(STEPS_PER_COMMAND + len(words) // 2)
+        self.budget.spend(STEPS_PER_COMMAND + len(words))
         if not words:
             return ""
         self.commands.append(self.emitted(words, redirects, stdin, state, shown, upstream))

@@ -42,26 +42,27 @@ REDIRECT = re.compile(r"([0-9]++|\{[A-Za-z_]\w{0,99}\})?(<<<|<<-?|<>|<&|>&|>>|>\
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*+)(\[[^]\n]{0,200}\])?(\+?=)")
 ASSIGNMENT_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
 FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\=#!]++)[ \t]*+\([ \t]*+\)")
-TILDE = re.compile(r"~(\+|[\w.-]*+)(?=[/: \t\r\n;&|()<>}]|\Z)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]")
 BRACED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]++|[@*#?$!-]")
 RESERVED = re.compile(r"(?:[a-z]++|[{}!]|\[\[)(?=[ \t\r\n;&|()<>]|\Z)")
-COPROCESS_NAME = re.compile(r"[A-Za-z_]\w*+[ \t]++(?=[{(]|(?:if|while|until|for|case|select)[ \t\n])")
 ORDINARY = re.compile(r"[\w./:=%^@+-]++")  # characters of a word that stand for themselves
 ORDINARY_IN_BRACES = re.compile(r"[\w.%^]++")
 ORDINARY_IN_QUOTES = re.compile(r'[^"\\$`]++')
-ANSI = re.compile(r"(?:[^'\\]++|\\.)*+'", re.DOTALL)
-BACKQUOTES = re.compile(r"(?:[^`\\]++|\\.)*+`", re.DOTALL)
+# Rare ones are compiled when they are needed first.
+COPROCESS_NAME = r"[A-Za-z_]\w*+[ \t]++(?=[{(]|(?:if|while|until|for|case|select)[ \t\n])"
+TILDE = r"~(\+|[\w.-]*+)(?=[/: \t\r\n;&|()<>}]|\Z)"
+ANSI = r"(?s)(?:[^'\\]++|\\.)*+'"
+BACKQUOTES = r"(?s)(?:[^`\\]++|\\.)*+`"
+HERE_QUOTES = r"""(?s)'([^']*+)'|"([^"]*+)"|\\(.)"""
 # A token inside parentheses that are skipped: quoted text, an escaped character, anything without parentheses.
-PARENTHESES = re.compile(
-    r"""[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]""", re.DOTALL
-)
+PARENTHESES = r"""(?s)[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]"""
 DECLARING = ("declare", "typeset", "local", "export", "readonly")
 NOT_COMMANDS = frozenset("then else elif fi do done esac in } !".split())  # reserved words that begin no command
 OPERATORS = ":- := :? :+ ## %% // /# /% ^^ ,, - = ? + # % / ^ , @ :".split()
 DEEPEST = 60  # substitutions and blocks in one another
 STEPS = 24_000
 CHARACTERS_PER_STEP = 256
+LONGEST_DELIMITER = 1_000
 LONGEST_SHOWN = 400  # characters of a command that are kept to show it
 
 
@@ -416,7 +417,7 @@ class Parser:
             if word == "time" and self.looks_at("-p") and self.text[self.at + 2 : self.at + 3] in ("", " ", "\t", "\n"):
                 self.at += 2
                 self.skip_blanks()
-            elif word == "coproc" and (name := COPROCESS_NAME.match(self.text, self.at)):
+            elif word == "coproc" and (name := re.compile(COPROCESS_NAME).match(self.text, self.at)):
                 self.at = name.end()
         return found
 
@@ -681,7 +682,7 @@ class Parser:
             raise Unreadable("a file descriptor stands where the target of a redirection should")
         if operator in ("<<", "<<-"):
             raw = self.text[start : self.at]  # nothing is expanded in a delimiter
-            delimiter = _HERE_QUOTES.sub(lambda each: each[1] or each[2] or each[3] or "", raw)
+            delimiter = re.sub(HERE_QUOTES, lambda each: each[1] or each[2] or each[3] or "", raw)
             if self.text.startswith("\r\n", self.at):
                 delimiter += "\r"
             self.pending.append((redirect, delimiter, any(char in raw for char in "'\"\\")))
@@ -691,13 +692,10 @@ class Parser:
         return redirect
 
     def here_document(self, delimiter: str, literal: bool, strip: bool) -> Word:
-        tabs = r"\t*+" if strip else ""
-        ends = r"(?=\n|\Z)" if not self.in_substitution else r"(?=\n|\Z|\))"
-        last = re.compile(f"^{tabs}{re.escape(delimiter)}{ends}", re.MULTILINE).search(self.text, self.at)
-        start, end = self.at, last.start() if last else len(self.text)
-        self.at = min(last.end() + self.text.startswith("\n", last.end()), len(self.text)) if last else end
+        start = self.at
+        end, self.at = self.here_document_end(delimiter, strip)
         body = self.text[start:end]
-        if body and not last and not body.endswith("\n"):
+        if body and not body.endswith("\n"):  # the text ends before the delimiter
             body += "\n"
         self.budget.spend_on(len(body))
         if strip:
@@ -710,6 +708,28 @@ class Parser:
         except Unreadable as error:  # an error that shows when the here-document is expanded
             self.flaws.append(error.why)
             return [Part("text", UNKNOWN, True)]
+
+    def here_document_end(self, delimiter: str, strip: bool) -> tuple[int, int]:
+        """Return where the text of a here-document ends, and where the line after its delimiter begins."""
+        text, length = self.text, len(self.text)
+        if len(delimiter) > LONGEST_DELIMITER:
+            raise Unreadable("the delimiter of a here-document is too long")
+        if strip or self.in_substitution:  # `$(cat <<E … E)`: bash takes the delimiter before the parenthesis
+            self.budget.spend(20)
+            expression = ("^\t*+" if strip else "^") + re.escape(delimiter)
+            expression += r"(?=\n|\Z|\))" if self.in_substitution else r"(?=\n|\Z)"
+            found = re.compile(expression, re.MULTILINE).search(text, self.at)
+            return (
+                (found.start(), min(found.end() + text.startswith("\n", found.end()), length))
+                if found
+                else (length,) * 2
+            )
+        at = text.find(f"\n{delimiter}\n", self.at - 1)
+        if at >= 0:
+            return at + 1, at + len(delimiter) + 2
+        if text.endswith("\n" + delimiter) and length - len(delimiter) >= self.at:
+            return length - len(delimiter), length
+        return length, length
 
     # -- words ----------------------------------------------------------------------------------------------------
 
@@ -779,7 +799,7 @@ class Parser:
         return parts
 
     def tilde_is_active(self, kind: str, parts: Word, text: list[str]) -> bool:
-        if parts or not TILDE.match(self.text, self.at):
+        if parts or not re.compile(TILDE).match(self.text, self.at):
             return False
         before = "".join(text)
         if kind == "value" or ASSIGNMENT_ARGUMENT.match(before):
@@ -787,7 +807,7 @@ class Parser:
         return not before
 
     def tilde(self) -> Part:
-        found = TILDE.match(self.text, self.at)
+        found = re.compile(TILDE).match(self.text, self.at)
         assert found
         self.at = found.end()
         return Part("tilde", found.group(1))
@@ -795,7 +815,8 @@ class Parser:
     def skip_parentheses(self) -> int:
         """Skip a balanced pair of parentheses, such as `(a|b)` of `!(a|b)`; return where its inside ends."""
         depth = 0
-        while found := PARENTHESES.match(self.text, self.at):
+        token_at = re.compile(PARENTHESES).match
+        while found := token_at(self.text, self.at):
             self.budget.spend()
             self.budget.spend_on(found.end() - self.at)
             self.at = found.end()
@@ -891,7 +912,7 @@ class Parser:
 
     def ansi(self) -> str:
         """Parse `$'…'`."""
-        found = ANSI.match(self.text, self.at + 2)
+        found = re.compile(ANSI).match(self.text, self.at + 2)
         if not found:
             raise Unreadable("a quote is not closed")
         text = self.text[self.at + 2 : found.end() - 1]
@@ -903,7 +924,7 @@ class Parser:
     def backquoted(self, quoted: bool) -> Sequence:
         """Parse the commands in backquotes. An error in them shows when they run: the rest of the line runs, too."""
         start = self.at + 1
-        found = BACKQUOTES.match(self.text, start)
+        found = re.compile(BACKQUOTES).match(self.text, start)
         if not found:
             raise Unreadable("a backquote is not closed")
         self.at = found.end()
@@ -992,9 +1013,6 @@ class Parser:
         return self.word("}" + separator, tilde="word", nested=True, quoted=quoted)
 
 
-_HERE_QUOTES = re.compile(r"""'([^']*+)'|"([^"]*+)"|\\(.)""", re.DOTALL)
-
-
 def decoded(text: str) -> str:
     """Return a text with every mark replaced by the character it stands for."""
     if text.isascii():
@@ -1005,9 +1023,7 @@ def decoded(text: str) -> str:
     return text
 
 
-_ESCAPES = r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(%s)|c(.)|(.))"
-_ESCAPE = re.compile(_ESCAPES % "0?[0-7]{1,3}", re.DOTALL)
-_ANSI_ESCAPE = re.compile(_ESCAPES % "[0-7]{1,3}", re.DOTALL)
+_ESCAPES = r"(?s)\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(%s)|c(.)|(.))"
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
 
@@ -1027,5 +1043,5 @@ def unescaped(text: str, ansi: bool = False) -> str:
         letter = found.group(6)
         return _LETTERS.get(letter, letter if letter in "\\'\"?" else "\\" + letter)
 
-    text = (_ANSI_ESCAPE if ansi else _ESCAPE).sub(char, text)
+    text = re.sub(_ESCAPES % ("[0-7]{1,3}" if ansi else "0?[0-7]{1,3}"), char, text)
     return PRIVATE.sub("\ufffd", text.partition("\0")[0] if ansi else text)

@@ -72,8 +72,8 @@ def _without_marks(word: str) -> str:
     return word
 
 
-_BRACE_MARK = re.compile(f"[{OPEN}{COMMA}{CLOSE}]")
-_RANGE = re.compile(r"(-?[0-9]{1,15}|[A-Za-z])\.\.(-?[0-9]{1,15}|[A-Za-z])(?:\.\.(-?[0-9]{1,15}))?")
+_BRACE_MARK = f"[{OPEN}{COMMA}{CLOSE}]"
+_RANGE = r"(-?[0-9]{1,15}|[A-Za-z])\.\.(-?[0-9]{1,15}|[A-Za-z])(?:\.\.(-?[0-9]{1,15}))?"
 
 
 class _Brace:
@@ -91,7 +91,7 @@ def _expand_braces(text: str, budget: Budget) -> tuple[list[str], bool]:
     """Return `abd` and `acd` for `a{b,c}d`, the numbers for `{1..3}`; and whether these are all."""
     pairs: list[_Brace] = []
     stack: list[_Brace] = []
-    for found in _BRACE_MARK.finditer(text):
+    for found in re.finditer(_BRACE_MARK, text):
         budget.spend()
         mark = found.group()
         if mark == OPEN:
@@ -124,7 +124,7 @@ def _expand(text: str, start: int, end: int, pairs: list[_Brace], depth: int, bu
         elif pair.commas:
             is_complete = False
             continue
-        elif found := _RANGE.fullmatch(text, pair.start + 1, pair.end):
+        elif found := re.fullmatch(_RANGE, text[pair.start + 1 : pair.end]):
             choices = _range(*found.groups())
         if not choices:
             continue  # a literal brace: what is inside of it may still be expanded
@@ -163,7 +163,7 @@ _CLASSES = {
     "space": r"\s", "blank": r" \t", "punct": r"!-/:-@\[-`{-~", "word": r"\w", "cntrl": r"\x00-\x1f", "print": r" -~",
     "graph": "!-~",
 }  # fmt: skip
-_SET = re.compile(r"([!^]?)(\]?(?:\[:\w+:\]|[^]])*)\]")
+_SET = r"([!^]?)(\]?(?:\[:\w+:\]|[^]])*)\]"
 
 
 class Pattern:
@@ -182,7 +182,7 @@ class Pattern:
                     self._pieces.append([])
             elif char == ONE:
                 self._pieces[-1].append(".")
-            elif char == SET and (found := _SET.match(decoded(pattern[at : at + 200]))):
+            elif char == SET and (found := re.match(_SET, decoded(pattern[at : at + 200]))):
                 self._pieces[-1].append(_expression_of_set(found))
                 at += found.end()
             else:
@@ -245,7 +245,7 @@ def _prefix(pieces: list[list[str]], text: str, longest: bool) -> int | None:
     return found.end() if found else None
 
 
-_PATTERN_MARK = re.compile(f"[{STAR}{ONE}{SET}{BREAK}]")
+_PATTERN_MARK = f"[{STAR}{ONE}{SET}{BREAK}]"
 _PATTERNS: dict[str, tuple[str, list[Pattern]]] = {}  # those of late, with the plain text before their first mark
 
 
@@ -257,7 +257,7 @@ def pattern_matches(pattern: str, text: str) -> bool:
     if found is None:
         if len(_PATTERNS) > MOST_WORDS:
             _PATTERNS.clear()
-        plain = _PATTERN_MARK.split(pattern, maxsplit=1)[0]
+        plain = re.split(_PATTERN_MARK, pattern, maxsplit=1)[0]
         found = _PATTERNS[pattern] = decoded(plain), [Pattern(each) for each in pattern.split("/")]
     start, patterns = found
     if not text.startswith(start):
