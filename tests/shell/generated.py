@@ -132,7 +132,10 @@ class Lines:
                     )
                 )
             )
-        inner = lambda: self.sequence(depth - 1)  # noqa: E731
+
+        def inner() -> str:
+            return self.sequence(depth - 1)
+
         return choice(
             (
                 lambda: f"if {inner()}; then {inner()}; fi",

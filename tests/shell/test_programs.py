@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from tenterhook.shell import reader
+from tenterhook.shell.programs import program
 from tenterhook.shell.syntax import UNKNOWN, decoded
 
 HOME = "/home/me"
@@ -372,6 +373,11 @@ FORMS = [
     "echo $((1 + $(git push --force)))",
     "cat <<E\n$(git push --force)\nE",
     "a=(x $(git push --force))",
+    "a[$(git push --force)]=x",
+    "a[1]=$(git push --force)",
+    "echo ${a[$(git push --force)]}",
+    "echo ${a[${b[1]}]} $(git push --force)",
+    "echo ${#a[`git push --force`]}",
     "git \\\n  push --force",
     "git push $'--force'",
     "g'i't pu\"sh\" --fo\\rce",
@@ -395,7 +401,7 @@ def words_of(line: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("line", FORMS)
 def test_the_command_is_found_in_every_form(line: str) -> None:
-    found = [[reader.program(words[0]), *words[1:3]] for words in words_of(line)]
+    found = [[program(words[0]), *words[1:3]] for words in words_of(line)]
     assert ["git", "push", "--force"] in found, words_of(line)
 
 
@@ -467,7 +473,7 @@ MENTIONS = [
 
 @pytest.mark.parametrize("line", MENTIONS)
 def test_a_mention_of_a_command_is_no_command(line: str) -> None:
-    assert "git" not in [reader.program(words[0]) for words in words_of(line)], words_of(line)
+    assert "git" not in [program(words[0]) for words in words_of(line)], words_of(line)
 
 
 def test_a_commit_message_is_no_command() -> None:
@@ -542,4 +548,4 @@ def test_of_many_arguments_that_come_from_elsewhere_the_rest_is_unknown() -> Non
     ],
 )
 def test_a_program_has_one_name_however_it_is_spelt(word: str, name: str) -> None:
-    assert reader.program(word) == name
+    assert program(word) == name

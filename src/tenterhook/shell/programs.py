@@ -592,7 +592,7 @@ class Find:
 
 def _find(words: list[str], stdin: str | None) -> list[Inner]:
     find = Find(words)
-    ran = []
+    ran: list[Inner] = []
     for command in find.commands[:MOST_ITEMS]:
         for start in _some(find.starts) if len(ran) < MOST_LINES else ():
             words = [word.replace("{}", find.found(start)) for word in command]

@@ -579,7 +579,7 @@ class _Walk:
         line = " ".join([state.aliases[words[0]], *map(programs.quoted, words[1:])])
         self.calling.add(words[0])
         try:
-            return self.shell(line, state, stdin, shown, depth + 1)
+            return _in_this_shell(self, line, state, stdin, shown, depth, is_certain=False)
         finally:
             self.calling.discard(words[0])
 
@@ -890,6 +890,8 @@ class _Walk:
     def variable(self, part: Part, state: _State, depth: int, in_quotes: bool) -> list[str]:
         variable = part.value
         quoted = part.quoted or in_quotes
+        if variable.subscript:
+            self.expand(variable.subscript, state, depth)
         separators = self.separators(state) if variable.name != "IFS" else " \t\n"
         items = None
         if variable.name in ("@", "*"):
@@ -983,6 +985,8 @@ class _Walk:
         if operator == "/%":
             length = pattern.suffix(value, longest=True)
             return value if length is None else value[: len(value) - length] + other
+        if not value:
+            return other if pattern.matches("") else ""
         changed = _Printed(self.budget)
         at = 0
         while (found := pattern.find(value, at)) and found[0] < found[1]:
@@ -1212,7 +1216,17 @@ def _eval(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown
     code = " ".join(words[1:])
     if code.strip() == UNKNOWN:
         state.sourced = True
-    return walk.shell(code, state, stdin, shown, depth + 1)
+    return _in_this_shell(walk, code, state, stdin, shown, depth, walk.is_certain)
+
+
+def _in_this_shell(
+    walk: _Walk, code: str, state: _State, stdin: str | None, shown: str, depth: int, is_certain: bool
+) -> str:
+    """Walk code in the shell's own state, as `eval` runs it."""
+    outer, state.is_certain = state.is_certain, state.is_certain and is_certain
+    printed = walk.shell(code, state, stdin, shown, depth + 1)
+    state.is_certain = outer
+    return printed
 
 
 def _source(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
@@ -1223,7 +1237,7 @@ def _source(walk: _Walk, words: list[str], state: _State, stdin: str | None, sho
     if text is None:
         state.sourced = True
         return UNKNOWN
-    return walk.script(text, "shell", [], state, stdin, shown, depth)
+    return _in_this_shell(walk, text, state, stdin, shown, depth, is_certain=False)
 
 
 def _getopts(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:

@@ -63,6 +63,7 @@ DEEPEST = 60  # substitutions and blocks in one another
 STEPS = 24_000
 CHARACTERS_PER_STEP = 256
 LONGEST_DELIMITER = 1_000
+LONGEST_INDEX = 1_000
 LONGEST_SHOWN = 400  # characters of a command that are kept to show it
 
 
@@ -115,7 +116,7 @@ class Part:
 class Variable:
     """`${name[index]operator argument}`."""
 
-    __slots__ = ("argument", "index", "name", "operator", "other", "prefix")
+    __slots__ = ("argument", "index", "name", "operator", "other", "prefix", "subscript")
 
     def __init__(
         self,
@@ -129,6 +130,7 @@ class Variable:
         self.name = name
         self.prefix = prefix  # # for the length, ! for indirection
         self.index = index
+        self.subscript: Word | None = None  # the index, if something in it is substituted
         self.operator = operator
         self.argument = argument
         self.other = other  # the replacement of a pattern; the length of a substring
@@ -336,6 +338,7 @@ class Parser:
     def sequence(self, *stops: str, may_be_empty: bool = False) -> Sequence:
         """Parse commands up to the end, a closing parenthesis, `;;` or one of these reserved words."""
         self.deeper()
+        self.budget.spend(3)
         items = list(self.pipelines(*stops))
         if not items and not may_be_empty:
             raise Unreadable(
@@ -640,7 +643,9 @@ class Parser:
                 is_array = found is not None and text[found.end() : found.end() + 1] == "("
                 if found and (not words or is_array):
                     self.at = found.end()
-                    value = self.array() if is_array else self.word(tilde="value")
+                    value: Any = self.array() if is_array else self.word(tilde="value")
+                    if not is_array and (subscript := self.subscript(found.group(2) or "")):
+                        value = [Part("arithmetic", subscript), *value]
                     if words:
                         words.append([Part("text", found.group(1))])
                     assignments.append((found.group(1), found.group(2), found.group(3), value))
@@ -772,7 +777,7 @@ class Parser:
             elif char == "\\":
                 if follower != "\n":
                     text.append(QUOTED + (follower or "\\"))
-                self.at += 2
+                self.at += 1 + len(follower)
             elif char == "'" and quoted:
                 text.append(QUOTED + self.quote_in_quotes())
             elif char == "'":
@@ -877,6 +882,7 @@ class Parser:
 
     def special(self, quoted: bool, in_here_document: bool = False) -> Word:
         """Parse what begins with a dollar sign or a backquote."""
+        self.budget.spend()
         if self.char() == "`":
             return [Part("command", self.backquoted(quoted and not in_here_document), quoted)]
         after = self.text[self.at + 1 : self.at + 2]
@@ -974,10 +980,11 @@ class Parser:
         variable = Variable(found.group(), prefix)
         self.at = found.end()
         if self.char() == "[":
-            end = self.find("]", self.at)
+            end = self.index_end(self.at)
             if end < 0:
                 raise Unreadable("an index is not closed")
             variable.index = self.text[self.at + 1 : end]
+            variable.subscript = self.subscript(variable.index)
             self.at = end + 1
         if prefix == "!" and self.char() in ("*", "@"):
             self.at += 1
@@ -999,6 +1006,20 @@ class Parser:
             return self.unknown_braces(start, quoted)
         self.at += 1
         return [Part("variable", variable, quoted)]
+
+    def index_end(self, start: int) -> int:
+        """Return where the bracket that opens at `start` is closed, -1 if nowhere near."""
+        depth = 0
+        for found in re.finditer(r"[\[\]]", self.text[start : start + LONGEST_INDEX]):
+            self.budget.spend()
+            depth += 1 if found.group() == "[" else -1
+            if not depth:
+                return start + found.start()
+        return -1
+
+    def subscript(self, index: str) -> Word | None:
+        """Parse the index of a list if something in it is substituted."""
+        return Parser(index, self.budget, None, self).double("") if "$" in index or "`" in index else None
 
     def unknown_braces(self, start: int, quoted: bool) -> Word:
         """Parse a `${…}` of another shell, or a bad one: only what it substitutes counts."""
