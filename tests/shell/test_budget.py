@@ -122,6 +122,10 @@ LINES = {
     "Python with blanks": ("python3 - <<'E'\nprint('a'", " ", ")\nE\n"),
     "Perl with quotes": ("perl - <<'E'\n", "q( ", "\nE\n"),
     "Node with backquotes": ("node <<'E'\n", "exec(`a`);\n", "E\n"),
+    "Python with nested calls": ("python3 - <<'E'\n", 'str("a", ', "\nE\n"),
+    "sed with newlines": ("sed '", "\n", "' f"),
+    "make with open calls": ("make -f - <<'E'\n", "$(shell ", "\nE\n"),
+    "Tcl with newlines": ("tclsh <<'E'\n", "\n", "\nE\n"),
     "awk": ("awk '", "{print $1} ", "'"),
     "expect": ("expect -c '", "spawn a;", "'"),
 }  # fmt: skip
@@ -157,6 +161,7 @@ def test_a_hostile_line_of_a_megabyte_is_read_in_time(kind: str) -> None:
         "shift ²; echo ${a[²]} $((²))",
         "$(echo $u " * 50 + ")" * 50,
         "python3 -c 'kill" + " " * 30_000 + "'",
+        "9" * 50_000 + "x" + "9" * 50_000,
     ],
 )  # fmt: skip
 def test_short_lines_with_much_work_are_read_in_time(line: str) -> None:

@@ -103,7 +103,7 @@ def actions(language: str, code: str) -> list[Action]:
         return [("shell", statement) for statement in _statements(code, language)]
     found: list[Action] = []
     if language == "tcl":
-        spawned = re.findall(r"(?:^|[;\n{\[])\s*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)", code)
+        spawned = re.findall(r"(?:^|[;\n{\[])[ \t]*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)", code)
         found += [("shell", line) for line in spawned]
         found += [
             ("shell", unescaped(line).strip()) for line in re.findall(r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"', code)
@@ -217,14 +217,16 @@ _STRINGS = {
 def _literals(code: str) -> Iterator[Literal]:
     """Yield every string of the code, neighbours joined by + or . as one."""
     at = 0
-    stack = [("", 0, 0)]  # of (the call's name, the number of its parenthesis, that of the one around a bracket)
+    # of (the call's name, the number of its parenthesis, that of the one around a bracket), and the same without the
+    # calls that only wrap a path
+    stack = [("", 0, 0)]
+    calls = [stack[0]]
     count = 0
     joining = 0  # plus signs and dots since the last string
     pending = None
 
     def made(text: str, end: int) -> Literal:
-        around = next((each for each in reversed(stack) if not re.search(_WRAPPING, each[0])), stack[-1])
-        return Literal(text, *around, code[end : end + 40])
+        return Literal(text, *calls[-1], code[end : end + 40])
 
     next_lexeme = re.compile(_LEXEME).match
     while found := next_lexeme(code, at):
@@ -232,7 +234,7 @@ def _literals(code: str) -> Iterator[Literal]:
         if lexeme in _STRINGS:
             # `system "rm x"`, `unlink "x"`: a call without parentheses
             if len(stack) == 1 and code[max(0, start - 1) : start].isspace():
-                stack[0] = (_call_before(code, start), stack[0][1], 0)
+                stack[0] = calls[0] = (_call_before(code, start), stack[0][1], 0)
             prefix = re.search(_PREFIX, code[max(0, start - 2) : start])
             raw = prefix is not None and "r" in prefix.group().lower()
             string = re.compile(_STRINGS[lexeme]).match(code, at)
@@ -261,12 +263,14 @@ def _literals(code: str) -> Iterator[Literal]:
             count += 1
             name = _call_before(code, start) if lexeme == "(" else stack[-1][0]
             stack.append((name, count, stack[-1][1] if lexeme == "[" else 0))
+            calls.append(calls[-1] if re.search(_WRAPPING, name) else stack[-1])
         elif lexeme in (")", "]"):
             if len(stack) > 1:
                 stack.pop()
+                calls.pop()
         elif lexeme in (";", "\n"):
             count += 1
-            stack[0] = (stack[0][0], count, 0)
+            stack[0] = calls[0] = (stack[0][0], count, 0)
     if pending is not None:
         yield pending
 

@@ -99,7 +99,7 @@ def program(word: str) -> str:
     if name[:1] == "g" and name[1:] in _CORE:
         return name[1:]
     if name[-1:].isdigit():
-        bare = re.sub(r"[\d.]+$", "", name)
+        bare = name.rstrip("0123456789.")
         if bare in LANGUAGES or bare in ("pip", "lua"):
             return bare
     return name
@@ -1000,7 +1000,7 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
     scripts = [value for name, value in options if name in ("-e", "--expression")]
     if not scripts and not has(options, "-f", "--file"):
         scripts = operands[:1]
-    found = [re.search(r"(?:^|[;\n{}])\s*+[\d$,/^]*+\s*+e\s+(.+)", script) for script in scripts]
+    found = [re.search(r"(?:^|[;\n{}])[ \t]*+[\d$,/^]*+[ \t]*+e[ \t]+(.+)", script) for script in scripts]
     return [Inner("shell", each.group(1)) for each in found if each]
 
 
@@ -1019,7 +1019,7 @@ def recipes(text: str) -> list[Inner]:
     lines = text.split("\n", MOST_LINES)[:MOST_LINES]
     found = [line[1:] for line in lines if line.startswith("\t")]
     found += [line.partition(";")[2] for line in lines if re.match(r"[\w.%-]++\s*+:[^;=]*+;", line)]
-    found += re.findall(r"\$\(shell ([^)\n]*+)\)", text)[:MOST_LINES]
+    found += [code for line in lines for code in re.findall(r"\$\(shell ([^)]{1,500}+)\)", line[:5000])]
     return [Inner("shell", line.lstrip("@-+ ").replace("$$", "$")) for line in found]
 
 
