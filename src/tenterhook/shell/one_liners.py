@@ -40,7 +40,8 @@ _SAYING = (
 )
 _RUNNING = (
     r"\b(?:system|popen\w*|Popen|subprocess|check_call|check_output|getoutput|getstatusoutput|exec\w*|spawn\w*|fork|"
-    r"Deno\.Command|shell_exec|passthru|proc_open|child_process|Open3|qx|pty|sh\.run|do shell script|doShellScript)\b|"
+    r"Deno\.Command|System\.cmd|shell-command|call-process|shell_exec|passthru|proc_open|child_process|"
+    r"Open3|qx|pty|sh\.run|do shell script|doShellScript)\b|"
     r"`|%x[({\[]|\| *getline|\| *[\"']"
 )
 _REMOVING = {

@@ -12,7 +12,7 @@ import re
 from .syntax import DECODED, UNKNOWN
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
     Reader = Callable[[list[str], str | None], list["Inner"]]
 
 MOST_ITEMS = 256  # arguments that come from elsewhere
+LONGEST_TEXT = 100_000  # characters of a program's own language that are looked at
 MOST_LINES = 3000  # of a table or a makefile that is piped in; the budget ends before
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "tcsh", "csh", "yash", "oksh"))
 LANGUAGES = {
@@ -38,15 +39,19 @@ LANGUAGES = {
     "tclsh": "tcl",
     "expect": "tcl",
     "rscript": "r",
+    "r": "r",
     "julia": "julia",
+    **dict.fromkeys("elixir groovy scala runghc ghc clojure racket octave gnuplot".split(), "other"),
+    "emacs": "lisp",
+    "guile": "lisp",
 }
 
 
 class Inner:
-    """Something that a command runs.
+    """A program or code that a command runs.
 
     `kind` is `words` (a program with its arguments), `shell` or `code` (text in `language`), `file` (a script) or
-    `stdin` (whatever is read from there). `directory` is where it runs, if that is elsewhere; `~` is the home.
+    `stdin` (code that is read from there). `directory` is where it runs, if not in the current one; `~` is the home.
     """
 
     __slots__ = (
@@ -92,7 +97,7 @@ _CORE |= frozenset("split stdbuf stat tail tar tee timeout touch tr truncate unl
 
 
 def program(word: str) -> str:
-    """The name of a program, however it is spelt: `/usr/bin/python3.11` is `python`, `RM` and GNU's `grm` are `rm`."""
+    """Return a program's name: `python` for `/usr/bin/python3.11`, `rm` for `RM` and for GNU's `grm`."""
     name = word.rpartition("/")[2].lower()
     if name.endswith(".exe"):
         name = name[:-4]
@@ -106,7 +111,7 @@ def program(word: str) -> str:
 
 
 def split_options(words: list[str], short: str = "", long: Iterable[str] = (), at: int = 1) -> tuple[Options, int]:
-    """Options up to the first operand: a list of (name, value), and where the operands begin.
+    """Return the options up to the first operand, as a list of (name, value), and the index of that operand.
 
     `short` are letters and `long` names of options that have a value; letters may stand together.
     """
@@ -119,7 +124,7 @@ def split_options(words: list[str], short: str = "", long: Iterable[str] = (), a
 
 
 def arguments(words: list[str], short: str = "", long: Iterable[str] = (), at: int = 1) -> tuple[Options, list[str]]:
-    """Options and operands wherever they stand, as most programs take them."""
+    """Return options and operands in any order, as most programs take them."""
     options: Options = []
     operands: list[str] = []
     while at < len(words):
@@ -134,7 +139,7 @@ def arguments(words: list[str], short: str = "", long: Iterable[str] = (), at: i
 
 
 def _take_option(words: list[str], at: int, short: str, long: Iterable[str], found: Options) -> int:
-    """Add the options of one word; return where the next one is."""
+    """Add the options of one word; return the index of the next word."""
     word = words[at]
     at += 1
     if word.startswith("--"):
@@ -214,7 +219,11 @@ _WRAPPERS = {
     "prlimit": ("", (), 0),
     "cgexec": ("g", (), 0),
     "cpulimit": ("lpe", (), 0),
-    "gosu": ("", (), 1),
+    **dict.fromkeys(("gosu", "setuidgid", "s6-setuidgid", "envdir", "envuidgid", "lckdo"), ("", (), 1)),
+    "chpst": ("uUbemdofcrtlsp/", (), 0),
+    "ifne": ("", (), 0),
+    "zrun": ("", (), 0),
+    "wine": ("", (), 0),
     "su-exec": ("", (), 1),
     "tini": ("pe", (), 0),
     "dumb-init": ("r", (), 0),
@@ -232,6 +241,8 @@ _WRAPPERS = {
     "dotenv": ("fe", ("--file", "--env"), 0),
     "coproc": ("", (), 0),
 }
+
+_LOADERS = ("ld-linux", "ld-musl", "ld.so")  # the dynamic linker, which starts the program it is given
 
 # `tool subcommand [options] command`: the subcommand, options with a value, operands before the command.
 _NODE_LONG = ("--package", "--workspace", "--filter", "--dir", "--cwd", "--prefix")
@@ -252,7 +263,7 @@ _RUNNERS = {
     "mamba": (("run", "np", _ENVIRONMENT_LONG, 0),),
     "micromamba": (("run", "np", _ENVIRONMENT_LONG, 0),),
     "npx": (("", "pw", _NODE_LONG, 0),),
-    "npm": (("exec", "pw", _NODE_LONG, 0), ("x", "pw", _NODE_LONG, 0)),
+    "npm": (("exec", "pw", _NODE_LONG, 0), ("x", "pw", _NODE_LONG, 0), ("explore", "", _NODE_LONG, 1)),
     "pnpm": (("exec", "FC", _NODE_LONG, 0), ("dlx", "FC", _NODE_LONG, 0), ("x", "FC", _NODE_LONG, 0)),
     "yarn": (("exec", "p", _NODE_LONG, 0), ("dlx", "p", _NODE_LONG, 0), ("run", "", _NODE_LONG, 0)),
     "bun": (("x", "", ("--package",), 0), ("run", "", _NODE_LONG, 0)),
@@ -305,8 +316,8 @@ def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = 
         return ran
     if name in LANGUAGES:
         return _language(words, LANGUAGES[name])
-    if name in _WRAPPERS:
-        short, long, before = _WRAPPERS[name]
+    if name in _WRAPPERS or name.startswith(_LOADERS):
+        short, long, before = _WRAPPERS.get(name, ("", ("--library-path", "--preload", "--argv0"), 0))
         _, at = split_options(words, short, long)
         return _after_options(words[at + before :])
     return []
@@ -344,7 +355,7 @@ def _command(words: list[str], **more: Any) -> list[Inner]:
 
 
 def _some(items: list[str]) -> list[str]:
-    """Return as many items as are looked at, with a mark for those that are left out."""
+    """Return the items, at most `MOST_ITEMS` of them; then the mark of unknown text stands for the rest."""
     return items if len(items) <= MOST_ITEMS else [*items[:MOST_ITEMS], UNKNOWN]
 
 
@@ -354,7 +365,7 @@ def quoted(word: str) -> str:
 
 
 def _joined(words: list[str], **more: Any) -> list[Inner]:
-    """Words that the program hands to a shell as one line."""
+    """Return words that a program gives to a shell as one line."""
     return [Inner("shell", " ".join(words), **more)] if words else []
 
 
@@ -396,6 +407,8 @@ _CODE = {
     "tcl": ("c", "c", ()),
     "r": ("e", "e", ()),
     "julia": ("eEJLHptC", "eE", ("--eval",)),
+    "lisp": ("ecl", "ec", ("--eval", "-eval")),
+    "other": ("e", "e", ("--eval",)),
 }
 
 
@@ -480,7 +493,7 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def _named_command(words: list[str], stdin: str | None) -> list[Inner]:
-    """`command`: with -v or -V it only says where something is."""
+    """Read `command`, which runs nothing with -v or -V."""
     options, at = split_options(words)
     return [] if has(options, "-v", "-V") else _command(words[at:])
 
@@ -540,7 +553,7 @@ _FIND_ARGUMENTS = FIND_TESTS - {"-empty", "-nouser", "-nogroup"} | frozenset(
 
 
 class Find:
-    """The parts of a `find`: where it starts, what restricts it, what it does with what it finds."""
+    """The parts of a `find`: where it starts, whether tests restrict it, its actions."""
 
     def __init__(self, words: list[str]) -> None:
         at = 1
@@ -586,7 +599,7 @@ class Find:
                 negated = False
 
     def found(self, start: str) -> str:
-        """What is found below a start, as a path: the start itself, unless something restricts it."""
+        """Return what is found below a start, as a path: the start itself, unless a test restricts it."""
         return start.rstrip("/") + "/" + UNKNOWN if self.restricted else start
 
 
@@ -601,7 +614,7 @@ def _find(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 def _fd(words: list[str], stdin: str | None) -> list[Inner]:
-    """`fd pattern … -x command`."""
+    """Read `fd pattern … -x command`."""
     for mark in ("-x", "--exec", "-X", "--exec-batch"):
         if mark in words:
             command = words[words.index(mark) + 1 :]
@@ -612,15 +625,25 @@ def _fd(words: list[str], stdin: str | None) -> list[Inner]:
 
 def _ssh(words: list[str], stdin: str | None) -> list[Inner]:
     options, at = split_options(words, "bBcDEeFIiJLlmOopPQRSWw")
-    proxies = [value.partition("=")[2] for name, value in options if name == "-o" and "proxycommand" in value.lower()]
     more, at = split_options(words, "bBcDEeFIiJLlmOopPQRSWw", at=at + 1)
-    ran = [Inner("shell", proxy) for proxy in proxies]
+    ran = _ssh_settings(options + more)
     command = words[at:]
     if command:
         return [*ran, *_joined(command, directory="~")]
     if has(options + more, "-N", "-W"):
         return ran
     return [*ran, Inner("stdin", directory="~")]
+
+
+def _ssh_settings(options: Options) -> list[Inner]:
+    """Return the commands of settings: `-o ProxyCommand=…`, `-o LocalCommand=…`."""
+    settings = (re.fullmatch(r"(?is)\w+?command\s*+=?+\s*+(.*)", value) for name, value in options if name == "-o")
+    return [Inner("shell", found.group(1)) for found in settings if found]
+
+
+def _scp(words: list[str], stdin: str | None) -> list[Inner]:
+    options, _ = arguments(words, "BbcDFiJloPRSsX")
+    return _ssh_settings(options) + [Inner("shell", value) for name, value in options if name == "-S" and value]
 
 
 def _su(words: list[str], stdin: str | None) -> list[Inner]:
@@ -953,8 +976,13 @@ def _nix(words: list[str], stdin: str | None) -> list[Inner]:
     return []
 
 
+def callbacks(words: list[str]) -> list[str]:
+    """Return the shell lines that `mapfile -C` is given."""
+    return [value for name, value in split_options(words, "dnOsuCc")[0] if name == "-C" and value]
+
+
 def _option_code(*names: str) -> Reader:
-    """Programs that take a shell line as the value of an option."""
+    """Return a reader for programs that take a shell line as the value of an option."""
 
     def read(words: list[str], stdin: str | None) -> list[Inner]:
         ran = []
@@ -1001,7 +1029,13 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
     if not scripts and not has(options, "-f", "--file"):
         scripts = operands[:1]
     found = [re.search(r"(?:^|[;\n{}])[ \t]*+[\d$,/^]*+[ \t]*+e[ \t]+(.+)", script) for script in scripts]
-    return [Inner("shell", each.group(1)) for each in found if each]
+    ran = [Inner("shell", each.group(1)) for each in found if each]
+    for script in scripts:  # `s/…/command/e` runs what comes out
+        replaced = re.findall(
+            r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1).){0,500}+\1((?:\\.|(?!\1).){0,500}+)\1[gpiIM\d]*+e", script
+        )
+        ran += [Inner("shell", text, is_certain=False) for _, text in replaced]
+    return ran
 
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -1028,6 +1062,44 @@ def _make(words: list[str], stdin: str | None) -> list[Inner]:
     options, _ = arguments(words, "fCIjloWE", ("--file", "--makefile", "--directory", "--eval"))
     ran = [each for name, value in options if name in ("-E", "--eval") for each in recipes(value)]
     return ran + (recipes(stdin) if stdin and makefile(words) in ("-", "/dev/stdin") else [])
+
+
+# Lines of a program's own language that run a shell command.
+_ESCAPES = {
+    **dict.fromkeys(("psql", "mysql", "mariadb"), r"\\!\s*+([^\n]*)|^\s*+system\s++([^\n;]*)"),
+    "sqlite3": r"^\s*+\.(?:shell|system)\s++([^\n]*)",
+    **dict.fromkeys(("ed", "ex", "vi", "vim", "dc", "ftp", "lftp", "sftp", "gdb"), r"^[:\d,%$.]*+!([^\n]*)"),
+}
+
+
+def _escapes(words: list[str], stdin: str | None) -> list[Inner]:
+    """Read `psql -c '\\! …'`, `sqlite3 f '.shell …'`, `ed <<< '!…'`."""
+    ran = []
+    for text in (*words[1:], stdin or ""):
+        lines = text[:LONGEST_TEXT].split("\n", MOST_LINES)[:MOST_LINES] if "!" in text or "s" in text else ()
+        for line in lines:
+            found = re.search(_ESCAPES[program(words[0])], line[:5000])
+            ran += [Inner("shell", code) for code in found.groups() if code] if found else []
+    return ran
+
+
+def _socat(words: list[str], stdin: str | None) -> list[Inner]:
+    found = (re.match(r"(?is)(?:exec|system|shell):([\"']?)(.*?)(?:\1(?:,[\w=,-]*)?)?$", word) for word in words[1:])
+    return [Inner("shell", each.group(2)) for each in found if each]
+
+
+def _apt(words: list[str], stdin: str | None) -> list[Inner]:
+    found = (re.search(r"(?is)-invoke(?:::)?=(.+)", word) for word in words[1:])
+    return [Inner("shell", each.group(1)) for each in found if each]
+
+
+def _sg(words: list[str], stdin: str | None) -> list[Inner]:
+    rest = words[2:] if words[1:2] != ["-"] else words[3:]
+    return _joined(rest[1:2] if rest[:1] == ["-c"] else rest)
+
+
+def _both(*readers: Reader) -> Reader:
+    return lambda words, stdin: [each for reader in readers for each in reader(words, stdin)]
 
 
 def _adb(words: list[str], stdin: str | None) -> list[Inner]:
@@ -1064,7 +1136,7 @@ _SPECIAL = {
     "oc": _kubectl,
     "tmux": _tmux,
     "screen": _screen,
-    "gdb": _gdb,
+    "gdb": _both(_gdb, _escapes),
     "lldb": _gdb,
     "bwrap": _bwrap,
     "start-stop-daemon": _start_stop_daemon,
@@ -1084,10 +1156,23 @@ _SPECIAL = {
     "tar": _tar,
     "bsdtar": _tar,
     "rsync": _option_code("-e", "--rsh", "--rsync-path"),
-    "vi": _editor,
-    "vim": _editor,
+    "vi": _both(_editor, _escapes),
+    "vim": _both(_editor, _escapes),
     "nvim": _editor,
-    "ex": _editor,
+    "ex": _both(_editor, _escapes),
+    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "ed", "dc", "ftp", "lftp"), _escapes),
+    "sftp": _both(_scp, _escapes),
+    "scp": _scp,
+    "socat": _socat,
+    "apt": _apt,
+    "apt-get": _apt,
+    "sg": _sg,
+    "split": _option_code("--filter"),
+    "sort": _option_code("--compress-program"),
+    "man": _option_code("-P", "--pager"),
+    "zip": _option_code("-TT", "--unzip-command"),
+    "go": _option_code("-exec", "--exec", "-toolexec"),
+    "compgen": _option_code("-C"),
     "awk": _awk,
     "gawk": _awk,
     "mawk": _awk,
@@ -1100,7 +1185,7 @@ _SPECIAL = {
 
 
 def resolved(path: str, directory: str, home: str) -> str:
-    """A path as an absolute one, `..` taken out; what is unknown stays in it."""
+    """Return an absolute path without `..`; marks of unknown text stay in it."""
     if path == "~" or path.startswith("~/"):
         path = home + path[1:]
     if not path.startswith("/"):

@@ -163,13 +163,16 @@ def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -
 
 def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | None]:
     """Return variables that differ in the agent's own shell; None: not set there; True: the value is not known."""
-    told = environment.get("TENTERHOOK_CHANGED_VARIABLES")
-    if not told:
+    text = environment.get("TENTERHOOK_CHANGED_VARIABLES")
+    if not text:
         return {}
     import json
 
-    found: dict[str, str | bool | None] = json.loads(told)
-    return found
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {"*": True}
 
 
 def agents_home(environment: Mapping[str, str]) -> str:
@@ -274,8 +277,8 @@ class _Walk:
 
     def note_origin(self, mark: str) -> None:
         """Note that text of unknown content is run, with the part of the line that runs it."""
-        telling = [text for text in self.around if not all(char in ORIGINS or char.isspace() for char in text)]
-        self.note(ORIGINS[mark], telling[-1] if telling else "")
+        sources = [text for text in self.around if not all(char in ORIGINS or char.isspace() for char in text)]
+        self.note(ORIGINS[mark], sources[-1] if sources else "")
 
     def copy(self, state: _State) -> _State:
         self.budget.spend(1 + state.size() // 8)
@@ -325,8 +328,8 @@ class _Walk:
         printed = _Printed(self.budget)
         for connector, pipeline in sequence:
             before = self.copy(state) if connector == "||" else None
-            said = self.pipeline(pipeline, state, stdin, depth)
-            printed.add(said + "\n" if said[-1:] in UNKNOWNS else said)
+            out = self.pipeline(pipeline, state, stdin, depth)
+            printed.add(out + "\n" if out[-1:] in UNKNOWNS else out)
             if before is not None:  # it may not have run
                 state.directory = before.directory
                 state.merge([before])
@@ -433,7 +436,8 @@ class _Walk:
 
     def _test(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
         for word in node.words:
-            self.expand(word, state, depth)
+            for text in self.expand(word, state, depth):
+                self.indexes([decoded(text)], state, depth)
         return ""
 
     # -- simple commands ------------------------------------------------------------------------------------------
@@ -476,10 +480,19 @@ class _Walk:
                 printed = self.run(words, own, stdin, redirects, node.shown, upstream, depth)
             elif redirects or assignments:
                 self.budget.spend(STEPS_PER_COMMAND // 2)
+                self.command_variables(assignments, state, stdin, node.shown, depth)
                 self.commands.append(self.emitted([], redirects, stdin, state, node.shown, upstream))
         for body in deferred:
             self.sequence(body, self.copy(state), printed, depth)
         return self.written(redirects, printed, state)
+
+    def command_variables(
+        self, assignments: Iterable[tuple[str, str]], state: _State, stdin: str | None, shown: str, depth: int
+    ) -> None:
+        """Walk the values of variables that later commands run, such as `GIT_EDITOR='…'`, unless they only name one."""
+        for name, value in assignments:
+            if name in _COMMAND_VARIABLES and " " in value.strip():
+                self.shell(value, self.copy(state), stdin, shown, depth + 1)
 
     def emitted(
         self,
@@ -521,6 +534,8 @@ class _Walk:
             return self.call(words, state, stdin, depth)
         if words[0] in state.aliases and words[0] not in self.calling:
             return self.aliased(words, state, stdin, shown, depth)
+        if name in _INDEXING:
+            self.indexes(words[2:3] if name == "printf" else words[1:], state, depth)
         builtin = _BUILTINS.get(name)
         if builtin:
             return builtin(self, words, state, stdin, shown, depth)
@@ -530,8 +545,8 @@ class _Walk:
             file = programs.value_of(options, "-a", "--arg-file")
             stdin = self.content(file, state) if file else stdin
         for inner in self.inner_of(name, words, state, stdin):
-            said = self.inner(inner, state, stdin, shown, upstream, depth)
-            printed = (printed or "") + said
+            out = self.inner(inner, state, stdin, shown, upstream, depth)
+            printed = (printed or "") + out
         if name == "xargs" and any(program(each[0]) == "find" for each in upstream):
             self.xargs_of_find(words, state, shown, upstream)
         if "/" in words[0]:
@@ -541,6 +556,12 @@ class _Walk:
         if printed is not None and name not in FILTERS:
             return printed
         return self.printed(name, words, state, stdin)
+
+    def indexes(self, words: list[str], state: _State, depth: int) -> None:
+        """Walk what stands in an index, which is expanded even where the word was quoted: `unset 'a[$(ls)]'`."""
+        for word in words:
+            if "[" in word and re.match(r"(?:\w+\+?=)?[A-Za-z_]\w*\[", word):
+                self.substituted(word, state, depth)
 
     def inner_of(self, name: str, words: list[str], state: _State, stdin: str | None) -> list[programs.Inner]:
         """Return what a program runs: by its words, by variables that name a command, by a makefile of the line."""
@@ -557,7 +578,7 @@ class _Walk:
         return found
 
     def xargs_of_find(self, words: list[str], state: _State, shown: str, upstream: Collection[list[str]]) -> None:
-        """`find … | xargs rm` as `find … -exec rm {} +`."""
+        """Add `find … | xargs rm` as `find … -exec rm {} +`."""
         found = next(each for each in upstream if program(each[0]) == "find")
         _, at = programs.split_options(words, "aEdILnPs", programs.XARGS_LONG)
         filters = [program(each[0]) for each in upstream if program(each[0]) in ("grep", "egrep", "head", "tail", "rg")]
@@ -609,26 +630,26 @@ class _Walk:
         own.is_certain = own.is_certain and is_certain and inner.kind not in ("stdin", "file")
         self.is_certain, self.assignments = is_certain, inner.assignments
         if inner.kind == "words":
-            said = self.run(inner.value, own, stdin, [], shown, upstream, depth + 1)
+            out = self.run(inner.value, own, stdin, [], shown, upstream, depth + 1)
         elif inner.kind == "shell":
             own.arguments = inner.arguments[1:]
             own.zero = "".join(inner.arguments[:1]) or own.zero
-            said = self.shell(inner.value, own, stdin, shown, depth + 1)
+            out = self.shell(inner.value, own, stdin, shown, depth + 1)
         elif inner.kind == "stdin":
             own.arguments = inner.arguments
             if any(program(each[0]) in DECRYPTERS for each in upstream):
                 self.note_origin(DECODED)
-            said = self.script(stdin, inner.language, [], own, "", shown, depth)
+            out = self.script(stdin, inner.language, [], own, "", shown, depth)
         elif inner.kind == "file":
             text = state.files.get(self.path(inner.value, state))
-            said = self.script(text, inner.language, inner.arguments, own, stdin, shown, depth)
+            out = self.script(text, inner.language, inner.arguments, own, stdin, shown, depth)
         else:
             self.code(inner.language, inner.value, own, stdin, shown, depth)
             origin = next((mark for mark in (NETWORK, DECODED) if mark in (stdin or "")), GENERATED)
-            said = origin if not inner.arguments and inner.language != "awk" else UNKNOWN
+            out = origin if not inner.arguments and inner.language != "awk" else UNKNOWN
         self.span, self.is_certain = span, is_certain
         state.files.update(own.files)
-        return said
+        return out
 
     def script(
         self,
@@ -641,7 +662,7 @@ class _Walk:
         depth: int,
         directly: bool = False,
     ) -> str:
-        """A program's text, where it is known: from stdin, or from a file that the line has written."""
+        """Walk a script whose text is known: from stdin, or from a file that the line wrote."""
         if text is None:
             return UNKNOWN
         if language != "shell" or directly:
@@ -659,7 +680,7 @@ class _Walk:
         return self.shell(text, state, stdin, shown, depth + 1)
 
     def code(self, language: str, code: str, state: _State, stdin: str | None, shown: str, depth: int) -> None:
-        """A one-liner of another language, as the shell commands that would do the same."""
+        """Walk code of another language, as the shell commands that do the same."""
         for mark in (NETWORK, DECODED):
             if code.lstrip().startswith(mark):
                 self.note_origin(mark)
@@ -688,7 +709,7 @@ class _Walk:
     def redirects(
         self, redirects: list[Redirect], state: _State, stdin: str | None, depth: int
     ) -> tuple[list[tuple[str, str]], str | None]:
-        """Where output goes, as (operator, target), and what stdin is then."""
+        """Return the files that output goes to, as (operator, target), and the text on stdin."""
         found = []
         for redirect in redirects:
             self.budget.spend(6)
@@ -720,7 +741,7 @@ class _Walk:
         return state.files.get(self.path(target, state), UNKNOWN)
 
     def written(self, redirects: list[tuple[str, str]], printed: str, state: _State) -> str:
-        """Keep what goes into files; return what is left to print."""
+        """Record what is written to files; return the output that is left."""
         targets = [(operator, target) for operator, target in redirects if not operator.startswith("2")]
         if not targets:
             return printed
@@ -798,17 +819,39 @@ class _Walk:
                 values = self.variable(part, state, depth, in_quotes)
             elif part.kind == "command":
                 outer = self.span
-                said = self.sequence(part.value, self.copy(state), "", depth + 1).rstrip("\n")
+                out = self.sequence(part.value, self.copy(state), "", depth + 1).rstrip("\n")
                 self.span = outer
-                values = [self.encoded(said, part.quoted or in_quotes, self.separators(state))]
+                values = [self.encoded(out, part.quoted or in_quotes, self.separators(state))]
             elif part.kind == "process":
                 values = [self.process(part.value, state, depth)]
             else:
-                self.expand(part.value, state, depth)
+                self.arithmetic(part.value, state, depth)
                 values = [UNKNOWN]
             texts = [_limited(before + after) for before in texts for after in values][: 2 * MOST_VALUES]
             self.budget.spend_on(sum(map(len, texts)) if len(texts) > 1 else len(texts[0]) // 4)
         return texts
+
+    def arithmetic(self, word: Word, state: _State, depth: int) -> None:
+        """Walk the substitutions of an arithmetic expression, also those in the values of its variables."""
+        for text in self.expand(word, state, depth):
+            for name in re.findall(r"[A-Za-z_]\w*+", text[:1000]) if state.variables else ():
+                self.budget.spend()
+                for value in state.variables.get(name, ()):
+                    self.substituted(value, state, depth)
+
+    def substituted(self, text: str, state: _State, depth: int) -> None:
+        """Walk the command substitutions of a text that the shell expands again: `a[$(ls)]` as an index."""
+        if "$(" not in text and "`" not in text:
+            return
+        if depth > DEEPEST:
+            self.note("unreadable", text)
+            return
+        try:
+            word = Parser(text, self.budget, self.offset(text)).double("")
+        except Unreadable:
+            self.note("unreadable", text)
+            return
+        self.expand(word, state, depth + 1)
 
     def process(self, value: tuple[str, Sequence], state: _State, depth: int) -> str:
         direction, body = value
@@ -831,7 +874,7 @@ class _Walk:
         return self.values("IFS", state)[0]
 
     def values(self, name: str, state: _State) -> tuple[str, ...]:
-        """A variable's possible values."""
+        """Return a variable's possible values."""
         if name in state.variables:
             return state.variables[name]
         if name in state.lists:
@@ -860,7 +903,7 @@ class _Walk:
         return ("",) if self.unset_is_empty else (UNKNOWN,)
 
     def both_values(self, name: str) -> tuple[str, ...]:
-        """The values of a variable that is another in the agent's own shell: that, and what is here."""
+        """Return both values of a variable that differs in the agent's own shell: that one, and the one here."""
         theirs = self.changed_variables.get(name, True)
         found = [PRIVATE.sub("\ufffd", each) for each in (theirs, self.environment.get(name)) if isinstance(each, str)]
         if theirs is True:
@@ -872,7 +915,7 @@ class _Walk:
         return tuple(found)
 
     def may_be_unset(self, name: str, state: _State) -> bool:
-        """Whether a variable that is set here is not set in the agent's own shell, as far as that is known."""
+        """Whether a variable that has a value here is known to have none in the agent's own shell."""
         is_of_line = name in state.variables or name in state.lists
         return not is_of_line and self.changed_variables.get(name, True) is None
 
@@ -930,7 +973,7 @@ class _Walk:
         return [self.encoded(text, quoted, separators) for text in texts]
 
     def with_default(self, variable: Variable, state: _State, depth: int, quoted: bool, separators: str) -> list[str]:
-        """`${x:-word}`, `${x:=word}`, `${x:+word}`, `${x:?word}`."""
+        """Return the values of `${x:-word}`, `${x:=word}`, `${x:+word}`, `${x:?word}`."""
         operator = variable.operator
         unset = self.is_unset(variable.name, state)
         values = () if unset else self.values(variable.name, state)
@@ -949,11 +992,16 @@ class _Walk:
         return found + (words if len(present) < len(values) or unset else []) or [""]
 
     def changed(self, value: str, variable: Variable, state: _State, depth: int) -> str:
-        """`${x#pattern}`, `${x%pattern}`, `${x/pattern/other}`, `${x:1:2}`, `${x^^}` …"""
+        """Return the value of `${x#pattern}`, `${x%pattern}`, `${x/pattern/other}`, `${x:1:2}`, `${x^^}` …"""
         operator = variable.operator
         if not operator or any(mark in value for mark in (UNKNOWN, NETWORK, DECODED)):
             return value
         argument = self.expand(variable.argument or [], state, depth)[0]
+        if operator == "@":
+            if argument == "P":  # expanded like a prompt
+                self.substituted(value, state, depth)
+                return UNKNOWN
+            return value
         if operator in ("^", "^^", ",", ",,"):
             changed = value.upper() if "^" in operator else value.lower()
             return changed if len(operator) == 2 else changed[:1] + value[1:]
@@ -1003,7 +1051,7 @@ class _Walk:
     # -- what programs print --------------------------------------------------------------------------------------
 
     def printed(self, name: str, words: list[str], state: _State, stdin: str | None) -> str:
-        """What a program prints, as far as that can be known."""
+        """Return what a program prints, as far as that is known."""
         rest = words[1:]
         text = stdin or ""
         if name == "echo":
@@ -1047,7 +1095,7 @@ class _Walk:
                     state.files[target] = source
             return ""
         if name in ("pwd", "whoami", "which", "dirname", "realpath", "readlink", "basename", "printenv", "mktemp"):
-            return self.told(name, rest, state)
+            return self.simple_output(name, rest, state)
         if name == "git" and words[1:3] == ["rev-parse", "--show-toplevel"]:
             return state.directory
         if name == "git" and words[1:3] == ["rev-parse", "--git-dir"]:
@@ -1056,7 +1104,8 @@ class _Walk:
             return "some" + UNKNOWN
         return "" if name in ("true", "false", ":", "mkdir", "touch", "rm", "chmod", "cd", "sleep") else UNKNOWN
 
-    def told(self, name: str, rest: list[str], state: _State) -> str:
+    def simple_output(self, name: str, rest: list[str], state: _State) -> str:
+        """Return what `pwd`, `dirname`, `mktemp` … print."""
         operands = [word for word in rest if not word.startswith("-")]
         first = operands[0] if operands else ""
         if name == "pwd":
@@ -1074,7 +1123,7 @@ class _Walk:
         return first if name == "which" else self.path(first, state) if first else UNKNOWN
 
     def fetched(self, name: str, words: list[str], state: _State) -> str:
-        """What came over the network: to stdout, or into a file."""
+        """Return what a download prints; record the file that it writes."""
         if name in ("curl", "http", "https", "xh"):
             options, operands = programs.arguments(words, "oHXdFuAbceEKmrTxyYzCDPQtUw", ("--output", "--header"))
             target = programs.value_of(options, "-o", "--output")
@@ -1095,7 +1144,7 @@ class _Walk:
         return ""
 
     def filtered(self, name: str, rest: list[str], text: str) -> str:
-        """What a filter lets through: it keeps where its input came from."""
+        """Return what a filter prints. The mark of where its input came from stays."""
         self.budget.spend_on(4 * len(text))
         for mark in (NETWORK, DECODED, GENERATED):
             if mark in text:
@@ -1114,6 +1163,8 @@ class _Walk:
         return output.rewritten(name, rest, text)
 
 
+# Builtins that evaluate the index of a name they are given.
+_INDEXING = frozenset("let test [ unset read printf declare typeset local export readonly wait mapfile".split())
 # Variables whose value other programs run.
 _COMMAND_VARIABLES = frozenset(
     "EDITOR VISUAL PAGER MANPAGER BROWSER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS "
@@ -1147,6 +1198,7 @@ def _declare(walk: _Walk, words: list[str], state: _State, stdin: str | None, sh
         name, equals, value = word.partition("=")
         if equals and re.fullmatch(r"[A-Za-z_]\w*", name):
             state.variables[name] = (value,)
+            walk.command_variables([(name, value)], state, stdin, shown, depth)
     return ""
 
 
@@ -1190,6 +1242,8 @@ def _read_variables(walk: _Walk, words: list[str], state: _State, stdin: str | N
 def _mapfile(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
     _, at = programs.split_options(words, "dnOsuCc")
     walk.budget.spend_on(len(stdin or ""))
+    for inner in programs.callbacks(words[:at]):
+        walk.shell(inner, walk.copy(state), stdin, shown, depth + 1)
     state.lists["".join(words[at : at + 1]) or "MAPFILE"] = (stdin or UNKNOWN).split("\n", MOST_WORDS)[:MOST_WORDS]
     return ""
 
@@ -1278,7 +1332,7 @@ _TOO_DEEP = "it is nested too deeply"
 
 
 class _Printed:
-    """Output that is put together, as long as it is not too long."""
+    """Output in parts. Beyond LONGEST it is unknown."""
 
     __slots__ = ("budget", "parts", "size")
 
