@@ -185,3 +185,114 @@ class Lines:
             )
             line = line[:at] + added + line[at + self.random.randrange(2) :]
         return line
+
+    # -- scripts that end, and whose only commands are `show` and builtins without effects --------------------------
+
+    def shown(self) -> str:
+        pieces = (
+            "a",
+            "$v",
+            '"$v"',
+            "$w",
+            '"$i"',
+            "$1",
+            '"$@"',
+            "${list[0]}",
+            '"${list[@]}"',
+            "'x y'",
+            "{p,q}",
+            "$(echo k $v)",
+            "`echo m`",
+            "${v%c}",
+            "${unset:-z}",
+            "${v/b/$w}",
+            '"${#v}"',
+            "$((1 + 2))",
+            "b$i",
+            "$r",
+            '"$line"',
+            "${!name}",
+        )
+        return "show " + " ".join(self.random.choice(pieces) for _ in range(self.random.randrange(1, 4)))
+
+    def step(self, depth: int) -> str:
+        choice, body = self.random.choice, self.steps
+        condition = choice(("true", "false", '[ -n "$w" ]'))
+        items = choice(("1 2", "$v", '"$@"', "${list[@]}", "{x,y}"))
+        data = choice(("show n", '"$v"'))
+        simple = (
+            *(
+                "v=abc",
+                "v=$v$w",
+                "w='1 2'",
+                "w=",
+                "name=w",
+                "local_=1",
+            ),
+            *(
+                "v=${v:1}",
+                'read r <<< "$v"',
+                "printf -v w %s- $v",
+                "v=$(echo $w)",
+                "IFS=,",
+                "IFS=' '",
+                "unset w",
+                "export v",
+                "declare w=5",
+            ),
+            *(
+                "r='show e'",
+                "$r f",
+                "eval 'show g'",
+                'eval "show $v"',
+                "eval show '$w'",
+                "alias s='show h'",
+                "command show i",
+                "v+=d",
+            ),
+            *(
+                "true",
+                "false",
+                ": ${v:=n}",
+                "unset IFS",
+                "w=${v//b/-}",
+                "w=$'t\\tu'",
+                'f() { show j "$@"; }',
+                "f $v l",
+            ),
+        )
+        if depth <= 0 or not self.random.randrange(3):
+            return choice((self.shown(), self.shown(), choice(simple)))
+        return choice(
+            (
+                lambda: f"if {condition}; then {body(depth)}; else {body(depth)}; fi",
+                lambda: f"for i in {items}; do {body(depth)}; done",
+                lambda: f"case $v in a*) {body(depth)};; *) {body(depth)};; esac",
+                lambda: f"{{ {body(depth)}; }}",
+                lambda: f"({body(depth)})",
+                lambda: f"f() {{ {self.shown()}; }}; f {choice(('', 'a b', '$v'))}",
+                lambda: f"{choice(('true', 'false'))} {choice(('&&', '||'))} {{ {body(depth)}; }}",
+                lambda: f"printf '%s\\n' {choice(('a b', '$v', '$w'))} | while read -r line; do {self.shown()}; done",
+                lambda: f"while read -r line; do {self.shown()}; done <<E\none\n$v\nE\n",
+                lambda: f"show $({self.shown()})",
+                lambda: f'echo "$({body(depth - 1)})"',
+                lambda: f"! {{ {body(depth)}; }}",
+                lambda: f"v=Q {self.shown()}",
+                lambda: f"echo {data} | {{ read -r r; {self.shown()}; }}",
+                lambda: f"select_=1; until true; do {self.shown()}; done",
+            )
+        )()
+
+    def steps(self, depth: int = 2) -> str:
+        found = ""
+        for _ in range(self.random.randrange(1, 4)):
+            found += ("" if not found or found.endswith("\n") else self.random.choice(("; ", "\n"))) + self.step(
+                depth - 1
+            )
+        return found + ":" if found.endswith("\n") else found
+
+    def script(self) -> str:
+        """Return a script. Lists and arguments are only changed at its start: they have one value for the reader."""
+        lists = ("", "list=(p 'q r')", "list+=($v)", "list=()", "v=(1 2)", "set -- x 'y z'", "shift", "set --")
+        chosen = "\n".join(self.random.choice(lists) for _ in range(2))
+        return f"v=abc; w=; name=v; list=(x y)\nset -- 1 2\n{chosen}\n{self.steps(3)}"

@@ -215,18 +215,6 @@ class _State:
         other.zero, other.is_certain = self.zero, self.is_certain
         return other
 
-    def merge(self, others: list[_State]) -> None:
-        """Join the states after branches: each variable may have any of its values."""
-        for other in others:
-            for name, values in other.variables.items():
-                both = dict.fromkeys((*self.variables.get(name, ()), *values))
-                self.variables[name] = tuple(both)[:MOST_VALUES]
-            self.lists.update(other.lists)
-            self.functions.update(other.functions)
-            self.aliases.update(other.aliases)
-            self.files.update(other.files)
-            self.sourced = self.sourced or other.sourced
-
 
 class _Walk:
     def __init__(self, environment: Mapping[str, str], line: str) -> None:
@@ -326,31 +314,67 @@ class _Walk:
 
     def sequence(self, sequence: Iterable[tuple[str, Pipeline]], state: _State, stdin: str | None, depth: int) -> str:
         printed = _Printed(self.budget)
+        before: _State | None = None  # the state without the commands after `&&` or `||`, which may not run
         for connector, pipeline in sequence:
-            before = self.copy(state) if connector == "||" else None
+            if before is not None and connector != "&&":
+                self.join(state, [state], before)
+                before = None
+            if connector != ";" and before is None:
+                before = self.copy(state)
             out = self.pipeline(pipeline, state, stdin, depth)
             printed.add(out + "\n" if out[-1:] in UNKNOWNS else out)
-            if before is not None:  # it may not have run
+            if connector == "||" and before is not None:
                 state.directory = before.directory
-                state.merge([before])
+        if before is not None:
+            self.join(state, [state], before)
         return printed.text()
+
+    def join(self, state: _State, ends: list[_State], before: _State | None) -> None:
+        """Join the states after branches into one: each variable has any of its values.
+
+        `before` is the state if no branch ran, None if one of them did in any case.
+        """
+        names = dict.fromkeys(name for end in ends for name in end.variables)
+        self.budget.spend(len(names) * len(ends) // 8)
+        arguments = state.arguments
+        variables = {}
+        for name in names:
+            values: list[str] = []
+            for end in ends if before is None else (before, *ends):
+                if name in end.variables:
+                    values += end.variables[name]
+                elif name not in end.lists:
+                    default = " \t\n" if name == "IFS" else ""
+                    values.append(_without_private(self.environment.get(name, default)))
+            variables[name] = tuple(dict.fromkeys(values))[:MOST_VALUES]
+        for end in ends:
+            if end is not state:
+                _take_changed(state.lists, end.lists)
+                _take_changed(state.functions, end.functions)
+                _take_changed(state.aliases, end.aliases)
+                _take_changed(state.files, end.files)
+                state.arguments = end.arguments if end.arguments is not arguments else state.arguments
+                state.sourced = state.sourced or end.sourced
+        if before is not None:
+            state.lists = {**before.lists, **state.lists}
+        state.variables = variables
 
     def pipeline(self, pipeline: Pipeline, state: _State, stdin: str | None, depth: int) -> str:
         data = stdin
         upstream: list[list[str]] = []
         self.around.append(pipeline.shown)
         last = len(pipeline.stages) - 1
-        for number, stage in enumerate(pipeline.stages):
-            own = state if number == last and not pipeline.background else self.copy(state)
+        for stage in pipeline.stages:
+            own = self.copy(state) if last or pipeline.background else state
             begun = len(self.commands)
             data = self.command(stage, own, data, upstream, depth)
             if last:
                 self.budget.spend(len(upstream) // 4)
                 upstream = upstream + [command.words for command in self.commands[begun:] if command.words]
-            if number < last:
+            if own is not state:
                 state.files.update(own.files)
-        if pipeline.background and pipeline.stages:
-            state.files.update(own.files)
+        if last > 0 and not pipeline.background:  # zsh runs the last command of a pipeline in the shell itself
+            self.join(state, [own], state)
         self.around.pop()
         return data or ""
 
@@ -401,18 +425,28 @@ class _Walk:
         if node.complete:
             directories = {end.directory for end in ends}
             state.directory = directories.pop() if len(directories) == 1 else state.directory
-        state.merge(ends)
+        self.join(state, ends, None if node.complete else state)
         return printed.text()
 
     def _loop(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
         if _spawns_for_ever(node, self.budget):
             self.note("fork-bomb", node.shown)
         printed = _Printed(self.budget)
+        variables = dict(state.variables)
         printed.add(self.sequence(node.bodies[0], state, stdin, depth))
+        read_variables = self.changed_by_read(node.bodies[0], variables, state)
         inside = self.copy(state)
         printed.add(self.sequence(node.bodies[1], inside, stdin, depth))
-        state.merge([inside])
+        self.join(state, [inside], state)
+        for name in read_variables:
+            state.variables[name] = (*state.variables[name][: MOST_VALUES - 1], "")
         return printed.text()
+
+    def changed_by_read(self, condition: Sequence, before: dict[str, tuple[str, ...]], state: _State) -> list[str]:
+        """Return the variables of `while read`, which are empty after the loop."""
+        if "read" not in [name for name, _ in _names(Block("group", [condition]), self.budget)]:
+            return []
+        return [name for name, values in state.variables.items() if before.get(name) is not values]
 
     def _for(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
         if node.name is None:
@@ -431,7 +465,7 @@ class _Walk:
             if node.name:
                 inside.variables[node.name] = (item,)
             printed.add(self.sequence(node.bodies[0], inside, stdin, depth))
-        state.merge([inside])
+        self.join(state, [inside], state if UNKNOWN in items else None)
         return printed.text()
 
     def _test(self, node: Any, state: _State, stdin: str | None, depth: int) -> str:
@@ -471,17 +505,18 @@ class _Walk:
         )
         redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
         is_certain = state.is_certain and _is_literal(node.redirects, node.words)
-        printed = ""
+        outputs = []
         alternatives = self.fields(node.words, state, depth) if node.words else [[]]
         deferred, self.deferred = self.deferred, []
         for words in alternatives:
             self.span, self.assignments, self.is_certain = node.span, assignments, is_certain
             if words:
-                printed = self.run(words, own, stdin, redirects, node.shown, upstream, depth)
+                outputs.append(self.run(words, own, stdin, redirects, node.shown, upstream, depth))
             elif redirects or assignments:
                 self.budget.spend(STEPS_PER_COMMAND // 2)
                 self.command_variables(assignments, state, stdin, node.shown, depth)
                 self.commands.append(self.emitted([], redirects, stdin, state, node.shown, upstream))
+        printed = outputs[0] if outputs and len(set(outputs)) == 1 else UNKNOWN if outputs else ""
         for body in deferred:
             self.sequence(body, self.copy(state), printed, depth)
         return self.written(redirects, printed, state)
@@ -761,6 +796,7 @@ class _Walk:
         if isinstance(value, list) and value and isinstance(value[0], list):
             fields = self.fields(value, state, depth)[0]
             state.lists[name] = [*(state.lists.get(name, []) if operator == "+=" else []), *fields]
+            state.variables[name] = (state.lists[name][0] if state.lists[name] else "",)
             self.budget.spend(len(state.lists[name]) // 16)
             return " ".join(fields[:16])
         values = [decoded(each.replace(BREAK, " ")) for each in self.expand(value, state, depth, in_quotes=True)]
@@ -808,6 +844,8 @@ class _Walk:
         """Return a word's possible texts, with marks for field separators and active patterns."""
         if len(word) == 1 and word[0].kind == "text":
             return [word[0].value]
+        if _is_list_alone(word) and self.variable(word[1], state, depth, in_quotes) == [""]:
+            return [""]  # no word at all
         texts = [""]
         for part in word:
             self.budget.spend()
@@ -935,6 +973,9 @@ class _Walk:
         quoted = part.quoted or in_quotes
         if variable.subscript:
             self.expand(variable.subscript, state, depth)
+        # in any case, for what is substituted there
+        arguments = self.expand(variable.argument, state, depth) if variable.argument else [""]
+        others = self.expand(variable.other, state, depth) if variable.other else [""]
         separators = self.separators(state) if variable.name != "IFS" else " \t\n"
         items = None
         if variable.name in ("@", "*"):
@@ -964,15 +1005,24 @@ class _Walk:
             names = self.values(variable.name, state)
             values = tuple(value for name in names for value in self.values(decoded(name), state)) or (UNKNOWN,)
         elif variable.operator[:2] in (":-", ":=", "-", "=", ":+", "+", ":?", "?"):
-            return self.with_default(variable, state, depth, quoted, separators)
+            return self.with_default(variable, state, arguments, quoted, separators)
         else:
             values = self.values(variable.name, state)
         if variable.prefix == "#":
             return [UNKNOWN]
-        texts = [self.changed(value, variable, state, depth) for value in values]
-        return [self.encoded(text, quoted, separators) for text in texts]
+        if not variable.operator:
+            return [self.encoded(value, quoted, separators) for value in values]
+        texts = [
+            self.changed(value, variable, argument, decoded(other.replace(BREAK, " ")), state, depth)
+            for value in values
+            for argument in arguments
+            for other in others
+        ][: 2 * MOST_VALUES]
+        return [self.encoded(text, quoted, separators) for text in dict.fromkeys(texts)]
 
-    def with_default(self, variable: Variable, state: _State, depth: int, quoted: bool, separators: str) -> list[str]:
+    def with_default(
+        self, variable: Variable, state: _State, words: list[str], quoted: bool, separators: str
+    ) -> list[str]:
         """Return the values of `${x:-word}`, `${x:=word}`, `${x:+word}`, `${x:?word}`."""
         operator = variable.operator
         unset = self.is_unset(variable.name, state)
@@ -982,7 +1032,6 @@ class _Walk:
         present = [value for value in values if value or ":" not in operator]
         if operator.endswith("?"):
             return [self.encoded(value, quoted, separators) for value in present or [UNKNOWN]]
-        words = self.expand(variable.argument or [], state, depth)
         if operator.endswith("+"):
             return [*(words if present else []), *([""] if unset or not present else [])]
         if operator.endswith("=") and (unset or not present):
@@ -991,12 +1040,11 @@ class _Walk:
         found = [self.encoded(value, quoted, separators) for value in present]
         return found + (words if len(present) < len(values) or unset else []) or [""]
 
-    def changed(self, value: str, variable: Variable, state: _State, depth: int) -> str:
+    def changed(self, value: str, variable: Variable, argument: str, other: str, state: _State, depth: int) -> str:
         """Return the value of `${x#pattern}`, `${x%pattern}`, `${x/pattern/other}`, `${x:1:2}`, `${x^^}` …"""
         operator = variable.operator
-        if not operator or any(mark in value for mark in (UNKNOWN, NETWORK, DECODED)):
+        if any(mark in value for mark in (UNKNOWN, NETWORK, DECODED)):
             return value
-        argument = self.expand(variable.argument or [], state, depth)[0]
         if operator == "@":
             if argument == "P":  # expanded like a prompt
                 self.substituted(value, state, depth)
@@ -1021,7 +1069,6 @@ class _Walk:
             length = pattern.suffix(value, longest=operator == "%%")
             return value[: len(value) - (length or 0)]
         if operator.startswith("/"):
-            other = decoded(self.expand(variable.other or [], state, depth)[0].replace(BREAK, " "))
             return self.replaced(value, pattern, operator, other)
         return value
 
@@ -1204,7 +1251,7 @@ def _declare(walk: _Walk, words: list[str], state: _State, stdin: str | None, sh
 
 def _unset(walk: _Walk, words: list[str], state: _State, stdin: str | None, shown: str, depth: int) -> str:
     for word in words[1:]:
-        state.variables[word] = ("",)
+        state.variables[word] = (" \t\n" if word == "IFS" else "",)
         state.lists.pop(word, None)
     return ""
 
@@ -1326,6 +1373,20 @@ _BUILTINS = {
 
 
 # -- small things -------------------------------------------------------------------------------------------------
+
+
+def _take_changed(mine: dict[str, Any], theirs: dict[str, Any]) -> None:
+    for key, value in theirs.items():
+        if mine.get(key) is not value:
+            mine[key] = value
+
+
+def _is_list_alone(word: Word) -> bool:
+    """Whether a word is `"$@"` or `"${list[@]}"`."""
+    if len(word) != 2 or word[1].kind != "variable" or word[0].value != QUOTED:
+        return False
+    variable = word[1].value
+    return "@" in (variable.name, variable.index) and not variable.operator and not variable.prefix
 
 
 _TOO_DEEP = "it is nested too deeply"

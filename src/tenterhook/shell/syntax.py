@@ -546,17 +546,20 @@ class Parser:
             raise Unreadable("there is no word after 'case'")
         self.need_word("in", "case")
         bodies: list[Sequence] = []
+        complete = False  # a pattern matches everything
         while True:
             if self.take_word("esac"):
-                return Block("branches", [Sequence(), *bodies], words=[subject])
+                return Block("branches", bodies, words=[subject], complete=complete)
             if self.at >= len(self.text):
                 raise Unreadable("there is no 'esac' after 'case'")
             if self.char() == "(":
                 self.at += 1
             while True:  # the patterns
                 self.skip_blanks()
-                if not self.word(" \t\n|;&<>()"):
+                pattern = self.word(" \t\n|;&<>()")
+                if not pattern:
                     raise Unreadable("a pattern of 'case' cannot be read")
+                complete = complete or [part.value for part in pattern] == [STAR]
                 self.skip_blanks()
                 if self.char() == ")":
                     self.at += 1
@@ -570,7 +573,7 @@ class Parser:
                 self.at += 2
             else:
                 self.need_word("esac", "case")
-                return Block("branches", [Sequence(), *bodies], words=[subject])
+                return Block("branches", bodies, words=[subject], complete=complete)
 
     def function(self) -> Function:
         self.skip_blanks()
@@ -663,7 +666,7 @@ class Parser:
             self.skip_newlines()
             if self.char() == ")":
                 self.at += 1
-                return words
+                return words or [[]]
             if self.at >= len(self.text):
                 raise Unreadable("a list is not closed")
             word = self.word(tilde="word")
