@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
 import pytest
 
+from shell.generated import Lines
 from tenterhook.shell import reader
 from tenterhook.shell.reader import Command, Reading
-from tenterhook.shell.syntax import UNKNOWN, decoded
+from tenterhook.shell.syntax import UNKNOWN, UNKNOWNS, decoded
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROJECT = "/home/me/project"
 
@@ -287,6 +296,19 @@ def test_all_branches_and_rounds_are_walked() -> None:
     assert [each[1] for each in words(f"for i in {' '.join(names)}; do rm $i; done")] == names
 
 
+def test_a_variable_with_too_many_values_has_an_unknown_one() -> None:
+    line = "; ".join(f"if a; then x={number}; fi" for number in range(20)) + "; rm $x"
+    assert [UNKNOWN] in [command.words[1:] for command in read(line).commands if command.name == "rm"]
+
+
+def test_of_many_combinations_of_values_each_value_is_looked_at() -> None:
+    lines = "".join(f"x{name}\n" for name in range(8))
+    reading = read(f"while read a; do while read b; do rm $a $b; done <<E\n{lines}E\ndone <<E\n{lines}E\n")
+    assert reading.is_complete
+    for at in (1, 2):
+        assert {command.words[at] for command in reading.commands if command.name == "rm"} == set(lines.split())
+
+
 def test_of_a_loop_over_many_numbers_the_first_and_the_last_are_walked() -> None:
     found = [each[1] for each in words("for i in {1..1000}; do rm $i; done")]
     assert found[0] == "1"
@@ -327,3 +349,37 @@ def test_code_that_comes_from_elsewhere_is_noted(line: str, kind: str | None) ->
 def test_characters_for_marks_cannot_be_written_in_a_line() -> None:
     assert words("rm \ue000\ue004") == [["rm", "\ufffd\ufffd"]]
     assert words("rm $x", x="\ue001")[0] == ["rm", "\ufffd"]
+
+
+# -- real shells --------------------------------------------------------------------------------------------------
+
+# A function that writes its arguments to a file: the only command of the scripts that has an effect.
+SHOW = "show() { { printf '\\3'; printf '%s\\37' \"$@\"; } >> \"$SHOWN\"; }\n"
+
+
+def ran_by_bash(script: str, directory: Path) -> list[str]:
+    """Return the arguments of each `show` that bash runs. Without a PATH it finds no other program."""
+    file = directory / "shown"
+    file.write_bytes(b"")
+    subprocess.run(
+        [shutil.which("bash") or "bash", "--norc", "--noprofile", "-c", SHOW + script],
+        env={"HOME": "/home/me", "PATH": "", "LC_ALL": "C.UTF-8", "SHOWN": str(file)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=20,
+    )
+    return [each.removesuffix("\37") for each in file.read_text().split("\3")[1:]]
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.parametrize("seed", range(5))
+def test_every_command_that_bash_runs_is_in_the_reading(seed: int, tmp_path: Path) -> None:
+    lines = Lines(seed)
+    for _ in range(60):
+        script = lines.script()
+        reading = reader.read(script, str(tmp_path), {"HOME": "/home/me"})
+        assert reading.is_complete, script
+        texts = ["\37".join(map(decoded, each.words[1:])) for each in reading.commands if each.name == "show"]
+        patterns = [re.sub(f"[{''.join(UNKNOWNS)}]", ".*", re.escape(text)) for text in texts]
+        for shown in ran_by_bash(script, tmp_path):
+            assert any(re.fullmatch(pattern, shown, re.DOTALL) for pattern in patterns), (shown, script)

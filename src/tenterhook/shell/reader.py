@@ -346,7 +346,7 @@ class _Walk:
                 elif name not in end.lists:
                     default = " \t\n" if name == "IFS" else ""
                     values.append(_without_private(self.environment.get(name, default)))
-            variables[name] = tuple(dict.fromkeys(values))[:MOST_VALUES]
+            variables[name] = _some_values(values)
         for end in ends:
             if end is not state:
                 _take_changed(state.lists, end.lists)
@@ -379,6 +379,16 @@ class _Walk:
         return data or ""
 
     def command(self, node: Any, state: _State, stdin: str | None, upstream: Collection[list[str]], depth: int) -> str:
+        outer, self.deferred = self.deferred, []
+        printed = self.any_command(node, state, stdin, upstream, depth)
+        deferred, self.deferred = self.deferred, outer
+        for body in deferred:
+            self.sequence(body, self.copy(state), UNKNOWN, depth)
+        return printed
+
+    def any_command(
+        self, node: Any, state: _State, stdin: str | None, upstream: Collection[list[str]], depth: int
+    ) -> str:
         if isinstance(node, Simple):
             return self.simple(node, state, stdin, upstream, depth)
         if isinstance(node, Function):
@@ -527,7 +537,7 @@ class _Walk:
         """Walk the values of variables that later commands run, such as `GIT_EDITOR='…'`, unless they only name one."""
         for name, value in assignments:
             if name in _COMMAND_VARIABLES and " " in value.strip():
-                self.shell(value, self.copy(state), stdin, shown, depth + 1)
+                self.shell(value.lstrip("|-"), self.copy(state), stdin, shown, depth + 1)
 
     def emitted(
         self,
@@ -567,8 +577,8 @@ class _Walk:
         name = program(words[0])
         if words[0] in state.functions and words[0] not in self.calling:
             return self.call(words, state, stdin, depth)
-        if words[0] in state.aliases and words[0] not in self.calling:
-            return self.aliased(words, state, stdin, shown, depth)
+        if words[0] in state.aliases and words[0] not in self.calling:  # only interactive shells expand it
+            self.aliased(words, self.copy(state), stdin, shown, depth)
         if name in _INDEXING:
             self.indexes(words[2:3] if name == "printf" else words[1:], state, depth)
         builtin = _BUILTINS.get(name)
@@ -601,7 +611,7 @@ class _Walk:
     def inner_of(self, name: str, words: list[str], state: _State, stdin: str | None) -> list[programs.Inner]:
         """Return what a program runs: by its words, by variables that name a command, by a makefile of the line."""
         found = [
-            programs.Inner("shell", value)
+            programs.Inner("shell", value.lstrip("|-"))  # as in LESSOPEN
             for variable, value in self.assignments
             if variable in _COMMAND_VARIABLES and value.strip()
         ]
@@ -812,20 +822,22 @@ class _Walk:
         return values[0]
 
     def fields(self, words: list[Word], state: _State, depth: int) -> list[list[str]]:
-        """Return the words of a command, in every combination of the possible values of its variables."""
-        combinations: list[list[str]] = [[]]
+        """Return the words of a command, for the combinations of the possible values of its variables."""
+        columns: list[list[list[str]]] = []  # of each word's possible fields
+        total = 1
         for word in words:
             self.budget.spend()
             texts = self.expand(word, state, depth)
             if len(texts) == 1:
-                alternative = self.split(texts[0])
-                for each in combinations:
-                    each.extend(alternative)
-                continue
-            distinct = list(dict.fromkeys(tuple(self.split(text)) for text in texts))
-            combinations = [[*before, *after] for before in combinations for after in distinct][: 2 * MOST_VALUES]
-            self.budget.spend(sum(map(len, combinations)) // 8)
-        return combinations
+                columns.append([self.split(texts[0])])
+            else:
+                columns.append([list(each) for each in dict.fromkeys(tuple(self.split(text)) for text in texts)])
+                total *= len(columns[-1])
+        if total == 1:
+            return [[field for column in columns for field in column[0]]]
+        combinations = _product(columns) if total <= 2 * MOST_VALUES else _cover(columns)
+        self.budget.spend(len(combinations) * (1 + len(columns) // 8))
+        return [[field for fields in combination for field in fields] for combination in combinations]
 
     def split(self, text: str) -> list[str]:
         """Return the words of one expanded text."""
@@ -865,7 +877,9 @@ class _Walk:
             else:
                 self.arithmetic(part.value, state, depth)
                 values = [UNKNOWN]
-            texts = [_limited(before + after) for before in texts for after in values][: 2 * MOST_VALUES]
+            texts = [_limited(before + after) for before in texts for after in values]
+            if len(texts) > 2 * MOST_VALUES:
+                texts = [*texts[: 2 * MOST_VALUES - 1], UNKNOWN]
             self.budget.spend_on(sum(map(len, texts)) if len(texts) > 1 else len(texts[0]) // 4)
         return texts
 
@@ -1272,7 +1286,7 @@ def _read_variables(walk: _Walk, words: list[str], state: _State, stdin: str | N
     _, at = programs.split_options(words, "adinNptu")
     names = words[at:] or ["REPLY"]
     walk.budget.spend_on(len(stdin or ""))
-    lines = tuple(line for line in (stdin or "").split("\n", 4 * MOST_VALUES) if line)[:MOST_VALUES]
+    lines = _some_values([line for line in (stdin or "").split("\n", 4 * MOST_VALUES) if line])
     for number, name in enumerate(names):
         if not lines or stdin is None:
             state.variables[name] = (UNKNOWN,)
@@ -1291,7 +1305,7 @@ def _mapfile(walk: _Walk, words: list[str], state: _State, stdin: str | None, sh
     walk.budget.spend_on(len(stdin or ""))
     for inner in programs.callbacks(words[:at]):
         walk.shell(inner, walk.copy(state), stdin, shown, depth + 1)
-    state.lists["".join(words[at : at + 1]) or "MAPFILE"] = (stdin or UNKNOWN).split("\n", MOST_WORDS)[:MOST_WORDS]
+    state.lists["".join(words[at : at + 1]) or "MAPFILE"] = _some_lines(stdin or UNKNOWN)
     return ""
 
 
@@ -1412,6 +1426,37 @@ class _Printed:
             return self.parts[0]
         self.budget.spend_on(self.size)
         return "".join(self.parts) if self.size <= LONGEST else UNKNOWN
+
+
+def _some_values(values: list[str]) -> tuple[str, ...]:
+    """Return the distinct values, at most `MOST_VALUES` of them; then the mark of unknown text stands for the rest."""
+    distinct = tuple(dict.fromkeys(values))
+    return distinct if len(distinct) <= MOST_VALUES else (*distinct[: MOST_VALUES - 1], UNKNOWN)
+
+
+def _some_lines(text: str) -> list[str]:
+    lines = text.split("\n", MOST_WORDS)
+    return lines if len(lines) <= MOST_WORDS else [*lines[:MOST_WORDS], UNKNOWN]
+
+
+def _product(columns: list[list[list[str]]]) -> list[list[list[str]]]:
+    combinations: list[list[list[str]]] = [[]]
+    for column in columns:
+        combinations = [[*before, after] for before in combinations for after in column]
+    return combinations
+
+
+def _cover(columns: list[list[list[str]]]) -> list[list[list[str]]]:
+    """Return combinations in which every possible value occurs, once beside the first values of the other words."""
+    first = [column[0] for column in columns]
+    combinations = [
+        [*first[:at], choice, *first[at + 1 :]]
+        for at, column in enumerate(columns)
+        if len(column) > 1
+        for choice in column
+    ]
+    longest = max(map(len, columns))
+    return combinations + [[column[number % len(column)] for column in columns] for number in range(1, longest)]
 
 
 def _limited(text: str) -> str:

@@ -545,11 +545,12 @@ class Parser:
         if not subject:
             raise Unreadable("there is no word after 'case'")
         self.need_word("in", "case")
+        words = [subject]
         bodies: list[Sequence] = []
         complete = False  # a pattern matches everything
         while True:
             if self.take_word("esac"):
-                return Block("branches", bodies, words=[subject], complete=complete)
+                return Block("branches", bodies, words=words, complete=complete)
             if self.at >= len(self.text):
                 raise Unreadable("there is no 'esac' after 'case'")
             if self.char() == "(":
@@ -559,6 +560,7 @@ class Parser:
                 pattern = self.word(" \t\n|;&<>()")
                 if not pattern:
                     raise Unreadable("a pattern of 'case' cannot be read")
+                words.append(pattern)
                 complete = complete or [part.value for part in pattern] == [STAR]
                 self.skip_blanks()
                 if self.char() == ")":
@@ -573,7 +575,7 @@ class Parser:
                 self.at += 2
             else:
                 self.need_word("esac", "case")
-                return Block("branches", bodies, words=[subject], complete=complete)
+                return Block("branches", bodies, words=words, complete=complete)
 
     def function(self) -> Function:
         self.skip_blanks()
@@ -798,8 +800,12 @@ class Parser:
                 parts.append(self.tilde())
             elif char in "?*+@!" and follower == "(" and not nested:
                 self.at += 1
-                self.skip_parentheses()
+                start = self.at
+                subscript = self.subscript(source[start : self.skip_parentheses()])
                 text.append(STAR)
+                if subscript:
+                    flush()
+                    parts.append(Part("arithmetic", subscript))
             else:
                 text.append(BREAK if nested and not quoted and char in " \t\n" else ACTIVE.get(char, char))
                 self.at += 1
@@ -1021,7 +1027,7 @@ class Parser:
         return -1
 
     def subscript(self, index: str) -> Word | None:
-        """Parse the index of a list if something in it is substituted."""
+        """Parse an index or a pattern in parentheses, if something in it is substituted."""
         return Parser(index, self.budget, None, self).double("") if "$" in index or "`" in index else None
 
     def unknown_braces(self, start: int, quoted: bool) -> Word:
