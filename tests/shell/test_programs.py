@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from tenterhook.shell import reader
-from tenterhook.shell.programs import program
+from tenterhook.shell.programs import inner, program
 from tenterhook.shell.syntax import UNKNOWN, decoded
 
 HOME = "/home/me"
@@ -233,6 +233,7 @@ FORMS = [
     "expect -c 'exec git push --force'",
     "screen -dmS x git push --force",
     "screen -S x -X stuff 'git push --force\n'",
+    "screen -S x -X stuff 'git push --force\\n'",
     "screen -dm bash -c 'git push --force'",
     "tmux new-session -d 'git push --force'",
     "tmux new -d -s x git push --force",
@@ -580,6 +581,10 @@ def test_the_programs_that_run_a_command_are_named_outermost_first(line: str, th
 def test_a_command_has_the_directory_in_which_it_runs(line: str, directory: str) -> None:
     command = [each for each in reader.read(line, PROJECT, {"HOME": HOME}).commands if each.name == "ls"][-1]
     assert command.directory == directory
+
+
+def test_no_command_runs_nothing() -> None:
+    assert inner([], None) == []
 
 
 def test_arguments_that_come_from_elsewhere_are_unknown() -> None:

@@ -80,6 +80,8 @@ def test_a_command_is_certain_if_its_words_are_written_as_they_are(line: str) ->
         "ls $((1+1))",
         "ls <(echo a)",
         "ls > $x",
+        "A=$x ls",
+        "A=$(echo b) ls",
         "x=ls; $x",
         "f() { ls $1; }; f a",
         'f() { ls "$@"; }; f a',

@@ -11,15 +11,16 @@ from pathlib import Path
 import pytest
 
 from shell.generated import Lines
+from shell.test_programs import FORMS, MENTIONS
 from tenterhook.shell.syntax import Block, Budget, Function, OutOfBudget, Parser, Simple, Unreadable, decoded, parse
 
 # Lines of other guards' test suites, for measuring; they stand beside the project, if at all.
 GUARD_LINES = Path(__file__).parents[3] / "shared" / "guard"
 
-# What is not compared: zsh's `&|` and `&!`; an open bracket in a list or after an assignment; a backslash at the end
-# of a script; `((` that is no arithmetic and bad names, which bash looks at when it runs; `[[`, whose errors `bash -n`
-# reports with exit status 0.
-NOT_COMPARED = re.compile(r"&[|!]|=[^\n]*\[|\\$|\(\(|\[\[|for \w*[^\w\s;]")
+# What is not compared: zsh's `&|` and `&!`; bash's extended patterns, which are off at first; an open bracket in a
+# list or after an assignment; a backslash at the end of a script; `((` that is no arithmetic and bad names, which
+# bash looks at when it runs; `[[`, whose errors `bash -n` reports with exit status 0.
+NOT_COMPARED = re.compile(r"&[|!]|[?*+@!]\(|=[^\n]*\[|\\$|\(\(|\[\[|for \w*[^\w\s;]")
 
 needs_shells = pytest.mark.skipif(not (shutil.which("bash") and shutil.which("dash")), reason="needs bash and dash")
 
@@ -62,6 +63,13 @@ def test_changed_lines_are_lines_for_us_if_they_are_for_bash(seed: int) -> None:
             assert not accepts("bash", line), (line, why)
         else:
             assert accepts("bash", line) or accepts("dash", line), line
+
+
+@needs_shells
+def test_the_forms_that_run_a_command_are_lines() -> None:
+    for line in (*FORMS, *MENTIONS):
+        if not NOT_COMPARED.search(line):
+            assert (problem(line) == "") == (accepts("bash", line) or accepts("dash", line)), line
 
 
 @needs_shells

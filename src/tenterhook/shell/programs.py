@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from .syntax import DECODED, UNKNOWN
+from .syntax import DECODED, UNKNOWN, unescaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
@@ -304,6 +304,8 @@ def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = 
 
     `variable` returns the value of an environment variable, for programs whose options name one.
     """
+    if not words:
+        return []
     name = program(words[0])
     if name in SHELLS:
         return _shell(words)
@@ -868,7 +870,7 @@ def _screen(words: list[str], stdin: str | None) -> list[Inner]:
     options, at = split_options(words, "cehpsStTX")
     command = value_of(options, "-X")
     if command == "stuff":
-        return _joined(words[at:])
+        return _joined([unescaped(word) for word in words[at:]])
     return _command(words[at:]) if command in (None, "screen", "exec") else []
 
 

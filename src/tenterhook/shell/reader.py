@@ -103,7 +103,8 @@ class Command:
         self.directory = directory
         self.shown = shown  # the part of the line that it comes from, shortened
         self.span: Span | None = None  # start and end of that part in the line, if it is literally there
-        self.is_certain = False  # no variable, substitution, pattern, brace or input decided its words
+        # no variable, substitution, pattern, brace or input decided its words, assignments or redirections
+        self.is_certain = False
         self.upstream = upstream  # the words of the commands whose output it reads
         self.assignments: tuple[tuple[str, str], ...] = ()  # set for this command only, or by a line of assignments
         self.contained = False  # in a container, whose paths are not those of this machine, but for the mounts
@@ -514,7 +515,7 @@ class _Walk:
             for name, index, operator, value in node.assignments
         )
         redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
-        is_certain = state.is_certain and _is_literal(node.redirects, node.words)
+        is_certain = state.is_certain and _is_literal(node.redirects, (*node.words, *_values(node)))
         outputs = []
         alternatives = self.fields(node.words, state, depth) if node.words else [[]]
         deferred, self.deferred = self.deferred, []
@@ -1492,6 +1493,15 @@ def _is_literal(redirects: Iterable[Redirect], words: Iterable[Word]) -> bool:
             if OPEN in text and (COMMA in text or ".." in text):
                 return False
     return True
+
+
+def _values(node: Simple) -> Iterator[Word]:
+    """Yield the values of a command's assignments."""
+    for _, _, _, value in node.assignments:
+        if value and isinstance(value[0], list):
+            yield from value
+        else:
+            yield value
 
 
 def _is_builtin(node: Simple) -> bool:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from fuzz import inputs
 from shell.generated import Lines
 from shell.test_programs import FORMS, MENTIONS
-from tenterhook.guards import dangerous_commands
+from tenterhook.guards import dangerous_commands, protect_hooks
+from tenterhook.guards.calls import GuardedCall
 from tenterhook.shell import effects, reader
 from tenterhook.shell.syntax import BREAK, CLOSE, COMMA, OPEN, QUOTED, decoded
 
@@ -143,3 +144,4 @@ def fuzz(line: str, repeated: int) -> None:
         assert _seen(reader.read(line, "/home/me/project", _VARIABLES)) == _seen(reading)
         reader.read_words(line.split(" "), "/home/me/project", _VARIABLES)
         dangerous_commands.dangers(line, "/home/me/project", _VARIABLES)
+        protect_hooks.judge(GuardedCall("Bash", {"command": line}, "/home/me/project", _VARIABLES))
