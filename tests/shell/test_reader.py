@@ -348,9 +348,24 @@ def test_code_that_comes_from_elsewhere_is_noted(line: str, kind: str | None) ->
     assert kinds if kind is None else kind in kinds
 
 
+def test_a_nul_character_is_in_no_word() -> None:
+    assert not read("rm a\0b").is_complete
+    assert words("rm a\0b") == [["rm", "a\ufffdb"]]
+    assert words("rm $(printf 'a\\0b')")[-1] == ["rm", "ab"]
+    assert ["rm", "a"] in words("printf 'r\\0m a' | sh")
+    assert words("printf 'a\\0b' | xargs -0 rm")[-1] == ["rm", "a", "b"]
+
+
 def test_characters_for_marks_cannot_be_written_in_a_line() -> None:
     assert words("rm \ue000\ue004") == [["rm", "\ufffd\ufffd"]]
     assert words("rm $x", x="\ue001")[0] == ["rm", "\ufffd"]
+    assert words("rm $'\\ue000'") == [["rm", "\ufffd"]]
+
+
+def test_surrogates_that_no_program_can_be_given_are_in_no_word() -> None:
+    assert words("rm \ud800 \udc41 \udfff \udc80 $'\\ud800'") == [
+        ["rm", "\ufffd", "\ufffd", "\ufffd", "\udc80", "\ufffd"]
+    ]
 
 
 # -- real shells --------------------------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ MOST_VALUES = 8  # of one variable, from different branches
 MOST_ROUNDS = 24  # of a loop over numbers
 DEEPEST = 12  # shells and functions in one another
 LONGEST_SHOWN = 120
+MOST_PRIVATE = 1_000
 STEPS_AFTER = 2_000  # for what was parsed when the budget ran out
 STEPS_PER_COMMAND = 8
 
@@ -149,8 +150,13 @@ class Reading:
 
 def read(line: str, directory: str, variables: Mapping[str, str]) -> Reading:
     """Return everything that a line would run. Never raises: what cannot be read is a note of the kind `unreadable`."""
-    line = _without_private(line)
+    given, line = line, _without_private(line)
     walk = _Walk(variables, line)
+    if len(line) < len(given):
+        walk.note("unreadable", _because(line, "it contains too many private characters"))
+    if "\0" in line:  # no program can be given one, and shells differ on one in a script
+        walk.note("unreadable", _because(line, "it contains a NUL character"))
+        line = walk.line = line.replace("\0", "\ufffd")
     walk.all_of(line, _State(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes)
 
@@ -158,7 +164,10 @@ def read(line: str, directory: str, variables: Mapping[str, str]) -> Reading:
 def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -> Reading:
     """Return the same for a program with its arguments that is started without a shell."""
     walk = _Walk(variables, "")
-    walk.all_of([_without_private(word) for word in words], _State(os.path.normpath(directory)))
+    given, words = words, [_without_private(word).replace("\0", "\ufffd") for word in words]
+    if sum(map(len, words)) < sum(map(len, given)):
+        walk.note("unreadable", _because(" ".join(words[:64]), "it contains too many private characters"))
+    walk.all_of(words, _State(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes)
 
 
@@ -280,6 +289,7 @@ class _Walk:
 
         Code that is only partly known, or that may be no shell code at all, need not be readable.
         """
+        code = code.replace("\0", "")  # as shells do
         surely = surely and not any(mark in code for mark in (UNKNOWN, *ORIGINS))
         if code.lstrip()[:1] == GENERATED:
             self.note_origin(GENERATED)
@@ -870,7 +880,7 @@ class _Walk:
                 values = self.variable(part, state, depth, in_quotes)
             elif part.kind == "command":
                 outer = self.span
-                out = self.sequence(part.value, self.copy(state), "", depth + 1).rstrip("\n")
+                out = self.sequence(part.value, self.copy(state), "", depth + 1).replace("\0", "").rstrip("\n")
                 self.span = outer
                 values = [self.encoded(out, part.quoted or in_quotes, self.separators(state))]
             elif part.kind == "process":
@@ -949,7 +959,7 @@ class _Walk:
         if name in self.changed_variables or "*" in self.changed_variables:
             return self.both_values(name)
         if name in self.environment:
-            return (PRIVATE.sub("\ufffd", self.environment[name]),)
+            return (_without_private(self.environment[name]),)
         if state.sourced or name in _SET_BY_SHELL or not re.match(r"[A-Za-z_]", name):
             return (UNKNOWN,)
         self.met_unset.append(name)
@@ -958,7 +968,7 @@ class _Walk:
     def both_values(self, name: str) -> tuple[str, ...]:
         """Return both values of a variable that differs in the agent's own shell: that one, and the one here."""
         theirs = self.changed_variables.get(name, True)
-        found = [PRIVATE.sub("\ufffd", each) for each in (theirs, self.environment.get(name)) if isinstance(each, str)]
+        found = [_without_private(each) for each in (theirs, self.environment.get(name)) if isinstance(each, str)]
         if theirs is True:
             self.note("unreadable", f"${name}")
             found.append(UNKNOWN)
@@ -1465,13 +1475,19 @@ def _limited(text: str) -> str:
 
 
 def _without_private(text: str) -> str:
-    return text if text.isascii() else PRIVATE.sub("\ufffd", text)
+    """Return a text with each private character replaced, up to where there are too many of them."""
+    if text.isascii():
+        return text
+    text = PRIVATE.sub("\ufffd", text, count=MOST_PRIVATE)
+    left = PRIVATE.search(text)
+    return text[: left.start()] if left else text
 
 
 def _argument(word: str) -> str:
     """Return a word as an argument of a command: the mark of decoded text counts only where nothing follows it."""
     if len(word) > LONGEST_WORD:
         return UNKNOWN
+    word = word.replace("\0", "")
     return word if word.isascii() or word.find(DECODED, 0, -1) < 0 else word.replace(DECODED, "")
 
 

@@ -30,7 +30,8 @@ GENERATED = "\ue003"  # the output of a one-liner or of a text filter
 UNKNOWNS = (UNKNOWN, NETWORK, DECODED, GENERATED)
 ACTIVE = {"*": STAR, "?": ONE, "[": SET, "{": OPEN, ",": COMMA, "}": CLOSE}
 PLAIN = {mark: char for char, mark in ACTIVE.items()}
-PRIVATE = re.compile("[\ue000-\ue0ff]")
+# What is replaced in a line: these characters, and surrogates that are not a byte, which no program can be given.
+PRIVATE = re.compile("[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]")
 
 WORD_ENDS = " \t\n;&|()<>"
 COMMAND_ENDS = "\n;&|)"
