@@ -193,6 +193,11 @@ class Hook(NamedTuple):
         return self.has_one_matcher and not self.metadata.get("sequential")
 
     @property
+    def guard(self) -> str | None:
+        """The built-in guard that runs instead of the folder's script, if the definition names one."""
+        return self.metadata.get("guard") if self.folder is not None else None
+
+    @property
     def is_shadow(self) -> bool:
         """Whether its decisions are recorded but not enforced."""
         return self.metadata.get("mode") == "shadow"

@@ -1,7 +1,6 @@
 """What a guarded agent may not change: hooks, trust, settings, state, Tenterhook; and the commands that would.
 
-Our commands use this below a guarded agent, and so does the hook protect-hooks, which has a copy of this file:
-nothing else of ours is imported here.
+Our commands use this below a guarded agent, and so does the guard protect-hooks.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", 
 # Allowed: they read, or run hooks and agents under the same rules.
 READING = frozenset(
     (
-        *("check", "completion", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
+        *("check", "completion", "guard", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
         *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
         *("daemon", "daemon status"),
     )
@@ -109,7 +108,7 @@ def protected(
     """
     if not path:
         return None
-    places = known_places() if places is None else places
+    places = known_places(os.environ) if places is None else places
     for each in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
         what = _by_place(each, removes, matches, places) or _by_name(each, removes, matches, is_plain)
         if what:
@@ -117,22 +116,24 @@ def protected(
     return _by_file(path, places) if is_plain else None
 
 
-def known_places(more: Mapping[str, str] | None = None, home: str = "", state: str = "") -> dict[str, str]:
+def known_places(
+    variables: Mapping[str, str], more: Mapping[str, str] | None = None, home: str = "", state: str = ""
+) -> dict[str, str]:
     """Return the directories and files that exist once on this machine, with what they are; `more` are added.
 
-    Without `home` and `state`, Tenterhook's directory of state, the environment decides where they are.
+    Without `home` and `state`, Tenterhook's directory of state, the variables decide where they are.
     """
-    home = home or os.environ.get("HOME") or os.path.expanduser("~")
+    home = home or variables.get("HOME") or os.path.expanduser("~")
     places = {"/etc/agents/": "the machine's hooks", "/etc/claude-code/": "settings of Claude Code"}
     for marks in (f"/run/user/{os.getuid()}/tenterhook/", f"/tmp/tenterhook-{os.getuid()}/"):  # noqa: S108
         places[marks] = "the marks of agents that Tenterhook guards"
-    for directory in (os.environ.get("XDG_CONFIG_HOME", ""), home + "/.config"):
+    for directory in (variables.get("XDG_CONFIG_HOME", ""), home + "/.config"):
         if directory.startswith("/"):
             places[directory + "/agents/hooks/"] = "your hooks"
             places[directory + "/kimi/hooks/"] = "your hooks"
             places[directory + "/tenterhook/"] = _CONFIGURATION
-    own = os.environ.get("TENTERHOOK_STATE_DIR", "")  # a hook's, two levels below ours
-    xdg = os.environ.get("XDG_STATE_HOME", "")
+    own = variables.get("TENTERHOOK_STATE_DIR", "")  # a hook's, two levels below ours
+    xdg = variables.get("XDG_STATE_HOME", "")
     states = (
         state,
         os.path.dirname(os.path.dirname(own)),
@@ -143,10 +144,10 @@ def known_places(more: Mapping[str, str] | None = None, home: str = "", state: s
         if directory.startswith("/"):
             places[directory + "/"] = "Tenterhook's state, where trust is kept"
             places.update(_installed(directory))
-    for directory in (os.environ.get("XDG_CACHE_HOME", ""), home + "/.cache"):
+    for directory in (variables.get("XDG_CACHE_HOME", ""), home + "/.cache"):
         if directory.startswith("/"):
             places[directory + "/tenterhook/"] = "what Tenterhook has compiled"
-    places.update(_moved(os.environ))
+    places.update(_moved(variables))
     places.update(more or {})
     return {**_behind_links(places, home), **places}
 

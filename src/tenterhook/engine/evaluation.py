@@ -194,6 +194,11 @@ class Evaluation:
                     continue
                 if self.debug is not None:
                     self._say(f"[SYNC] Starting command hook '{hook.name}' for event '{hook.declared}'")
+                if hook.guard is not None:
+                    from . import guard_hooks
+
+                    runs[number] = guard_hooks.run(hook, self.event, self._env().of(hook, self._starter))
+                    continue
                 command, why, notes = self._prepare(hook, payloads)
                 if command is None:
                     runs[number] = Run(hook, Failure.CANNOT_START, why, notes=notes, saw=self.event.tool_input)

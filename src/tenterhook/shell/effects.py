@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from shell_programs import Find, arguments, has, program, value_of
+from .programs import Find, arguments, has, program, value_of
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Callable, Iterable
 
-    from shell_line import Command
+    from .reader import Command
 
     Reader = Callable[[list[str]], list["Effect"]]
 
 
 class Effect:
-    """Something that happens to a path, which is as the command names it."""
+    """A change to a path, which is as the command names it."""
 
     __slots__ = ("kind", "path", "recursive")
 
@@ -27,13 +27,13 @@ class Effect:
 
 
 def effects(command: Command) -> list[Effect]:
-    """Everything a command does to paths, its redirections too."""
+    """Return what a command does to paths, its redirections included."""
     found = [Effect("write", target) for _, target in command.redirects] + effects_of_words(command)
     return [effect for effect in found if effect.path]
 
 
 def effects_of_words(command: Command) -> list[Effect]:
-    """The same without the redirections."""
+    """Return what a command does to paths, without its redirections."""
     effect = _PROGRAMS.get(command.name)
     return [each for each in effect(command.words) if each.path] if effect else []
 
@@ -70,7 +70,7 @@ def _copy(
 
 
 def _into(targets: list[str], sources: list[str]) -> list[Effect]:
-    """A target, and what would be written if it is a directory."""
+    """Return writes to a target, and to the files in it if it is a directory."""
     found = [Effect("write", target) for target in targets]
     for target in targets:
         found += [
@@ -105,7 +105,7 @@ def _operands(kind: str = "write", short: str = "", long: Iterable[str] = (), sk
 
 
 def _mode(words: list[str]) -> list[Effect]:
-    """`chmod`, `chown` …: the first operand is the mode, unless a file stands for it."""
+    """Read `chmod`, `chown` …: the first operand is the mode, unless `--reference` gives it."""
     options, operands = [], []
     for word in words[1:]:
         # -x and -w are modes; -R, -v, -f, -c and names are options
@@ -123,7 +123,7 @@ def _dd(words: list[str]) -> list[Effect]:
 
 
 def _in_place(words: list[str]) -> list[Effect]:
-    """`sed -i`, `perl -i`, `yq -i`: the files after the script."""
+    """Read `sed -i`, `perl -i`, `yq -i`: the files after the script."""
     name = program(words[0])
     if not any(re.match(r"-[a-zA-Z]*i|--in-place|--inplace", word) for word in words[1:]):
         return []
@@ -147,7 +147,7 @@ def _fetch(words: list[str]) -> list[Effect]:
 
 
 def _archive(words: list[str]) -> list[Effect]:
-    """`tar -C`, `tar -cf`, `unzip -d`, `zip`."""
+    """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`."""
     if program(words[0]) == "tar" or program(words[0]) == "bsdtar":
         if len(words) > 1 and not words[1].startswith("-"):
             words = [words[0], "-" + words[1], *words[2:]]
@@ -171,7 +171,7 @@ def _find(words: list[str]) -> list[Effect]:
 
 
 def _option(*names: str) -> Reader:
-    """Programs that write to the value of an option."""
+    """Return a reader for programs that write to the value of an option."""
 
     def read(words: list[str]) -> list[Effect]:
         found = []

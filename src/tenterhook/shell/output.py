@@ -1,15 +1,19 @@
-"""What programs print, where that can be told from their arguments and their input."""
+"""The output of programs, where their arguments and their input decide it."""
 
 from __future__ import annotations
 
 import re
 
-from shell_syntax import GENERATED, unescaped
+from .syntax import GENERATED, UNKNOWN, unescaped
+
+LONGEST = 200_000  # characters of an output that is kept; a longer one is unknown
+
+LONGEST_SCRIPT = 2_000  # characters of a script of `sed` or `tr`
 
 DECODERS = frozenset("base64 base32 xxd openssl uudecode gunzip zcat bzcat xzcat zstdcat gzip bzip2 xz zstd".split())
 
 
-# What they print is a person's own secret, as a rule; only to run it at once is odd.
+# They print a person's own secrets, which is ordinary unless the output is run.
 DECRYPTERS = ("gpg", "gpg2", "age", "sops")
 FETCHERS = frozenset("curl wget http https xh nc ncat netcat telnet socat lynx w3m aria2c aws gsutil ftp".split())
 
@@ -33,7 +37,7 @@ def decodes(name: str, rest: list[str]) -> bool:
 
 
 def decoded(name: str, text: str) -> str:
-    """What a decoder makes of a text that is known; nothing if it cannot be told."""
+    """Return what a decoder prints for a known text; nothing if it is not valid."""
     import binascii
 
     try:
@@ -44,7 +48,7 @@ def decoded(name: str, text: str) -> str:
 
 
 def rewritten(name: str, words: list[str], text: str) -> str:
-    """What a program makes of a text that is known; a mark where that would take the program itself."""
+    """Return what a filter prints for a known text, or the mark of generated text."""
     operands = [word for word in words if not word.startswith("-")]
     if name == "rev":
         return "\n".join(line[::-1] for line in text.split("\n"))
@@ -53,24 +57,25 @@ def rewritten(name: str, words: list[str], text: str) -> str:
     if name == "tr":
         first = _characters("".join(operands[:1]))
         if any(re.match(r"-[a-zA-Z]*d", word) for word in words):
-            return "".join(char for char in text if char not in first)
+            return text.translate(dict.fromkeys(map(ord, first)))
         second = _characters("".join(operands[1:2]))
         if second and len(words) == len(operands):
             table = {ord(char): second[min(at, len(second) - 1)] for at, char in enumerate(first)}
             return text.translate(table)
     if name == "sed" and len(words) == len(operands) == 1:
-        found = re.fullmatch(r"s(.)((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1(g?)", operands[0])
+        found = re.fullmatch(r"s(.)((?:\\.|(?!\1).)*+)\1((?:\\.|(?!\1).)*+)\1(g?)", operands[0][:LONGEST_SCRIPT])
         if found and not re.search(r"[.*^$\[\]&\\]", found.group(2) + found.group(3)):
-            return text.replace(found.group(2), found.group(3))
+            growth = text.count(found.group(2)) * len(found.group(3)) if found.group(2) else LONGEST
+            return text.replace(found.group(2), found.group(3)) if growth < LONGEST else GENERATED
     return GENERATED
 
 
 def _characters(spelt: str) -> str:
-    """`a-z0-9` as the characters it stands for."""
+    """Return the characters of a set such as `a-z0-9`."""
     return re.sub(
         r"(.)-(.)",
-        lambda found: "".join(map(chr, range(ord(found.group(1)), ord(found.group(2)) + 1))),
-        unescaped(spelt).replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z"),
+        lambda found: "".join(map(chr, range(ord(found.group(1)), min(ord(found.group(2)), 0x2FF) + 1))),
+        unescaped(spelt[:LONGEST_SCRIPT]).replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z"),
     )
 
 
@@ -88,17 +93,23 @@ def printf(words: list[str]) -> str:
         words = words[1:]
     if not words or words[0] == "-v":
         return ""
-    form, values = unescaped(words[0]), list(words[1:])
+    form, values = unescaped(words[0]), words[1:]
+    used = 0
 
     def fill(found: re.Match[str]) -> str:
+        nonlocal used
         if found.group(1) == "%":
             return "%"
-        value = values.pop(0) if values else ""
+        used += 1
+        value = values[used - 1] if used <= len(values) else ""
         return unescaped(value) if found.group(1) == "b" else value
 
-    printed = ""
-    while True:
-        given = len(values)
-        printed += re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])", fill, form)
-        if not values or len(values) == given:
-            return printed
+    printed: list[str] = []
+    size = 0
+    while size <= LONGEST:
+        before = used
+        printed.append(re.sub(r"%[-+ #0]*+[0-9]*+(?:\.[0-9]*+)?([a-zA-Z%])", fill, form))
+        size += len(printed[-1])
+        if used >= len(values) or used == before:
+            return "".join(printed)
+    return UNKNOWN

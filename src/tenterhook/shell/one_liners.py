@@ -1,21 +1,23 @@
-"""What a one-liner of another language does, as far as its string literals tell: `python -c`, `perl -e`, `node -e` …
+"""Code of other languages on a command line: `python -c`, `perl -e`, `node -e` …
 
-`actions` turns calls that run, delete or write into the shell commands that would do the same, so that whoever judges
-shell commands judges these too. It is no interpreter: code that builds its strings step by step gets past it.
+`actions` turns calls that run, delete or write into the shell commands that do the same, so that they can be judged
+like these. It looks at string literals only: code that builds its strings step by step is not seen.
 """
 
 from __future__ import annotations
 
 import re
 
-from shell_syntax import unescaped
+from .syntax import unescaped
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Iterator
     from typing import Any
 
     Action = tuple[str, Any]
+
+LONGEST = 40_000  # characters of code that are looked at
 
 # Expressions that stand for a well-known path, as a literal.
 _WELL_KNOWN = (
@@ -38,7 +40,8 @@ _SAYING = (
 )
 _RUNNING = (
     r"\b(?:system|popen\w*|Popen|subprocess|check_call|check_output|getoutput|getstatusoutput|exec\w*|spawn\w*|fork|"
-    r"shell_exec|passthru|proc_open|child_process|Open3|qx|pty|sh\.run|do shell script|doShellScript)\b|"
+    r"Deno\.Command|System\.cmd|shell-command|call-process|shell_exec|passthru|proc_open|child_process|"
+    r"Open3|qx|pty|sh\.run|do shell script|doShellScript)\b|"
     r"`|%x[({\[]|\| *getline|\| *[\"']"
 )
 _REMOVING = {
@@ -57,10 +60,7 @@ _MOVING = r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.
 _COPYING = r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|fileutils\.cp\w*|fs\.cp)$"
 _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
 _MODES = r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$"
-_LOOP_OF_FORKS = (
-    r"(?s)fork\s+while|while\s*\(?\s*(?:True|1|true)\s*\)?\s*[:{]?\s*[^#]*\bfork\b|for\s*\(;;\)[^#]*\bfork\b|"
-    r"loop\s*[{d][^#]*\bfork\b"
-)
+_ENDLESS_LOOP = r"\bwhile\s*+\(?\s*+(?:True|1|true)\b|\bfor\s*+\(;;\)|\bloop\s*+[{d]"
 _RUNS_TEXT = r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]"
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
@@ -72,11 +72,14 @@ _FETCHES = (
 )
 
 
-_QUOTING = r"(?s)(?<![\w$@%])(qq?|qx|%[qQx])\s*(?:\((.*?)\)|\{(.*?)\}|\[(.*?)\]|([/|!])(.*?)\5)"
+_QUOTING = (
+    r"(?<![\w$@%])(qq?|qx|%[qQx])\s{0,9}+(?:\(([^)]{0,2000}+)\)|\{([^}]{0,2000}+)\}|\[([^]]{0,2000}+)\]"
+    r"|([/|!])([^/|!]{0,2000}+)\5)"
+)
 
 
 def _as_literal(found: re.Match[str]) -> str:
-    """`q(…)`, `qx{…}` as a plain string."""
+    """Return `q(…)`, `qx{…}` as a plain string."""
     text = found.group(2) or found.group(3) or found.group(4) or found.group(6) or ""
     quote = "`" if "x" in found.group(1) else '"'
     return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
@@ -85,26 +88,35 @@ def _as_literal(found: re.Match[str]) -> str:
 class Literal:
     """A string of the code, with the call it is an argument of and its place there."""
 
-    __slots__ = ("after", "call", "group", "text")
+    __slots__ = ("after", "call", "group", "parent", "text")
 
-    def __init__(self, text: str, call: str, group: int, after: str) -> None:
+    def __init__(self, text: str, call: str, group: int, parent: int, after: str) -> None:
         self.text = text
-        self.call = call  # the name before the parenthesis it stands in, wrapping calls left out
-        self.group = group  # which parenthesis or bracket that is
+        self.call = call  # the name before the parenthesis around it, wrapping calls left out
+        self.group = group  # the number of that parenthesis or bracket
+        self.parent = parent  # the number of the parenthesis around a bracket, else 0
         self.after = after  # the code that follows
 
 
 def actions(language: str, code: str) -> list[Action]:
-    """What code does: ("shell", text), ("words", [program, …]) and ("note", kind), in no particular order."""
+    """Return what code does: ("shell", text), ("words", [program, …]) and ("note", kind), in no particular order."""
+    if language in ("powershell", "cmd"):
+        return [("shell", statement) for statement in _statements(code, language)]
     found: list[Action] = []
-    if re.search(_LOOP_OF_FORKS, code):
+    if language == "tcl":
+        spawned = re.findall(r"(?:^|[;\n{\[])[ \t]*+(?:spawn|exec|system)\s++(?:-\w++\s++)*+([^;\n\]}]++)", code)
+        found += [("shell", line) for line in spawned]
+        found += [
+            ("shell", unescaped(line).strip()) for line in re.findall(r'\bsend\s++(?:-\w++\s++)*+"([^"]*+)"', code)
+        ]
+    if _forks_in_a_loop(code):
         found.append(("note", "fork-bomb"))
     if language != "awk" and re.search(_RUNS_TEXT, code):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
         elif re.search(_DECODES, code):
             found.append(("note", "run-decoded"))
-    if re.search(r"\bkill\w*\s*\(?\s*(?:-1\s*,|['\"]?(?:KILL|9)['\"]?\s*,\s*-1)", code):
+    if re.search(r"\bkill\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)", code):
         found.append(("words", ["kill", "-9", "-1"]))
     if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
         found.append(("words", ["shutdown"]))
@@ -119,14 +131,43 @@ def actions(language: str, code: str) -> list[Action]:
         groups.setdefault(literal.group, []).append(literal)
     for group in groups.values():
         found += _of_call(group, runs, language)
+        outer = groups.get(group[0].parent, ())
+        if runs and len(outer) == 1:  # `spawn("git", ["push"])`
+            found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
     if re.search(r"\b(?:rmtree|rm_rf|remove_tree|rmSync|rimraf)\W*\(\s*\$?\w+\s*[,)]", code):  # of a variable
         paths = [literal.text for literal in literals if literal.text.startswith(("/", "~"))]
         found += [("words", ["rm", "-rf", "--", *paths])]
     return found
 
 
+def _statements(code: str, language: str) -> Iterator[str]:
+    """Yield the statements of PowerShell or cmd.exe code, as far as they are plain commands."""
+    ends = r";|\||\n|&&" if language == "powershell" else r"&|\||\n"
+    code = code.replace("^", "") if language == "cmd" else code
+    statement = ""
+    for lexeme in re.findall(rf"'[^'\n]*+'|\"[^\"\n]*+\"|{ends}|[\s\S]", code):
+        if re.fullmatch(ends, lexeme):
+            yield statement.lstrip("& \t")
+            statement = ""
+        else:
+            statement += lexeme
+    yield statement.lstrip("& \t")
+
+
+def _forks_in_a_loop(code: str) -> bool:
+    if "fork" not in code:
+        return False
+    if re.search(r"\bfork\s++while\b", code):
+        return True
+    for part in code.split("#"):
+        loop = re.search(_ENDLESS_LOOP, part)
+        if loop and re.compile(r"\bfork\b").search(part, loop.end()):
+            return True
+    return False
+
+
 def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action]:
-    """What one call does, or one list of strings."""
+    """Yield what one call does, or one list of strings."""
     call = (group[0].call or "").replace("::", ".").replace("->", ".").lower()
     last = call.rpartition(".")[2]
     texts = [literal.text for literal in group]
@@ -145,7 +186,7 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
         mode = "".join(texts[1:2])
         if re.fullmatch(r"\+?[<>]{1,2}", texts[0]) and ">" in texts[0] + "+":  # open(F, ">", path)
             yield "words", ["tee", "--", mode]
-        elif re.fullmatch(r"[rwabxt+]*[wax+][rwabxt+]*", mode) or re.match(r"\s*>", texts[0]):
+        elif re.fullmatch(r"(?=.*[wax+])[rwabxt+]{1,9}", mode) or re.match(r"\s*>", texts[0]):
             yield "words", ["tee", "--", texts[0].lstrip("> ")]
         elif language in ("perl", "ruby") and texts[0].strip().startswith("|"):
             yield "shell", texts[0].strip().strip("|")
@@ -164,58 +205,82 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
             yield "shell", text
 
 
+_LEXEME = r"\'\'\'|\"\"\"|['\"`]|[(\[]|[)\]]|[;\n]|[^'\"`()\[\];\n]++"
+_STRINGS = {
+    "'": r"(?s)(?:[^'\\]++|\\.)*+",
+    '"': r'(?s)(?:[^"\\]++|\\.)*+',
+    "`": r"(?s)(?:[^`\\]++|\\.)*+",
+    "'''": r"(?s)(?:[^'\\]++|\\.|'(?!''))*+",
+    '"""': r'(?s)(?:[^"\\]++|\\.|"(?!""))*+',
+}
+
+
 def _literals(code: str) -> Iterator[Literal]:
-    """Every string of the code, neighbours joined by + or . as one."""
+    """Yield every string of the code, neighbours joined by + or . as one."""
     at = 0
-    stack = [("", 0)]  # of (the call's name, the number of its parenthesis)
+    # of (the call's name, the number of its parenthesis, that of the one around a bracket), and the same without the
+    # calls that only wrap a path
+    stack = [("", 0, 0)]
+    calls = [stack[0]]
     count = 0
-    between = ""  # the code since the last string
+    joining = 0  # plus signs and dots since the last string
     pending = None
 
     def made(text: str, end: int) -> Literal:
-        around = [each for each in reversed(stack) if not re.search(_WRAPPING, each[0])] or stack
-        return Literal(text, *around[0], code[end : end + 40])
+        return Literal(text, *calls[-1], code[end : end + 40])
 
-    while at < len(code):
-        char = code[at]
-        if char in "'\"`":
-            prefix = re.search(_PREFIX, code[max(0, at - 2) : at])
+    next_lexeme = re.compile(_LEXEME).match
+    while found := next_lexeme(code, at):
+        lexeme, start, at = found.group(), at, found.end()
+        if lexeme in _STRINGS:
+            # `system "rm x"`, `unlink "x"`: a call without parentheses
+            if len(stack) == 1 and code[max(0, start - 1) : start].isspace():
+                stack[0] = calls[0] = (_call_before(code, start), stack[0][1], 0)
+            prefix = re.search(_PREFIX, code[max(0, start - 2) : start])
             raw = prefix is not None and "r" in prefix.group().lower()
-            quote = code[at : at + 3] if code[at : at + 3] in ("'''", '"""') else char
-            end = at + len(quote)
-            while end < len(code) and not code.startswith(quote, end):
-                end += 2 if code[end] == "\\" and not raw else 1
-            text = code[at + len(quote) : end]
-            text = text if raw else unescaped(text)
-            at = end + len(quote)
-            if char == "`":
-                yield Literal(text, "exec", -at, code[at : at + 40])
-            elif pending is not None and re.fullmatch(r"\s*[+.]?\s*", between):
+            string = re.compile(_STRINGS[lexeme]).match(code, at)
+            end = string.end() if string else at
+            if raw and (found_end := code.find(lexeme, at)) >= 0:
+                end = found_end
+            text = code[at:end] if raw else unescaped(code[at:end])
+            at = end + len(lexeme)
+            if lexeme == "`":
+                yield Literal(text, "exec", -at, 0, code[at : at + 40])
+            elif pending is not None and joining <= 1:
                 pending = made(pending.text + text, at)
             else:
                 if pending is not None:
                     yield pending
                 pending = made(text, at)
-            between = ""
+            joining = 0
             continue
-        if char in "([":
+        if pending is not None:
+            plain = lexeme.strip()
+            joining += len(plain)
+            if plain.strip("+.") and not plain.isspace():
+                yield pending
+                pending = None
+        if lexeme in ("(", "["):
             count += 1
-            call = re.search(_CALL, code[max(0, at - 80) : at]) if char == "(" else None
-            name = call.group(1) if call else (stack[-1][0] if char == "[" else "")
-            stack.append((name, count))
-        elif char in ")]" and len(stack) > 1:
-            stack.pop()
-        elif char == ";" or char == "\n":
+            name = _call_before(code, start) if lexeme == "(" else stack[-1][0]
+            stack.append((name, count, stack[-1][1] if lexeme == "[" else 0))
+            calls.append(calls[-1] if re.search(_WRAPPING, name) else stack[-1])
+        elif lexeme in (")", "]"):
+            if len(stack) > 1:
+                stack.pop()
+                calls.pop()
+        elif lexeme in (";", "\n"):
             count += 1
-            stack[0] = (stack[0][0], count)
-        between += char
-        if pending is not None and re.search(r"[^\s+.]", between):
-            yield pending
-            pending = None
-        at += 1
-        # `system "rm x"`, `unlink "x"`: a call without parentheses
-        if char.isspace() and code[at : at + 1] in ("'", '"') and len(stack) == 1:
-            call = re.search(_CALL, code[max(0, at - 80) : at])
-            stack[0] = (call.group(1) if call else "", stack[0][1])
+            stack[0] = calls[0] = (stack[0][0], count, 0)
     if pending is not None:
         yield pending
+
+
+def _call_before(code: str, end: int) -> str:
+    """Return the name of the function or method that ends here, or nothing."""
+    window = code[max(0, end - 80) : end].rstrip()
+    start = len(window)
+    while start and (window[start - 1].isalnum() or window[start - 1] in "_$.:->"):
+        start -= 1
+    found = re.search(_CALL, window[start:]) if start < len(window) else None
+    return found.group(1) if found else ""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 
+from .calls import ASK, DENY
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Iterator
 
-    from shell_line import Command
+    from ..shell.reader import Command
 
-DENY, ASK = "deny", "ask"
 BLANK = "\u2423"
 DEVICE = (
     r"/dev/(?:sd[a-z]+\d*|hd[a-z]\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+)?|md\d+|dm-\d+"

@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 import re
 
-import danger_words
-import shell_line
-from danger_words import ASK, DENY
-from shell_effects import effects, effects_of_words
-from shell_programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
-from shell_syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
-from shell_words import pattern_matches
+from ..shell import reader
+from ..shell.effects import effects, effects_of_words
+from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
+from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
+from ..shell.words import pattern_matches
+from . import danger_table
+from .calls import ASK, DENY, Objection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from shell_line import Command, Note
+    from ..shell.reader import Command, Note
+    from .calls import GuardedCall
 
     Found = Iterator[tuple[str, str, str]]  # rule, decision, why
     Hit = tuple["Place", bool]
@@ -125,14 +126,26 @@ class Danger:
         return RULES[self.rule][1]
 
 
-def judge(
+def judge(call: GuardedCall) -> Objection | None:
+    """Return the dangers of a call's shell line: which part of it, why, and what to do instead."""
+    line = call.line()
+    if line is None:
+        return None
+    found = dangers(line, call.directory(), call.environment, call.settings.get("allow", ()))
+    if not found:
+        return None
+    reason = "\n".join(f"`{each.shown}`: {each.why} [{each.rule}]. Instead: {each.instead}." for each in found[:3])
+    return Objection(found[0].decision, reason)
+
+
+def dangers(
     line: str | list[str], directory: str, environment: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[Danger]:
     """Every danger of a line (or of a list of words), the worst first. `allowed` are rules that do not count."""
     if isinstance(line, str):
-        reading = shell_line.read(line, directory, environment)
+        reading = reader.read(line, directory, environment)
     else:
-        reading = shell_line.read_words(line, directory, environment)
+        reading = reader.read_words(line, directory, environment)
     places = Places(directory, environment)
     found = list(_notes(reading.notes))
     for command in reading.commands:
@@ -166,13 +179,13 @@ def _of_command(command: Command, places: Places) -> Found:
         return
     name = command.name
     if any(mark in name for mark in PATTERNS) and re.search(r"[a-z]", name):  # /bin/r?
-        for known in (known for known in (*_BY_PROGRAM, *danger_words.programs()) if pattern_matches(name, known)):
+        for known in (known for known in (*_BY_PROGRAM, *danger_table.programs()) if pattern_matches(name, known)):
             command.words[0] = known
             yield from _of_command(command, places)
         return
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
-    yield from danger_words.dangers(command)
+    yield from danger_table.dangers(command)
     if any(mark in name for mark in UNKNOWNS):
         yield from _unknown_program(command, places)
     yield from _written(command, places)
@@ -242,7 +255,7 @@ class Places:
 
     def __init__(self, directory: str, environment: Mapping[str, str]) -> None:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
-        self.agents_home = os.path.normpath(shell_line.agents_home(environment))
+        self.agents_home = os.path.normpath(reader.agents_home(environment))
         self.directory = os.path.normpath(directory)
         self.root = _root(self.directory, self.home)
         self.all = [Place("/", "delete-system", "the root of the file system")]
@@ -416,7 +429,7 @@ def _moved(command: Command, places: Places) -> Found:
 
 def _device(path: str) -> str | None:
     """A disk, a part of one, or the memory; patterns count if they could be one."""
-    if re.fullmatch(danger_words.DEVICE, path):
+    if re.fullmatch(danger_table.DEVICE, path):
         return path
     if path.startswith("/dev/") and any(mark in path for mark in PATTERNS):
         return next(
@@ -631,7 +644,7 @@ def _git(command: Command, places: Places) -> Found:
     if sub == "push":
         yield from _push(rest)
     elif places.is_ours(directory):
-        said = danger_words.joined(rest)
+        said = danger_table.joined(rest)
         why = next((why for expression, why in _DISCARDING if re.search(expression, said)), None)
         if why:
             yield "discard-work", ASK, why
@@ -692,7 +705,7 @@ def _sql(command: Command, places: Places) -> Found:
     if command.name in ("sqlite3", "bq"):
         texts += [word for word in words[1:] if " " in word or word.startswith(".")]
     in_memory = ":memory:" in words
-    for_tests = any(re.search(danger_words.FOR_TESTS, word.rpartition("/")[2]) for word in words[1:] if " " not in word)
+    for_tests = any(re.search(danger_table.FOR_TESTS, word.rpartition("/")[2]) for word in words[1:] if " " not in word)
     for text in texts:
         for statement in re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split(";"):
             danger = _statement(" ".join(statement.split()))
@@ -705,7 +718,7 @@ def _statement(sql: str) -> tuple[str, str] | None:
     if found:
         return (
             None
-            if re.search(danger_words.FOR_TESTS, found.group(2))
+            if re.search(danger_table.FOR_TESTS, found.group(2))
             else (DENY, f"it drops the {found.group(1).lower()} {decoded(found.group(2))}")
         )
     found = re.match(
@@ -714,7 +727,7 @@ def _statement(sql: str) -> tuple[str, str] | None:
     if found:
         return (
             None
-            if re.search(danger_words.FOR_TESTS, found.group(1))
+            if re.search(danger_table.FOR_TESTS, found.group(1))
             else (ASK, f"what is in {decoded(found.group(1))} is gone")
         )
     if re.match(r"(?i)delete from \S+$", sql):
@@ -731,7 +744,7 @@ def _statement(sql: str) -> tuple[str, str] | None:
 @_for("dropdb")
 def _dropped(command: Command, places: Places) -> Found:
     _, operands = arguments(command.words, "hpUW", ("--host", "--port", "--username", "--maintenance-db"))
-    if not operands or not re.search(danger_words.FOR_TESTS, operands[-1]):
+    if not operands or not re.search(danger_table.FOR_TESTS, operands[-1]):
         yield "database", DENY, "it drops a database"
 
 

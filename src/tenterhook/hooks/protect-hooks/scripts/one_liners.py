@@ -1,1 +1,0 @@
-../../block-dangerous-commands/scripts/one_liners.py

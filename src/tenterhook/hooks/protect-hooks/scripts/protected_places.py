@@ -1,1 +1,0 @@
-../../../basics/protected_places.py

@@ -1,1 +1,0 @@
-../../block-dangerous-commands/scripts/shell_syntax.py

@@ -1,0 +1,1 @@
+"""What a shell line would do: one reader for guards, approval rules, placeholders, presenter, lints and `convert`."""

@@ -1,0 +1,221 @@
+"""Hostile lines: a megabyte is read in a tenth of a second, and nothing is raised."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tenterhook.shell import reader
+from tenterhook.shell.reader import Reading
+
+SIZE = 1_000_000
+LIMIT = 0.1  # seconds of CPU time
+
+# Text before, text that is repeated to fill the line, text after.
+LINES = {
+    "one long word": ("", "a", ""),
+    "words": ("", "a ", ""),
+    "quoted words": ("", "'a' ", ""),
+    "double quotes": ("", '"a$b" ', ""),
+    "an open quote": ("'", "a", ""),
+    "an open double quote": ('"', "$a", ""),
+    "backslashes": ("", "\\", ""),
+    "continuations": ("", "\\\n", ""),
+    "newlines": ("", "\n", ""),
+    "carriage returns": ("", "\r", ""),
+    "comments": ("", "# a\n", ""),
+    "NUL characters": ("", "\0", ""),
+    "other scripts": ("", "\u202e ", ""),
+    "surrogates": ("", "\ud800", ""),
+    "private characters": ("", "\ue008\ue004", ""),
+    "dollar signs": ("", "$", ""),
+    "tildes": ("", "~", ""),
+    "tildes in a value": ("PATH=", "~:", ""),
+    "patterns": ("", "*?", ""),
+    "sets": ("", "[", ""),
+    "substitutions": ("", "$(echo a) ", ""),
+    "nested substitutions": ("", "$(", ""),
+    "backquotes": ("", "`a` ", ""),
+    "open backquotes": ("", "`", ""),
+    "escaped backquotes": ("", "`\\`", ""),
+    "parentheses": ("", "(", ""),
+    "arithmetic": ("", "$((", ""),
+    "nested arithmetic": ("", "$((1+", ""),
+    "old arithmetic": ("", "$[", ""),
+    "extended patterns": ("", "!(", ""),
+    "parameters": ("", "${", ""),
+    "nested defaults": ("", "x=${x:-", ""),
+    "quoted defaults": ("", '"${x:-', ""),
+    "indexes": ("", "a[", ""),
+    "words with an index": ("", "a[ ", ""),
+    "escapes": ("", "$'\\x41' ", ""),
+    "one word of escapes": ("$'", "\\x41", "'"),
+    "braces": ("", "{a,b}", ""),
+    "open braces": ("", "{", ""),
+    "open braces with commas": ("", "{a,", ""),
+    "nested braces": ("", "{a,{b,", "}" * 1000),
+    "commands": ("", "a;", ""),
+    "background commands": ("", "a&", ""),
+    "and": ("", "a&&", ""),
+    "or": ("", "a||", ""),
+    "pipelines": ("", "a|", ""),
+    "redirections": ("a ", ">b ", ""),
+    "file descriptors": ("", "1", ">a"),
+    "assignments": ("", "a=b ", ""),
+    "doubling": ("x=aaaaaaaaaa;", "x=$x$x;", ""),
+    "alternatives": ("if a; then x=1; else x=2; fi; y=$x$x$x$x; z=$y$y$y$y;", "echo $z $y;", ""),
+    "variables without a value": ("", "echo $u;", ""),
+    "a long value": (f"x={'a' * 100_000};", "echo $x $x;", ""),
+    "lists": ("", "a+=(b);", ""),
+    "a long list": ("a=(", "b ", "); echo ${a[@]}"),
+    "functions": ("", "f() { f; }; ", ""),
+    "nested functions": ("", "f() { ", ""),
+    "aliases": ("alias a='a b';", "a;", ""),
+    "if": ("", "if ", ""),
+    "elif": ("if a; then b; ", "elif c; then d; ", "fi"),
+    "case": ("case a in ", "a) b;; ", "esac"),
+    "patterns of case": ("case a in ", "a|", "b) c;; esac"),
+    "nested case": ("", "case a in a) ", ""),
+    "loops": ("", "for i in {1..100000}; do rm $i; done; ", ""),
+    "nested loops": ("for i in a b c d; do " * 20, "rm $i;", "done;" * 20),
+    "a loop over many words": ("for i in ", "a ", "; do rm $i; done"),
+    "loops in the background": ("while true; do " * 20, "a & ", "done;" * 20),
+    "tests": ("[[ ", "a && ", "]]"),
+    "here-documents": ("", "cat <<E\n", ""),
+    "here-documents in substitutions": ("", "$(cat <<E\n", ""),
+    "a long delimiter": ("cat <<", "a", "\nx"),
+    "variables in a here-document": ("cat <<E\n", "some $x\n", "E\n"),
+    "a script in a here-document": ("sh <<'E'\n", "ls -la\n", "E\n"),
+    "process substitutions": ("cat ", "<(a) ", ""),
+    "process substitutions for output": ("tee ", ">(a) ", ""),
+    "evals": ("", "eval ", "a"),
+    "sudos": ("", "sudo ", "a"),
+    "shells": ("", "sh -c 'sh -c \"ls\"';", ""),
+    "env": ("env ", "A=b ", "rm a"),
+    "env -S": ("env -S '", "a ", "'"),
+    "rm": ("rm ", "/a/b ", ""),
+    "patterns of rm": ("rm ", "/a* ", ""),
+    "a long path": ("rm ", "a/", ""),
+    "cd": ("", "cd a;", ""),
+    "files that grow": ("", "echo aaaaaaaaaaaaaaaaaaaaaaaa >> f;", "sh f"),
+    "printf": ("printf 'x%s' ", "a ", "| sh"),
+    "printf with a long format": (f"printf '{'x' * 10_000}%s' ", "a ", ""),
+    "base64": ("echo ", "cm0gLXJmIGE7", "| base64 -d | sh"),
+    "filters": ("echo ab ", "| rev ", "| sh"),
+    "xargs": ("printf '", "a\\n", "' | xargs rm"),
+    "xargs -I": ("printf '", "a\\n", "' | xargs -I{} rm {}"),
+    "parallel": ("printf '", "a\\n", "' | parallel rm {}"),
+    "find": ("find . ", "-exec a {} + ", ""),
+    "find in many places": (f"find {'a ' * 2000}", "-exec b {} + ", ""),
+    "crontab": ("printf '", "* * * * * rm a\\n", "' | crontab -"),
+    "make": ("make -f - <<'E'\n", "a: ; b\n\tc $(shell d)\n", "E\n"),
+    "git settings": ("git ", "-c alias.a='!b' ", "a"),
+    "tmux": ("tmux ", "new 'a b' \\; ", ""),
+    "gdb": ("gdb ", "-ex '!a' ", ""),
+    "PowerShell": ("pwsh -c '", "a;", "'"),
+    "sed with blanks": ("sed ';", " ", "'"),
+    "Python": ("python3 -c '", "import os;", "'"),
+    "Python with endless loops": ("python3 -c 'fork ", "while 1 ", "'"),
+    "Python with parentheses": ("python3 -c '", "f(", "'"),
+    "Python with strings": ("python3 - <<'E'\n", '"a"+', "\nE\n"),
+    "Python with blanks": ("python3 - <<'E'\nprint('a'", " ", ")\nE\n"),
+    "Perl with quotes": ("perl - <<'E'\n", "q( ", "\nE\n"),
+    "Node with backquotes": ("node <<'E'\n", "exec(`a`);\n", "E\n"),
+    "Python with nested calls": ("python3 - <<'E'\n", 'str("a", ', "\nE\n"),
+    "sed with newlines": ("sed '", "\n", "' f"),
+    "make with open calls": ("make -f - <<'E'\n", "$(shell ", "\nE\n"),
+    "Tcl with newlines": ("tclsh <<'E'\n", "\n", "\nE\n"),
+    "awk": ("awk '", "{print $1} ", "'"),
+    "expect": ("expect -c '", "spawn a;", "'"),
+}  # fmt: skip
+
+
+def read(line: str) -> Reading:
+    return reader.read(line, "/home/me/project", {"HOME": "/home/me"})
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_a_hostile_line_of_a_megabyte_is_read_in_time(kind: str) -> None:
+    before, unit, after = LINES[kind]
+    line = before + unit * ((SIZE - len(before) - len(after)) // len(unit)) + after
+    taken = []
+    for _ in range(3):  # CPU time, too, depends on what else the machine does
+        start = time.process_time()
+        read(line)
+        taken.append(time.process_time() - start)
+        if taken[-1] < LIMIT:
+            break
+    assert min(taken) < LIMIT
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm /" + "*" * 60 + "x",
+        "x=" + "a" * 50_000 + "; echo ${x#" + "*a" * 50 + "b}",
+        "x=" + "a" * 100_000 + "; echo ${x//a/" + "b" * 1000 + "}",
+        "echo " + "a" * 100_000 + " | sed s/a/" + "b" * 100_000 + "/",
+        "echo a | tr '\\001-\U0010ffff' a",
+        "shift 99999999999999999999999; echo ${" + "9" * 5000 + "} {1.." + "9" * 5000 + "} ${x:" + "9" * 5000 + "}",
+        "shift ²; echo ${a[²]} $((²))",
+        "$(echo $u " * 50 + ")" * 50,
+        "python3 -c 'kill" + " " * 30_000 + "'",
+        "9" * 50_000 + "x" + "9" * 50_000,
+    ],
+)  # fmt: skip
+def test_short_lines_with_much_work_are_read_in_time(line: str) -> None:
+    start = time.process_time()
+    read(line)
+    assert time.process_time() - start < LIMIT
+
+
+@pytest.mark.parametrize("before", ["rm -rf /; ", "rm -rf / ", "{ rm -rf /; ", "if a; then rm -rf /; "])
+def test_what_was_read_before_the_budget_ended_is_kept(before: str) -> None:
+    reading = read(before + "a " * 500_000)
+    assert not reading.is_complete
+    assert [command.words[:3] for command in reading.commands if command.name == "rm"] == [["rm", "-rf", "/"]]
+
+
+def test_a_megabyte_of_here_document_is_read_in_full() -> None:
+    text = "some text; `ls` $(ls) 'quoted\n" * 34_000
+    reading = read(f"cat > f <<'E'\n{text}E\necho done")
+    assert reading.is_complete
+    assert [command.words for command in reading.commands] == [["cat"], ["echo", "done"]]
+    assert reading.commands[0].stdin == text
+
+
+def test_a_script_of_300_lines_is_read_in_full() -> None:
+    part = """
+# install what is needed
+if ! command -v jq >/dev/null 2>&1; then
+    echo "jq is missing" >&2
+    exit 1
+fi
+for name in alpha beta gamma; do
+    target="$HOME/build/$name"
+    mkdir -p "$target" && cp -r "src/$name/." "$target/"
+    (cd "$target" && make -j4 all | tee build.log)
+done
+version=$(git describe --tags --always)
+case "$version" in
+    v1.*) echo old ;;
+    *) echo "new: ${version#v}" ;;
+esac
+cat > config.json <<EOF
+{"version": "$version"}
+EOF
+"""
+    script = part * (300 // part.count("\n") + 1)
+    start = time.process_time()
+    reading = read(script)
+    assert time.process_time() - start < LIMIT
+    assert reading.is_complete
+    assert sum(command.name == "cp" for command in reading.commands) == 3 * script.count("cp -r")
+
+
+def test_a_program_with_its_arguments_is_read_within_the_budget() -> None:
+    start = time.process_time()
+    assert not reader.read_words(["rm"] + ["a"] * 500_000, "/", {}).is_complete
+    assert reader.read_words(["sh", "-c", "a;" * 500_000], "/", {}).commands[0].name == "sh"
+    assert time.process_time() - start < 2 * LIMIT
