@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 GUARDS = {
     "block-dangerous-commands": "dangerous_commands",
+    "infrastructure": "infrastructure",
     "protect-hooks": "protect_hooks",
 }
 
