@@ -16,6 +16,7 @@ GUARDS = {
     "block-dangerous-commands": "dangerous_commands",
     "infrastructure": "infrastructure",
     "protect-hooks": "protect_hooks",
+    "protect-secrets": "secrets",
 }
 
 

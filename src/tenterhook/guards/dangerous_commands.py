@@ -142,10 +142,7 @@ def dangers(
     line: str | list[str], directory: str, environment: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[Danger]:
     """Every danger of a line (or of a list of words), the worst first. `allowed` are rules that do not count."""
-    if isinstance(line, str):
-        reading = reader.read(line, directory, environment)
-    else:
-        reading = reader.read_words(line, directory, environment)
+    reading = reader.read_any(line, directory, environment)
     places = Places(directory, environment)
     found = list(_notes(reading.notes))
     for command in reading.commands:

@@ -28,7 +28,8 @@ VERBS = re.compile(
 )
 _READING = frozenset(
     "help version list ls get show describe status plan diff logs log view info inspect search wait clone create init "
-    "apply deploy top explain history events watch validate lint fmt completion configure config login logout whoami".split()
+    "apply deploy top explain history events watch validate lint fmt completion configure config login "
+    "logout whoami".split()
 )
 _NO_EFFECT = re.compile(
     r"(?:--?(?:help|dry-?run|dryrun|what-?if|noop|simulate|preview|check|plan)(?:=(?!none|false).*)?|-h)"
@@ -40,16 +41,20 @@ PROGRAMS = (
     ("cloud", "aws gcloud az oci ibmcloud aliyun tccli hcloud linode-cli vultr-cli scw exo civo openstack nova", "*"),
     ("cloud", "doctl upctl ovhai yc cf ntnx-cli govc prlctl virsh multipass lxc incus vagrant packer", "*"),
     ("cloud", "wrangler vercel netlify fly flyctl heroku railway render firebase supabase amplify eb copilot", "*"),
+    ("cloud", "rclone", "sync|bisync|move|moveto"),
+    ("cloud", "gsutil", "rsync -d"),
     ("cloud", "gsutil s3cmd s4cmd s5cmd mc b2 azcopy rclone swift storj uplink", "*"),
     ("cloud", "fastly akamai cloudflared flarectl cli53 octodns-sync dnscontrol lexicon namecheap", "*"),
     ("cloud", "terraform tofu terragrunt cdktf pulumi cdk sam serverless sls sst",
-     "destroy|remove|delete|state rm|stack rm|workspace delete|workspace rm|force-unlock|apply -destroy|apply --destroy|untaint|taint"),
+     "destroy|remove|delete|state rm|stack rm|workspace delete|workspace rm|force-unlock|"
+     "apply -destroy|apply --destroy|untaint|taint"),
     ("cluster", "kubectl oc k k3s microk8s",
      "delete|drain|cordon|replace --force|taint|scale --replicas=0|scale --replicas 0"),
     ("cluster", "helm helmfile helm3 argocd flux velero kops eksctl kubeadm k3d kind minikube rancher talosctl", "*"),
     ("cluster", "nomad consul vault boundary waypoint istioctl linkerd cilium etcdctl crictl ctr", "*"),
     ("container", "docker podman nerdctl",
-     "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|stack remove|service rm|service remove|node rm|secret rm|config rm|context rm|rm -v|rm -fv|rm -vf|rm --volumes|"
+     "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|stack remove|"
+     "service rm|service remove|node rm|secret rm|config rm|context rm|rm -v|rm -fv|rm -vf|rm --volumes|"
      "compose rm -v|compose rm -fv"),
     ("container", "skopeo crane regctl oras reg", "delete|remove|rm|untag"),
     ("database", "redis-cli valkey-cli", "flushall|flushdb|del|unlink|shutdown|cluster reset|script flush|config set"),
@@ -116,12 +121,7 @@ def judge(call: GuardedCall) -> Objection | None:
     line = call.line()
     if line is None:
         return None
-    directory, variables = call.directory(), call.environment
-    reading = (
-        reader.read_words(line, directory, variables)
-        if isinstance(line, list)
-        else reader.read(line, directory, variables)
-    )
+    reading = reader.read_any(line, call.directory(), call.environment)
     off = call.settings.get("allow", ())
     found = [(command, kind) for command in reading.commands for kind in kinds(command) if kind not in off]
     if not found:

@@ -125,6 +125,11 @@ def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -
     return Reading(walk.commands, walk.notes)
 
 
+def read_any(line: str | list[str], directory: str, variables: Mapping[str, str]) -> Reading:
+    """Read a shell line, or a program with its arguments."""
+    return read(line, directory, variables) if isinstance(line, str) else read_words(line, directory, variables)
+
+
 def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | None]:
     """What the agent's own shell has where hooks have something else; None: nothing; True: more than is told."""
     told = environment.get("TENTERHOOK_CHANGED_VARIABLES")
