@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from ..shell.effects import Effect
     from ..shell.reader import Command, Note
     from .calls import GuardedCall
 
@@ -34,6 +35,14 @@ RULES = {
     "delete-system": (
         "deletes the file system, a home, or a directory that the system or its owner needs",
         "list what is to go first (ls), and remove it by its full name inside the project",
+    ),
+    "delete-outside": (
+        "deletes or overwrites something outside the project",
+        "work inside the project or in a temporary directory; ask the person to remove what is elsewhere",
+    ),
+    "delete-files": (
+        "deletes files of the project that no build makes again",
+        "name the files one by one, or use git rm, so that git can bring them back",
     ),
     "delete-project": (
         "deletes the project itself, the directories around it, or its .git",
@@ -236,6 +245,18 @@ _RELAXED = (
 )
 
 
+# Names that builds, package managers and tests make: of directories, and of files.
+_GENERATED = (
+    r"(?i)build|builds|dist|out|output|target|node_modules|bower_components|vendor|\.?cache|caches|__pycache__|\.?venv|env"
+    r"|\.tox|\.nox|\.eggs|[\w.-]+\.egg-info|\.(?:pytest|mypy|ruff)_cache|htmlcov|coverage|\.coverage(?:\.\S+)?|\.next|\.nuxt"
+    r"|\.svelte-kit|\.turbo|\.parcel-cache|\.gradle|\.terraform|\.dart_tool|\.stack-work|_build|site|public|storybook-static"
+    r"|bin|obj|debug|release|deps|pods|deriveddata|cmake-build-\w+|CMakeFiles|tmp|temp|\.tmp|logs?|results?|reports?|artifacts"
+    r"|__temp__\S*|core|a\.out|\.DS_Store|Thumbs\.db|nohup\.out|node-compile-cache|\.?sass-cache|generated|gen"
+    r"|.*\.(?:o|a|so|dylib|obj|pyc|pyo|class|jar|war|log|tmp|temp|bak|swp|swo|orig|rej|old|pid|lock|out|err|map|min\.js|gcda|gcno"
+    r"|cache|lcov|prof|core|part|crdownload|tsbuildinfo)|.*~|#.*#"
+)
+
+
 class Place:
     """A directory that should not go."""
 
@@ -318,6 +339,31 @@ class Places:
                 return place, contents
         return None
 
+    def is_temporary(self, path: str) -> bool:
+        """Whether a path is below a directory for temporary files."""
+        return any(path.startswith(each + "/") for each in (*_TEMPORARY, "/var/folders", "/private/var/folders"))
+
+    def is_outside(self, path: str) -> bool:
+        """Whether a path is surely outside the project, and not temporary."""
+        names = [name for name in path.split("/") if name]
+        known = []
+        for name in names:
+            if any(mark in name for mark in (*UNKNOWNS, *PATTERNS)):
+                break
+            known.append(name)
+        start = "/" + "/".join(known)
+        if len(known) < len(names) and (self.root + "/").startswith(start.rstrip("/") + "/"):
+            return False  # a pattern, or what is not known, may lead into the project
+        return not (self._is_in(start, self.root) or self._is_in(start, self.directory) or self.is_temporary(path))
+
+    def _is_in(self, path: str, directory: str) -> bool:
+        return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+    def is_generated(self, path: str) -> bool:
+        """Whether a path of the project is one that builds and tools make anew, by the usual names."""
+        names = [decoded(name) for name in path[len(self.root) :].split("/") if name]
+        return any(re.fullmatch(_GENERATED, name) for name in names)
+
     def _holds_project(self, path: str) -> bool:
         return self.directory == path or self.directory.startswith(path + "/")
 
@@ -367,6 +413,8 @@ def _remove(command: Command, places: Places) -> Found:
             continue
         hit = places.hit(path)
         if hit is None:
+            if path is not None and command.name != "rmdir":
+                yield from _deleted(command, effect, path, places)
             continue
         place, contents = hit
         if effect.recursive:
@@ -374,6 +422,33 @@ def _remove(command: Command, places: Places) -> Found:
         elif contents and command.name != "rmdir" and place.path not in _TEMPORARY:
             decision = ASK if place.rule == "delete-project" else DENY
             yield place.rule, decision, f"it deletes every file in {place.what}"
+    if command.name == "rm" and "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:]):
+        if not any(_finds_generated(words) for words in command.upstream):
+            yield "delete-files", ASK, "it deletes what another command names"
+
+
+def _deleted(command: Command, effect: Effect, path: str, places: Places) -> Found:
+    """A path that is no place of its own: judged by where it is, and by whether a build would make it again."""
+    shown = decoded(effect.path)
+    if UNKNOWN in path and not path.startswith("/"):
+        return
+    if places.is_outside(path):
+        if effect.recursive or re.match(r"/(?:etc|usr|boot|opt|srv|lib|bin|sbin|var/(?!tmp/))", path):
+            yield "delete-outside", DENY, f"it deletes {shown}, outside the project"
+        else:
+            yield "delete-outside", ASK, f"it deletes {shown}, outside the project"
+    elif effect.recursive and not places.is_temporary(path) and not places.is_generated(path) and UNKNOWN not in path:
+        yield "delete-files", ASK, f"it deletes {shown} and all that is in it"
+
+
+def _finds_generated(words: list[str]) -> bool:
+    """Whether a `find` finds nothing but what builds make."""
+    names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-name", "-iname", "-path")]
+    return bool(names) and all(
+        re.fullmatch(_GENERATED, decoded(name).strip("*/") or "*")
+        or re.fullmatch(_GENERATED, decoded(name).replace("*", "x"))
+        for name in names
+    )
 
 
 @_for("find")
@@ -385,17 +460,25 @@ def _find(command: Command, places: Places) -> Found:
         deleting = deleting or name in ("rm", "unlink", "shred", "srm", "truncate")
         deleting = deleting or (name in SHELLS and any(re.search(r"\b(?:rm|shred|unlink)\b", word) for word in words))
         deleting = deleting or (name == "mv" and "/dev/null" in words)
-    if not deleting:
+    if (
+        not deleting
+        or set(command.words) & {"-empty", "-inum"}
+        or find.commands
+        and all("-i" in words for words in find.commands)
+    ):
         return
     for start in find.starts:
-        hit = places.hit(places.resolve(command, start))
-        if hit is None:
-            continue
-        place, _ = hit
-        if not find.restricted:
-            yield place.rule, DENY, f"it deletes everything found in {_said(hit)}"
-        elif place.rule == "delete-system" and place.path not in (places.home, *_TEMPORARY):
-            yield place.rule, ASK, f"it deletes files all over {place.what}"
+        path = places.resolve(command, start)
+        hit = places.hit(path)
+        if hit is not None and not find.restricted:
+            yield hit[0].rule, DENY, f"it deletes everything found in {_said(hit)}"
+        elif hit is not None and hit[0].rule == "delete-system" and hit[0].path not in _TEMPORARY:
+            yield hit[0].rule, DENY, f"it deletes files all over {hit[0].what}"
+        elif path is not None and places.is_outside(path):
+            yield "delete-outside", DENY, f"it deletes files in {decoded(start)}, outside the project"
+        elif path is not None and not places.is_temporary(path) and not places.is_generated(path):
+            if not _finds_generated(command.words):
+                yield "delete-files", ASK, "it deletes every file that it finds"
 
 
 @_for("rsync")
@@ -612,17 +695,19 @@ _GONE = "what is not committed is gone"
 # Subcommands and their arguments that throw away what git cannot bring back.
 _DISCARDING = (
     (r"^reset\b.*\s--(?:hard|merge)\b", _GONE),
-    (rf"^clean(?!.*\s(?:-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force))(?=.*\s-\w*[dxX])(?:\s(?:-e\s\S+|-\S+))*(?:\s{_ALL})?$",
-     "files that git does not know are gone"),
-    (rf"^checkout\b.*\s(?:-\w*f(?=\s|$)|--force\b|{_ALL})", _GONE),
-    (r"^switch\b.*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),
-    (rf"^restore\b(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b)).*\s{_ALL}", _GONE),
+    (r"^clean(?!.*\s(?:-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force))", "files that git does not know are gone"),
+    (rf"^checkout\b.*\s(?:-\w*f(?=\s|$)|--force\b|{_ALL}|--\s|--pathspec-from-file|--ours\b|--theirs\b)", _GONE),
+    (r"^checkout(?!.*\s(?:-b|-B|--orphan|--track|-t|--detach|-d)\b)(?:\s--?[\w-]+)*\s[^-\s]\S*(?:\s[^-\s]\S*)+", _GONE),
+    (r"^switch\b(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),
+    (r"^restore\b(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),
     (r"^stash (?:clear|drop)\b", "what was stashed is gone"),
     (r"^reflog (?:expire|delete)\b|^gc\b.*--prune[= ](?:now|all)", "it takes away what lost commits are found with"),
     (r"^update-ref\b.*\s-d\b", "it deletes a branch or tag behind git's back"),
     (rf"^rm\b(?!.*\s(?:--cached|-n|--dry-run))(?=.*\s-\w*r).*\s{_ALL}", "every file of the project is deleted"),
     (r"^worktree remove\b.*\s(?:-f|--force)\b", "what is not committed there is gone"),
-    (rf"^branch\b(?=.*\s-D\b).*\s{_SHARED}(?=\s|$)", "it deletes a branch that others work on"),
+    (r"^branch\b(?=.*\s(?:-D|-\w*f\w*d|-d\w*f|--delete\s--force|--force\s--delete|-d\s-f|-f\s-d)(?=\s|$))",
+     "it deletes a branch, merged or not"),
+    (r"^checkout-index\b(?=.*\s(?:-\w*f|--force))(?!.*\s(?:-n|--no-create)\b)", _GONE),
     (r"^filter-(?:branch|repo)\b", "it rewrites the whole history"),
 )  # fmt: skip
 
@@ -665,8 +750,8 @@ def _push(words: list[str]) -> Found:
             yield "publish", DENY, "it overwrites a branch that others work on"
         elif leased:
             yield "publish", ASK, "it overwrites a branch that others work on"
-    elif forced and (not refs or any(ref in ("HEAD", UNKNOWN) for ref in targets)):
-        yield "publish", ASK, "it overwrites the branch it is on, which may be one that others work on"
+    elif forced:
+        yield "publish", ASK, "it overwrites what others may have pushed to that branch"
 
 
 # -- databases ----------------------------------------------------------------------------------------------------
