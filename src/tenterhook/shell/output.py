@@ -6,7 +6,7 @@ import re
 
 from .syntax import GENERATED, unescaped
 
-DECODERS = frozenset("base64 base32 xxd openssl uudecode gunzip zcat bzcat xzcat zstdcat gzip bzip2 xz zstd".split())
+DECODERS = frozenset("base64 base32 b64decode basenc xxd openssl uudecode gunzip zcat bzcat xzcat zstdcat gzip bzip2 xz zstd".split())
 
 
 # What they print is a person's own secret, as a rule; only to run it at once is odd.
