@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 GUARDS = {
     "block-dangerous-commands": "dangerous_commands",
+    "infrastructure": "infrastructure",
     "protect-hooks": "protect_hooks",
+    "protect-secrets": "secrets",
 }
 
 

@@ -8,10 +8,11 @@ from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 ASK, DENY = "ask", "deny"
+_HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
 _DIRECTORIES = ("workdir", "cwd", "directory", "dir_path")  # keys under which agents say where a line runs
 
 
@@ -50,3 +51,25 @@ class GuardedCall(NamedTuple):
             if where and isinstance(where, str):
                 found = os.path.join(found, where)
         return os.path.abspath(found)
+
+
+def paths_in(value: Any, key: str = "path") -> Iterator[str]:
+    """Yield every string that may be a path: of keys that sound like one, and of the headers of a patch."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from paths_in(each, str(name).lower())
+    elif isinstance(value, list):
+        for each in value:
+            yield from paths_in(each, key)
+    elif isinstance(value, str):
+        if any(part in key for part in ("path", "file", "source", "destination", "target", "directory", "uri", "name")):
+            yield value[len("file://") :] if value.startswith("file://") else value
+        yield from patched(value)
+
+
+def patched(text: str) -> Iterator[str]:
+    """Yield the files that a patch names. As for Codex, blanks around a header do not count; `\\n` ends a line."""
+    for line in text.split("\n") if "*** " in text or "+++ " in text else ():
+        for head in _HEADERS:
+            if line.strip().startswith(head):
+                yield line.strip()[len(head) :]

@@ -19,14 +19,14 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
 
 BLANK = "\u2423"
 DEVICE = (
-    r"/dev/(?:sd[a-z]+\d*|hd[a-z]\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+)?|md\d+|dm-\d+"
+    r"/dev/(?:sd[a-zA-Z]+\d*|hd[a-z]\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+)?|md\d+|dm-\d+"
     r"|r?disk\d+(?:s\d+)?|sr\d+|nbd\d+|zd\d+|mapper/[^\s/]+|disk/\S+|mtd\w+|ubi\w+|mem|kmem|port|nvram|root"
     "|[a-z0-9]*[\ue004-\ue006]\\S*)"  # a pattern, as in /dev/sd[b-d]
 )
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
 REACHING_OUT = ("database", "cloud", "publish")  # what a container does, too
 
-_GUARDS = r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clamav-daemon|falcon-sensor)"
+_GUARDS = r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clamav-daemon|falcon-sensor|r?syslog(?:d|-ng)?|systemd-journald|crowdstrike|osqueryd|wazuh-agent|sysmon)"
 _LIFELINES = r"(?:sshd?|NetworkManager|systemd-(?:networkd|resolved|logind)|dbus|networking|network)"
 _ENDS_ALL = "it ends everything that runs on this machine"
 _OFF_NETWORK = "it cuts this machine off the network"
@@ -89,6 +89,25 @@ ROWS = (
      _OFF_NETWORK),
     ("ifconfig", r"^(?!lo)\w+ down", "shut-down", DENY, _OFF_NETWORK),
     ("nmcli", r"\bnetworking off|\bradio all off", "shut-down", DENY, _OFF_NETWORK),
+    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill|isolate|emergency|rescue|default|halt|suspend\S*|hibernate|hybrid-sleep)"
+     r"(?=\s|$)(?!.*--user)", "services", ASK, "a service of this machine ends"),
+    ("service rc-service", r"^\S+ (?:stop|disable)\b", "services", ASK, "a service of this machine ends"),
+    ("launchctl", r"^(?:unload|bootout|disable|remove)\b", "services", ASK, "a service of this machine ends"),
+    ("chsh", r"(?:-s|--shell)[= ]\S+ [^-\s]", "system-files", DENY, "it gives an account another shell"),
+    ("usermod", r"(?:-p|--password)\b", "system-files", DENY, "it replaces a password"),
+    ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)", "system-files", DENY,
+     "it makes an account with root's rights"),
+    ("useradd adduser", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
+    ("passwd", r"^[^-\s]\S*$", "system-files", ASK, "it replaces a password"),
+    ("update-ca-certificates update-ca-trust", "", "security", ASK, "this machine trusts other certificates then"),
+    ("security", r"\badd-trusted-cert\b", "security", ASK, "this machine trusts other certificates then"),
+    ("iptables ip6tables arptables ebtables", r"(?:^|\s)(?:-[AIDR]|--append|--insert|--delete|--replace)\b", "security", ASK,
+     "it changes the firewall"),
+    ("mdadm", r"--(?:fail|remove|stop)\b", "disk", ASK, "it takes a disk out of its array"),
+    ("hg", r"^(?:update|up|checkout|co)\b.*\s(?:-\w*C|--clean)\b|^purge\b|^strip\b|^revert\b.*--all", "discard-work", ASK,
+     "what is not committed is gone"),
+    ("svn", r"^(?:revert\b.*-R|cleanup\b.*--remove)", "discard-work", ASK, "what is not committed is gone"),
+    ("wajig apt apt-get aptitude", r"^(?:-\S+ )*purge\b", "packages", ASK, "it removes a package with its configuration"),
     # protections
     ("iptables ip6tables", r"(?:^|\s)(?:-F|--flush|-X)\b|(?:-P|--policy) \w+ ACCEPT", "security", DENY, _NO_FIREWALL),
     ("iptables ip6tables", r"(?:-P|--policy) (?:INPUT|OUTPUT) DROP", "security", DENY, "nobody gets through then"),
@@ -111,8 +130,17 @@ ROWS = (
     ("gh glab", r"^api\b(?=.*(?:-X|--method)[= ]?DELETE)(?=.*\s/?repos/[^/\s]+/[^/\s]+(?=\s|$))", "publish", DENY,
      "it deletes a repository"),
     ("gh glab", r"^api\b.*(?:-X|--method)[= ]?DELETE", "publish", ASK, "it deletes something on the code host"),
-    ("npm yarn pnpm", r"^(?:npm )?unpublish\b", "publish", DENY, "it takes a package away from those who use it"),
-    ("cargo gem", r"^yank\b", "publish", DENY, "it takes a package away from those who use it"),
+    ("npm yarn pnpm pio", r"^(?:\S+ )?unpublish\b", "publish", ASK, "it takes a package away from those who use it"),
+    ("cargo gem", r"^yank\b", "publish", ASK, "it takes a package away from those who use it"),
+    ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna gradle gradlew mvnw mvn sbt pio",
+     r"^(?:\S+ ){0,3}?(?:publish(?:-container|All\S*)?|deploy:deploy|publishSigned|release:perform)(?=\s|$)"
+     r"(?!.*(?:--dry-run|-n\b|ToMavenLocal))", "publish", ASK, "others get it, and may use it at once"),
+    ("mvn mvnw", r"^(?:\S+ )*?deploy(?=\s|$)", "publish", ASK, "others get it, and may use it at once"),
+    ("twine", r"^upload\b", "publish", ASK, "others get it, and may use it at once"),
+    ("gem", r"^push\b", "publish", ASK, "others get it, and may use it at once"),
+    ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, "others get it, and may use it at once"),
+    ("pod", r"^trunk push\b", "publish", ASK, "others get it, and may use it at once"),
+    ("python", r"^-m twine upload\b", "publish", ASK, "others get it, and may use it at once"),
     # databases
     ("redis-cli valkey-cli", r"(?i)\bflush(?:all|db)\b", "database", DENY, "it empties the database"),
     ("mysqladmin", r"\bdrop\b", "database", DENY, "it drops a database"),

@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from ..shell.effects import Effect
     from ..shell.reader import Command, Note
     from .calls import GuardedCall
 
@@ -34,6 +35,14 @@ RULES = {
     "delete-system": (
         "deletes the file system, a home, or a directory that the system or its owner needs",
         "list what is to go first (ls), and remove it by its full name inside the project",
+    ),
+    "delete-outside": (
+        "deletes or overwrites something outside the project",
+        "work inside the project or in a temporary directory; ask the person to remove what is elsewhere",
+    ),
+    "delete-files": (
+        "deletes files of the project that no build makes again",
+        "name the files one by one, or use git rm, so that git can bring them back",
     ),
     "delete-project": (
         "deletes the project itself, the directories around it, or its .git",
@@ -99,6 +108,14 @@ RULES = {
         "deletes logs or the shell's history",
         "leave them; move a large log away instead",
     ),
+    "services": (
+        "stops a service of this machine",
+        "restart it instead, or ask the person to stop it",
+    ),
+    "persistence": (
+        "makes something run by itself later on, at a login, a start or a time",
+        "say what should run when, and let the person set it up",
+    ),
     "packages": (
         "removes packages that the system cannot do without",
         "remove the one package that you installed",
@@ -142,12 +159,11 @@ def dangers(
     line: str | list[str], directory: str, environment: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[Danger]:
     """Every danger of a line (or of a list of words), the worst first. `allowed` are rules that do not count."""
-    if isinstance(line, str):
-        reading = reader.read(line, directory, environment)
-    else:
-        reading = reader.read_words(line, directory, environment)
+    environment = {"TMPDIR": "/tmp", **environment}  # noqa: S108  # as programs take it
+    reading = reader.read_any(line, directory, environment)
     places = Places(directory, environment)
-    found = list(_notes(reading.notes))
+    places.finds_generated = any(_finds_generated(each.words) for each in reading.commands if each.name == "find")
+    found = list(_notes(reading.notes, line if isinstance(line, str) else " ".join(line)))
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
             found.append(Danger(rule, decision, command.shown, why + _if_unset(command)))
@@ -166,8 +182,19 @@ def _if_unset(command: Command) -> str:
     return f", if {names} is not set; ${{{command.unset[0]}:?}} would stop there"
 
 
-def _notes(notes: Iterable[Note]) -> Iterator[Danger]:
+# Words of programs that destroy: a line that cannot be read is a danger only if one of them is in it.
+_DESTRUCTIVE = re.compile(
+    r"(?:^|[^\w./-])(?:\S*/)?(?:rm|srm|shred|unlink|dd|mkfs\S*|wipefs|mkswap|fdisk|parted|truncate|chmod|chown|chattr|eval"
+    r"|shutdown|reboot|kill(?:all)?|git\s+(?:push|reset|clean)|base64|curl|wget|nc|ncat|iex|invoke-expression)(?=[\s;|&)'\"]|$)"
+    r"|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\(|\$\{!|`[^`]*`",
+    re.IGNORECASE,
+)
+
+
+def _notes(notes: Iterable[Note], line: str) -> Iterator[Danger]:
     for note in notes:
+        if note.kind == "unreadable" and not _DESTRUCTIVE.search(line):
+            continue
         directly = note.kind.endswith("-directly")
         rule = note.kind[: -len("-directly")] if directly else note.kind
         yield Danger(rule, ASK if directly or rule == "unreadable" else DENY, note.shown, RULES[rule][0])
@@ -239,6 +266,18 @@ _RELAXED = (
 )
 
 
+# Names that builds, package managers and tests make: of directories, and of files.
+_GENERATED = (
+    r"(?i)build|builds|dist|out|output|target|node_modules|bower_components|vendor|\.?cache|caches|__pycache__|\.?venv|env"
+    r"|\.tox|\.nox|\.eggs|[\w.-]+\.egg-info|\.(?:pytest|mypy|ruff)_cache|htmlcov|coverage|\.coverage(?:\.\S+)?|\.next|\.nuxt"
+    r"|\.svelte-kit|\.turbo|\.parcel-cache|\.gradle|\.terraform|\.dart_tool|\.stack-work|_build|site|public|storybook-static"
+    r"|bin|obj|debug|release|deps|pods|deriveddata|cmake-build-\w+|CMakeFiles|tmp|temp|\.tmp|logs?|results?|reports?|artifacts"
+    r"|__temp__\S*|core|a\.out|\.DS_Store|Thumbs\.db|nohup\.out|node-compile-cache|\.?sass-cache|generated|gen"
+    r"|.*\.(?:o|a|so|dylib|obj|pyc|pyo|class|jar|war|log|tmp|temp|bak|swp|swo|orig|rej|old|pid|lock|out|err|map|min\.js|gcda|gcno"
+    r"|cache|lcov|prof|core|part|crdownload|tsbuildinfo)|.*~|#.*#"
+)
+
+
 class Place:
     """A directory that should not go."""
 
@@ -257,6 +296,7 @@ class Places:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
         self.agents_home = os.path.normpath(reader.agents_home(environment))
         self.directory = os.path.normpath(directory)
+        self.finds_generated = False  # what `xargs rm` is given is what a build makes
         self.root = _root(self.directory, self.home)
         self.all = [Place("/", "delete-system", "the root of the file system")]
         self.all += [Place(path, "delete-system", f"{path}, a directory of the system") for path in _SYSTEM]
@@ -321,6 +361,31 @@ class Places:
                 return place, contents
         return None
 
+    def is_temporary(self, path: str) -> bool:
+        """Whether a path is below a directory for temporary files."""
+        return any(path.startswith(each + "/") for each in (*_TEMPORARY, "/var/folders", "/private/var/folders"))
+
+    def is_outside(self, path: str) -> bool:
+        """Whether a path is surely outside the project, and not temporary."""
+        names = [name for name in path.split("/") if name]
+        known = []
+        for name in names:
+            if any(mark in name for mark in (*UNKNOWNS, *PATTERNS)):
+                break
+            known.append(name)
+        start = "/" + "/".join(known)
+        if len(known) < len(names) and (self.root + "/").startswith(start.rstrip("/") + "/"):
+            return False  # a pattern, or what is not known, may lead into the project
+        return not (self._is_in(start, self.root) or self._is_in(start, self.directory) or self.is_temporary(path))
+
+    def _is_in(self, path: str, directory: str) -> bool:
+        return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+    def is_generated(self, path: str) -> bool:
+        """Whether a path of the project is one that builds and tools make anew, by the usual names."""
+        names = [decoded(name) for name in path[len(self.root) :].split("/") if name]
+        return any(re.fullmatch(_GENERATED, name) for name in names)
+
     def _holds_project(self, path: str) -> bool:
         return self.directory == path or self.directory.startswith(path + "/")
 
@@ -370,6 +435,8 @@ def _remove(command: Command, places: Places) -> Found:
             continue
         hit = places.hit(path)
         if hit is None:
+            if path is not None and command.name != "rmdir":
+                yield from _deleted(command, effect, path, places)
             continue
         place, contents = hit
         if effect.recursive:
@@ -377,6 +444,35 @@ def _remove(command: Command, places: Places) -> Found:
         elif contents and command.name != "rmdir" and place.path not in _TEMPORARY:
             decision = ASK if place.rule == "delete-project" else DENY
             yield place.rule, decision, f"it deletes every file in {place.what}"
+    if command.name == "rm" and "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:]):
+        if not places.finds_generated:
+            yield "delete-files", ASK, "it deletes what another command names"
+
+
+def _deleted(command: Command, effect: Effect, path: str, places: Places) -> Found:
+    """A path that is no place of its own: judged by where it is, and by whether a build would make it again."""
+    shown = decoded(effect.path)
+    if UNKNOWN in path and not path.startswith("/"):
+        return
+    if places.is_outside(path):
+        if effect.recursive or re.match(r"/(?:etc|usr|boot|opt|srv|lib|bin|sbin|var/(?!tmp/))", path):
+            yield "delete-outside", DENY, f"it deletes {shown}, outside the project"
+        else:
+            yield "delete-outside", ASK, f"it deletes {shown}, outside the project"
+    elif effect.recursive and not places.is_temporary(path) and not places.is_generated(path) and UNKNOWN not in path:
+        yield "delete-files", ASK, f"it deletes {shown} and all that is in it"
+
+
+def _finds_generated(words: list[str]) -> bool:
+    """Whether a `find` finds nothing but what builds make."""
+    if all(re.fullmatch(_GENERATED, start.strip("./")) for start in Find(words).starts):
+        return True
+    names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-name", "-iname", "-path")]
+    return bool(names) and all(
+        re.fullmatch(_GENERATED, decoded(name).strip("*/") or "*")
+        or re.fullmatch(_GENERATED, decoded(name).replace("*", "x"))
+        for name in names
+    )
 
 
 @_for("find")
@@ -388,17 +484,21 @@ def _find(command: Command, places: Places) -> Found:
         deleting = deleting or name in ("rm", "unlink", "shred", "srm", "truncate")
         deleting = deleting or (name in SHELLS and any(re.search(r"\b(?:rm|shred|unlink)\b", word) for word in words))
         deleting = deleting or (name == "mv" and "/dev/null" in words)
-    if not deleting:
+    asks_itself = bool(find.commands) and all("-i" in words for words in find.commands)
+    if not deleting or asks_itself or set(command.words) & {"-empty", "-inum", "-ok", "-okdir"}:
         return
     for start in find.starts:
-        hit = places.hit(places.resolve(command, start))
-        if hit is None:
-            continue
-        place, _ = hit
-        if not find.restricted:
-            yield place.rule, DENY, f"it deletes everything found in {_said(hit)}"
-        elif place.rule == "delete-system" and place.path not in (places.home, *_TEMPORARY):
-            yield place.rule, ASK, f"it deletes files all over {place.what}"
+        path = places.resolve(command, start)
+        hit = places.hit(path)
+        if hit is not None and not find.restricted:
+            yield hit[0].rule, DENY, f"it deletes everything found in {_said(hit)}"
+        elif hit is not None and hit[0].rule == "delete-system" and hit[0].path not in _TEMPORARY:
+            yield hit[0].rule, DENY, f"it deletes files all over {hit[0].what}"
+        elif path is not None and places.is_outside(path):
+            yield "delete-outside", DENY, f"it deletes files in {decoded(start)}, outside the project"
+        elif path is not None and not places.is_temporary(path) and not places.is_generated(path):
+            if not _finds_generated(command.words):
+                yield "delete-files", ASK, "it deletes every file that it finds"
 
 
 @_for("rsync")
@@ -448,12 +548,25 @@ _PASSWORDS = (
     r"|/sys/block/.*/device/delete|/sys/power/state|/etc/selinux/config"
 )
 _SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:authorized_keys2?|id_[a-z0-9_]+|identity|rc|environment)"
+# Files that run, or decide what runs, at a start, a login or a time.
+_PERSISTENT = (
+    r"/etc/(?:profile(?:\.d/.*)?|bash\.bashrc|zsh/.*|environment|rc\.local|init\.d/.*|systemd/.*|xdg/autostart/.*|apt/.*|yum\S*/.*"
+    r"|rsyslog\S*|syslog\S*|logrotate\.d/.*|hosts|resolv\.conf|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*)"
+    r"|(?:/root|/home/[^/]+|/Users/[^/]+)/(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin"
+    r"|xinitrc|xprofile|xsession|config/(?:autostart|systemd/user|fish)/.*|local/share/systemd/.*)|Library/LaunchAgents/.*)"
+    r"|/Library/Launch(?:Agents|Daemons)/.*|/usr/lib/systemd/.*|/lib/systemd/.*|/usr/local/share/ca-certificates(?:/.*)?"
+)
 _HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/fish_history"
 # What a pattern is held against.
 _TELLING = "/etc/passwd /etc/shadow /etc/sudoers /boot/vmlinuz /var/log/auth.log ~/.ssh/id_rsa ~/.bash_history".split()
 _LOGS = (
-    r"/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log"
+    r"/var/(?:spool/)?mail/.*|/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log"
     r"|utmp)"
+)
+
+
+_OTHER_DEVICES = (
+    r"/dev/(?!(?:null|zero|full|u?random|std(?:in|out|err)|tty\S*|console|ptmx|fd|shm|pts|tcp|udp|log|kmsg)(?:/|$)).+"
 )
 
 
@@ -465,9 +578,15 @@ def _written(command: Command, places: Places) -> Found:
             continue
         shown = decoded(effect.path)
         device = _device(path)
-        if device and effect.kind == "write":
-            yield "disk", DENY, f"it writes to {device}"
+        if effect.kind == "write" and (device or re.fullmatch(_OTHER_DEVICES, path)):
+            yield "disk", DENY, f"it writes to {device or shown}"
+            continue
+        if effect.kind == "write" and command.name in ("truncate", "dd") and places.is_outside(path):
+            yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
+            continue
         candidates = [path]
+        if any(mark in path for mark in PATTERNS) and effect.kind == "write" and _is_catch_all(path.rpartition("/")[2]):
+            continue  # something is copied into a directory, under names that are not known
         if any(mark in path for mark in PATTERNS):
             known = [each.replace("~", places.home) for each in _TELLING]
             candidates = [each for each in known if pattern_matches(path, each)]
@@ -482,6 +601,8 @@ def _written(command: Command, places: Places) -> Found:
                 yield "system-files", DENY, f"it {what} {shown}"
             elif re.fullmatch(_HISTORY, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
                 yield "traces", DENY, f"it wipes the shell's history, {shown}"
+            elif re.fullmatch(_PERSISTENT, own) and effect.kind != "mode":
+                yield "persistence", ASK, f"it changes {shown}, which runs by itself"
             elif command.name in ("touch", "mkdir"):
                 continue
             elif re.fullmatch(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
@@ -511,23 +632,31 @@ def _permissions(command: Command, places: Places) -> Found:
     for effect in effects_of_words(command):
         path = places.resolve(command, effect.path)
         hit = places.hit(path)
+        if (
+            hit is None
+            and path is not None
+            and places.is_outside(path)
+            and (command.name == "chown" or effect.recursive)
+        ):
+            yield "permissions", ASK, f"it changes {decoded(effect.path)}, outside the project"
         if hit is None or hit[0].rule == "delete-project":
+            if hit is not None and command.name == "chown" and hit[0].path != places.directory:
+                yield "permissions", ASK, f"it changes the owner of {hit[0].what}"
             continue
         place, contents = hit
         if place.path in _RELAXED or place.path in _TEMPORARY or place.path.startswith(places.home + "/"):
             continue
         if effect.recursive or (contents and place.path != places.home):
             yield "permissions", DENY, f"it changes {_said(hit)} and all that is in it"
+        elif command.name == "chown" and place.path not in _TEMPORARY:
+            yield "permissions", ASK, f"it changes the owner of {place.what}"
         elif place.path != places.home and command.name == "chmod" and drastic:
             yield "permissions", DENY, f"it changes the permissions of {place.what}"
     if command.name == "chmod":
         bits = [word for word in words[1:] if re.fullmatch(r"[ugoa]*\+[rwx]*s[rwx]*|[2467][0-7]{3}", word)]
         targets = [effect.path for effect in effects_of_words(command)]
-        if any("s" in word or word[0] in "46" for word in bits) and any(
-            program(target) in (*SHELLS, "python", "perl", "vim", "find", "cp", "env", "busybox", "nmap")
-            for target in targets
-        ):
-            yield "permissions", DENY, "anybody who starts this becomes root"
+        if any("s" in word or word[0] in "46" for word in bits) and targets:
+            yield "permissions", DENY, "who starts this gets its owner's rights"
 
 
 # -- accounts, processes, services --------------------------------------------------------------------------------
@@ -538,6 +667,8 @@ def _crontab(command: Command, places: Places) -> Found:
     options, operands = arguments(command.words, "u")
     if has(options, "-r"):
         yield "system-files", DENY, "it deletes every scheduled job"
+    elif has(options, "-e"):
+        yield "persistence", ASK, "it edits scheduled jobs"
     elif operands or "-" in command.words[1:]:
         whose = value_of(options, "-u")
         root = whose == "root" or "sudo" in command.through or "doas" in command.through
@@ -615,17 +746,18 @@ _GONE = "what is not committed is gone"
 # Subcommands and their arguments that throw away what git cannot bring back.
 _DISCARDING = (
     (r"^reset\b.*\s--(?:hard|merge)\b", _GONE),
-    (rf"^clean(?!.*\s(?:-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force))(?=.*\s-\w*[dxX])(?:\s(?:-e\s\S+|-\S+))*(?:\s{_ALL})?$",
-     "files that git does not know are gone"),
-    (rf"^checkout\b.*\s(?:-\w*f(?=\s|$)|--force\b|{_ALL})", _GONE),
-    (r"^switch\b.*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),
-    (rf"^restore\b(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b)).*\s{_ALL}", _GONE),
+    (r"^clean(?!.*\s(?:-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force))", "files that git does not know are gone"),
+    (rf"^checkout(?=\s).*\s(?:-\w*f(?=\s|$)|--force\b|{_ALL}|--\s|--pathspec-from-file|--ours\b|--theirs\b)", _GONE),
+    (r"^switch\b(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),
+    (r"^restore\b(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),
     (r"^stash (?:clear|drop)\b", "what was stashed is gone"),
     (r"^reflog (?:expire|delete)\b|^gc\b.*--prune[= ](?:now|all)", "it takes away what lost commits are found with"),
     (r"^update-ref\b.*\s-d\b", "it deletes a branch or tag behind git's back"),
     (rf"^rm\b(?!.*\s(?:--cached|-n|--dry-run))(?=.*\s-\w*r).*\s{_ALL}", "every file of the project is deleted"),
     (r"^worktree remove\b.*\s(?:-f|--force)\b", "what is not committed there is gone"),
-    (rf"^branch\b(?=.*\s-D\b).*\s{_SHARED}(?=\s|$)", "it deletes a branch that others work on"),
+    (r"^branch\b(?=.*\s(?:-D|-\w*f\w*d|-d\w*f|--delete\s--force|--force\s--delete|-d\s-f|-f\s-d)(?=\s|$))",
+     "it deletes a branch, merged or not"),
+    (r"^checkout-index\b(?=.*\s(?:-\w*f|--force))(?!.*\s(?:-n|--no-create)\b)", _GONE),
     (r"^filter-(?:branch|repo)\b", "it rewrites the whole history"),
 )  # fmt: skip
 
@@ -646,8 +778,17 @@ def _git(command: Command, places: Places) -> Found:
     elif places.is_ours(directory):
         said = danger_table.joined(rest)
         why = next((why for expression, why in _DISCARDING if re.search(expression, said)), None)
+        if why is None and sub == "checkout" and _checks_out_files(rest):
+            why = _GONE
         if why:
             yield "discard-work", ASK, why
+
+
+def _checks_out_files(words: list[str]) -> bool:
+    """Whether `git checkout` is given paths besides a branch or commit: it overwrites them."""
+    options, operands = arguments(words, "bBU", ("--conflict", "--unified", "--inter-hunk-context", "--orphan"))
+    makes_branch = has(options, "-b", "-B", "--orphan", "-t", "--track", "-d", "--detach", "-l")
+    return len(operands) > 1 and not makes_branch
 
 
 def _push(words: list[str]) -> Found:
@@ -668,8 +809,8 @@ def _push(words: list[str]) -> Found:
             yield "publish", DENY, "it overwrites a branch that others work on"
         elif leased:
             yield "publish", ASK, "it overwrites a branch that others work on"
-    elif forced and (not refs or any(ref in ("HEAD", UNKNOWN) for ref in targets)):
-        yield "publish", ASK, "it overwrites the branch it is on, which may be one that others work on"
+    elif forced:
+        yield "publish", ASK, "it overwrites what others may have pushed to that branch"
 
 
 # -- databases ----------------------------------------------------------------------------------------------------
@@ -806,6 +947,40 @@ def _packages(command: Command, places: Places) -> Found:
         yield "packages", DENY, f"the system needs {needed[0]}"
     elif any(mark in word for word in operands for mark in PATTERNS) or "*" in operands:
         yield "packages", ASK, "it removes more packages than are named"
+
+
+# -- PowerShell ----------------------------------------------------------------------------------------------------
+
+
+@_for("remove-item", "Remove-Item", "ri", "del", "erase", "rd", "Clear-Content", "Format-Volume", "Clear-Disk")
+def _remove_item(command: Command, places: Places) -> Found:
+    """PowerShell and cmd: judged by the line as it is written, since a backslash is no escape there."""
+    said = command.shown
+    if re.match(r"(?i)format-volume|clear-disk", said):
+        yield "disk", DENY, "it erases a disk"
+    elif re.search(r"(?i)\s-re\w*\b|\s/s\b", said) and re.search(_WINDOWS, said):
+        yield "delete-system", DENY, "it deletes a directory of the system, or a home"
+    elif re.search(r"(?i)\s-re\w*\b", said) and re.search(r"(?i)\s['\"]?(?:[a-z]:\\|~|\$env:|\$home|\\\\)", said):
+        yield "delete-outside", DENY, "it deletes something outside the project"
+
+
+_WINDOWS = (
+    r"(?i)[a-z]:\\?(?:['\"\s*]|$)|[a-z]:\\(?:windows|users|program\S*)(?:\\[^\\\s]*)?\\?(?:['\"\s*]|$)"
+    r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)\\?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$)"
+)
+
+
+@_for("iex", "Invoke-Expression", "invoke-expression")
+def _invoked(command: Command, places: Places) -> Found:
+    """`irm URL | iex`"""
+    fetched = any(words and words[0].lower() in _FETCHING for words in command.upstream)
+    if fetched or re.search(
+        r"(?i)\b(?:irm|iwr|invoke-(?:webrequest|restmethod)|downloadstring|frombase64string)\b", command.shown
+    ):
+        yield "run-download", DENY, "it runs what comes over the network"
+
+
+_FETCHING = ("irm", "iwr", "curl", "wget", "invoke-webrequest", "invoke-restmethod")
 
 
 # -- what cannot be known -----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ..shell.effects import effects
 from ..shell.programs import program
 from ..shell.syntax import PATTERNS, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, Objection
+from .calls import ASK, DENY, Objection, patched, paths_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ READERS = frozenset(
     "rsync truncate scp tar zip unzip".split()
 )
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
-HEADS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
 PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
 INSTALLERS = ("pip", "pipx", "uv", "conda", "poetry", "brew", "pdm")
 REMOVING = {"uninstall", "remove"}
@@ -71,11 +70,8 @@ class _Check:
 
     def of_shell(self, line: Any) -> Objection | None:
         """Judge a shell line by what each of its commands would touch."""
-        directory, variables = self.call.directory(), self.call.environment
-        if isinstance(line, list):
-            reading = reader.read_words([str(word) for word in line], directory, variables)
-        else:
-            reading = reader.read(line, directory, variables)
+        line = [str(word) for word in line] if isinstance(line, list) else line
+        reading = reader.read_any(line, self.call.directory(), self.call.environment)
         doubt = ""
         for command in reading.commands:
             refused = self._changes(command) or self._weakens(command)
@@ -167,28 +163,6 @@ class _Check:
 def _refused(reason: str) -> Objection:
     advice = "Only the person may change this: tell them what you would change, and why."
     return Objection(DENY, f"{reason}. {advice}")
-
-
-def paths_in(value: Any, key: str = "path") -> Iterator[str]:
-    """Yield every string that may be a path: of keys that sound like one, and of the headers of a patch."""
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from paths_in(each, str(name).lower())
-    elif isinstance(value, list):
-        for each in value:
-            yield from paths_in(each, key)
-    elif isinstance(value, str):
-        if any(part in key for part in ("path", "file", "source", "destination", "target", "directory", "uri", "name")):
-            yield value[len("file://") :] if value.startswith("file://") else value
-        yield from patched(value)
-
-
-def patched(text: str) -> Iterator[str]:
-    """Yield the files that a patch names. As for Codex, blanks around a header do not count; `\\n` ends a line."""
-    for line in text.split("\n") if "*** " in text or "+++ " in text else ():
-        for head in HEADS:
-            if line.strip().startswith(head):
-                yield line.strip()[len(head) :]
 
 
 def is_ours(word: str, before: str) -> bool:

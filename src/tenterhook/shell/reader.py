@@ -171,6 +171,11 @@ def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -
     return Reading(walk.commands, walk.notes)
 
 
+def read_any(line: str | list[str], directory: str, variables: Mapping[str, str]) -> Reading:
+    """Read a shell line, or a program with its arguments."""
+    return read(line, directory, variables) if isinstance(line, str) else read_words(line, directory, variables)
+
+
 def changed_variables(environment: Mapping[str, str]) -> dict[str, str | bool | None]:
     """Return variables that differ in the agent's own shell; None: not set there; True: the value is not known."""
     text = environment.get("TENTERHOOK_CHANGED_VARIABLES")
