@@ -21,6 +21,8 @@ ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 # Each layer may import itself and those before it.
 LAYERS = {
     "values and small tools": {"basics", "errors", "events", "model"},
+    "what a shell line would do": {"shell"},
+    "the built-in guards": {"guards"},
     "agents and hook formats": {"agents", "formats"},
     "what happened": {"journal"},
     "which hooks there are": {"catalog"},
