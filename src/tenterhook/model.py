@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from .guards.calls import Finding
+
 
 class Action(StrEnum):
     """The decision of one hook, or of all of them together."""
@@ -254,6 +256,7 @@ class Run(NamedTuple):
     answer: Any = None  # what a Python function returned, or another agent's hook answered, in our form
     saw: Any = None  # the tool's input that was sent to this run
     decision: Decision = SILENT
+    findings: tuple[Finding, ...] = ()  # of a built-in guard
 
     @property
     def failed(self) -> bool:
