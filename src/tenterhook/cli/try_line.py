@@ -22,7 +22,7 @@ from ..engine.sessions import Session, fresh_id
 from ..guards import GUARDS, judge
 from ..guards.calls import GuardedCall
 from ..install import sources
-from ..model import Event
+from ..model import Action, Event
 from .hook_runs import decide, own_state
 from .loading import caller, caller_names, json_option
 from .printing import below, counted, print_json, short_path
@@ -43,6 +43,7 @@ _WORDS = {
     ASKED: ("would be asked about", "magenta"),
     REFUSED: ("would be refused", "red"),
 }
+_VERBS = {"deny": "refuses", "ask": "asks", "approve": "approves", "failed": "failed"}
 _OUTCOMES = {"deny": REFUSED, "ask": ASKED}
 _GUARD = "block-dangerous-commands"  # the guard that is recommended where there is none
 
@@ -65,9 +66,10 @@ class Tried(NamedTuple):
 
     line: str
     outcome: str
-    by: str = ""  # hook, rule; empty if nothing decides
+    by: str = ""  # hook or rule; empty if nothing decides
     said: tuple[Said, ...] = ()
     rule: Rule | None = None
+    becomes: str | None = None  # if a hook changes it
 
     def as_json(self) -> dict[str, Any]:
         said = [each.as_json() for each in self.said]
@@ -104,8 +106,8 @@ def try_line(
 ) -> int:
     """See what would happen to a shell line: whether it would run, be asked about or be refused, by which hook or rule.
 
-    The line itself is never run, and nothing is written to the journal. Hooks that decide about shell commands are run, as
-    for a real call, since only they can say it; asynchronous ones are not. With --guards no hook is run.
+    The line itself is never run, and nothing is written to the journal. Hooks that decide about shell commands are run,
+    as for a real call, since only they can say it; asynchronous ones are not. With --guards no hook is run.
 
     Exit status 0: it would run; 2: refused; 3: a person would be asked; of a file, the worst of them (refused first).
 
@@ -174,8 +176,13 @@ class _Trial:
                 Session(event.session_id).forget()
         self.untrusted = [run for run in verdict.runs if run.why == "untrusted"]
         ruling, rule = approvals.foreseen(event, verdict, self.agent, self.rules)
+        outcome = _outcome(ruling)
         said = tuple(each for run in verdict.runs if (each := _said(run)) is not None)
-        return Tried(line, _outcome(ruling), "" if ruling.by in ("mode", "nobody") else ruling.by, said, rule)
+        becomes = (verdict.modified_input or {}).get("command")
+        by = ruling.by if ruling.by in ("hook", "rule") else ""
+        if outcome == ASKED:
+            by = "hook" if verdict.decision is Action.ASK else "rule"
+        return Tried(line, outcome, by, said, rule, becomes)
 
     def then(self) -> str:
         """Return what the agent does where a person must be asked."""
@@ -216,6 +223,8 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
     _print_line(tried)
     for each in tried.said:
         _print_said(each)
+    if tried.becomes is not None:
+        click.echo(f"  a hook changes it to: {below(tried.becomes)}")
     if tried.rule is not None:
         click.echo(f"  rule: {tried.rule.answer}, {visible(tried.rule.said)}  ({short_path(tried.rule.source)})")
     if guards:
@@ -231,7 +240,8 @@ def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:
         click.echo(untrusted_line(len(trial.untrusted), untrusted_hints(trial.untrusted)), err=True)
     if not trial.has_guard:
         would = _by_guards(tried.line, (_GUARD,))
-        click.echo(f"No built-in guard is in force here. With `tenterhook add {_GUARD}` it {_WORDS[would.outcome][0]}:")
+        then = f"With `tenterhook add {_GUARD}` it {_WORDS[would.outcome][0]}"
+        click.echo(f"No built-in guard is in force here. {then}{':' if would.said else '.'}")
         for each in would.said:
             _print_said(each)
 
@@ -248,14 +258,14 @@ def _print_line(tried: Tried) -> None:
 
 def _print_said(said: Said) -> None:
     source = f"  ({short_path(said.source)})" if said.source else ""
-    click.echo(f"  {one_line(said.name)} {said.decision}{source}")
+    click.echo(f"  {one_line(said.name)} {_VERBS[said.decision]}{source}")
     if said.reason:
         click.echo(f"      {below(said.reason)}")
 
 
 def _print_list(tried: list[Tried]) -> None:
     for each in tried:
-        word, colour = _WORDS[each.outcome]
+        colour = _WORDS[each.outcome][1]
         rules = [finding.rule for said in each.said for finding in said.findings[:1]]
         who = ", ".join(dict.fromkeys(rules or [said.name for said in each.said])) or each.by
         click.echo(f"{click.style(f'{each.outcome:<8}', fg=colour)} {one_line(who):<28} {one_line(each.line)}")
@@ -264,7 +274,7 @@ def _print_list(tried: list[Tried]) -> None:
 
 
 def _print_json(tried: list[Tried], trial: _Trial, *, is_file: bool) -> None:
-    about = {"schema": 1, "agent": trial.agent, "directory": trial.directory, "then": trial.then()}
+    about = {"schema": 1, "agent": trial.agent, "directory": trial.directory, "if_asked": trial.then()}
     if is_file:
         counts = Counter(each.outcome for each in tried)
         summary = {name: counts[name] for name in _WORDS}

@@ -50,7 +50,7 @@ def apply_policy(
     joined = _joined()
     try:
         known = in_force(joined)
-        own = guard_questions.answering_rule(verdict, known, call)
+        own = guard_questions.answering_rule(verdict, known, call) if verdict.decision is Action.ASK else None
         rule = own or rules.match(known, call)
     except HookError as error:  # the decision of the hooks stays
         if not is_request:
@@ -106,7 +106,7 @@ def _refusal(call: Call, why: str | None, agent: Agent, journal: Journal) -> Ans
     cannot = "nobody is there to be asked" if agent.capabilities.asks else f"{agent.title} has no way to do so"
     reason = (
         f"{why or 'A hook asks about this call.'}\nA person must be asked, and {cannot}. To let exactly this call run"
-        f" once, the person types this in a terminal outside the agent, then it can be tried again: tenterhook allow {name}"
+        f" once when it is tried again, the person types in a terminal outside the agent: tenterhook allow {name}"
     )
     answer = Answer(False, "nobody", reason=reason)
     journal.add_approval(Request(name, call, why), answer, 0.0)

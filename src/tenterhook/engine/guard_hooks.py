@@ -36,9 +36,7 @@ def run(hook: Hook, event: Event, variables: Mapping[bytes, bytes]) -> Run:
     code, stdout, stderr = (None, "", "") if failure else printed(objection)
     duration = (time.monotonic() - begun) * 1000
     findings = () if objection is None else objection.findings
-    return Run(
-        hook, failure, why, True, False, code, duration, stdout, stderr, saw=event.tool_input, findings=findings
-    )
+    return Run(hook, failure, why, True, False, code, duration, stdout, stderr, saw=event.tool_input, findings=findings)
 
 
 def printed(objection: Objection | None) -> tuple[int, str, str]:
