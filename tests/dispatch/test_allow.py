@@ -69,7 +69,9 @@ def answers() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("host", CANNOT_ASK)
 @pytest.mark.usefixtures("guard")
-def test_a_guards_question_is_a_refusal_until_a_person_allows_the_call_once(host: str, home: Path, project: Path) -> None:
+def test_a_guards_question_is_a_refusal_until_a_person_allows_the_call_once(
+    host: str, home: Path, project: Path
+) -> None:
     install(host)
     refusal = said(host, project).block or ""
     assert "it overwrites what others may have pushed" in refusal
@@ -82,7 +84,9 @@ def test_a_guards_question_is_a_refusal_until_a_person_allows_the_call_once(host
 @pytest.mark.parametrize("host", ["codex", "kimi-code"])
 def test_so_is_the_question_of_a_persons_own_hook_and_of_a_rule(host: str, home: Path, project: Path) -> None:
     folder_hook(user_hooks(home), "careful", ASKS, matcher={"pattern": "^make release$"})
-    write_config(home / ".config/tenterhook/config.toml", '[[approvals.rules]]\nanswer = "ask"\ncommand = "make deploy"')
+    write_config(
+        home / ".config/tenterhook/config.toml", '[[approvals.rules]]\nanswer = "ask"\ncommand = "make deploy"'
+    )
     install(host)
     for command, why in (("make release", "look at it"), ("make deploy", "says ask")):
         refusal = said(host, project, command).block or ""
@@ -122,7 +126,7 @@ def test_what_a_hook_refuses_cannot_be_allowed(home: Path, project: Path) -> Non
     refusal = said("codex", project).block
     (blocker / "scripts/run.sh").write_text("#!/bin/sh\necho never >&2; exit 2\n")
     allow(named(refusal))
-    assert said("codex", project).block == "never"
+    assert said("codex", project).block == "never\n"
     assert single_use.waiting() == []
     found = single_use.find(named(refusal))
     assert found is not None
@@ -136,7 +140,7 @@ def test_what_a_rule_denies_cannot_be_allowed(home: Path, project: Path) -> None
     deny = '[[approvals.rules]]\nanswer = "deny"\npattern = "push"\nreason = "never"'
     write_config(home / ".config/tenterhook/config.toml", deny)
     allow(named(refusal))
-    assert said("codex", project).block == "never"
+    assert said("codex", project).block == "never\n"
 
 
 @pytest.mark.usefixtures("guard")
@@ -215,7 +219,11 @@ def test_a_rule_of_the_person_answers_a_built_in_guard(home: Path, project: Path
         assert said(host, project).block is None
         assert said(host, project, FORCE + " upstream").block is not None
         assert said(host, project, FORCE + " && ls").block is not None
-    assert said("claude-code", project).approve
+    left = said("claude-code", project)
+    assert (left.block, left.ask) == (None, None)  # if it asks, that reaches us
+    given = {**payload("claude-code", project, FORCE), "hook_event_name": "PermissionRequest"}
+    asked = call(line("claude-code", "PermissionRequest"), given)
+    assert does("claude-code", "PermissionRequest", asked).approve
     assert said("claude-code", project, FORCE + " upstream").ask is not None
     assert {each["reason"] for each in answers() if each["answered_by"] == "rule"} == {"my branches"}
 

@@ -153,7 +153,7 @@ class _Trial:
         self.agent = agent or next(iter(guarded), sources.BUNDLED)
         self.is_guarded = self.agent in (*guarded, sources.BUNDLED)
         self.catalog: Catalog = sources.for_agent(self.agent, root).catalog
-        self.rules = approvals.all_rules() if presence.is_any() else []
+        self.rules = approvals.all_rules()
         self.untrusted: list[Run] = []
         self._tool = AGENTS[self.agent].shell_tool if self.agent in AGENTS else "Shell"
         # asynchronous hooks decide nothing

@@ -58,7 +58,9 @@ def answer(
         # also if the hooks were not loaded now: another agent, with other settings, may have loaded them
         unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline, journal, caller)
-    if received.event.canonical in presence.EVENTS and (verdict.decision is Action.ASK or presence.is_any()):
+    if received.event.canonical in presence.EVENTS and (
+        verdict.decision is Action.ASK or presence.concerns(received.event.session_id)
+    ):
         from . import approvals
 
         verdict = approvals.apply_policy(

@@ -188,7 +188,7 @@ def _read_forced(call: Call) -> str | None:
 
 
 def _forced_file(call: Call) -> str:
-    return os.path.join(Session(call.session_id).directory, "forced", Request("", call).hash)
+    return os.path.join(presence.forced(call.session_id), Request("", call).hash)
 
 
 def _call(event: Event, given: object, agent: str) -> Call:
