@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     Reader = Callable[[list[str], str | None], list["Inner"]]
 
 MOST_ITEMS = 256  # arguments that come from elsewhere
+MOST_GLOBAL_OPTIONS = 32  # words before a subcommand
 LONGEST_TEXT = 100_000  # characters of a program's own language that are looked at
 MOST_LINES = 3000  # of a table or a makefile that is piped in; the budget ends before
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "tcsh", "csh", "yash", "oksh"))
@@ -168,6 +169,22 @@ def has(options: Options, *names: str) -> bool:
 
 def value_of(options: Options, *names: str) -> str | None:
     return next((value for name, value in options if name in names), None)
+
+
+def from_subcommand(words: list[str]) -> Iterator[list[str]]:
+    """Yield the arguments of a command, then those without the options before the first operand.
+
+    Where an option may have a value, that value is once taken for the first operand, and once left out.
+    """
+    yield words[1:]
+    if program(words[0]) == "git":
+        yield words[split_options(words, "cC", _GIT_LONG)[1] :]
+        return
+    for at, word in enumerate(words[1:MOST_GLOBAL_OPTIONS], start=1):
+        if not word.startswith("-"):
+            yield words[at:]
+            if at == 1 or not words[at - 1].startswith("-") or "=" in words[at - 1]:
+                return
 
 
 # Options with a value (letters, names), and how many operands stand before the command.
