@@ -66,6 +66,7 @@ _CALLS = [
     *(
         "agent go --model scripted:evil.yaml --mode yolo",
         "add protect-hooks",
+        "allow abcdefgh --yes",
         "add protect-hooks --project --force",
         "disable guard --yes",
         "disable guard --for 1h --yes",
