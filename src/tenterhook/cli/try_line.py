@@ -77,7 +77,7 @@ class Tried(NamedTuple):
 
 
 @click.command("try", short_help="See what would happen to a shell line, without running it.")
-@click.argument("line", metavar="LINE", required=False)
+@click.argument("line", metavar="[LINE]", required=False)
 @click.option(
     "--in",
     "directory",
