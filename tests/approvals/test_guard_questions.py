@@ -103,6 +103,6 @@ def test_a_verdict_that_does_not_ask_needs_no_answer() -> None:
 
 
 def test_a_file_is_named_by_its_path(tmp_path: Path) -> None:
-    read = {"tool_name": "Read", "tool_input": {"file_path": ".env"}, "work_dir": str(tmp_path)}
+    read: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": ".env"}, "work_dir": str(tmp_path)}
     assert answered([own(command=None, pattern=r"\.env")], **read)
     assert not answered([own(command=None, pattern=r"env")], **read)

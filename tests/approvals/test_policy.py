@@ -96,12 +96,9 @@ TABLE = [
     for title, (case, expected) in rows.items()
 ]
 BOTH = (False, True)
-EVERY = [
-    ApprovalCase(*case)
-    for case in product(
-        *(Action, (None, *ANSWERS), BOTH, BOTH, BOTH, BOTH, (None, *BOTH), BOTH, BOTH, BOTH, BOTH),
-    )
-]
+_VALUES: dict[str, tuple[Any, ...]] = dict.fromkeys(ApprovalCase._fields, BOTH)
+_VALUES |= {"hooks": tuple(Action), "rule": (None, *ANSWERS), "asks": (None, *BOTH)}
+EVERY = [ApprovalCase(*case) for case in product(*_VALUES.values())]
 
 
 @pytest.mark.parametrize(("case", "expected"), TABLE)

@@ -105,7 +105,8 @@ def test_hooks_that_are_scripts_are_run_and_the_line_is_not(run: Run, home: Path
 
 
 def test_asynchronous_hooks_are_not_run(run: Run, home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "later", f"touch {project}/ran", **{"async": True})
+    asynchronous: dict[str, Any] = {"async": True}
+    folder_hook(user_hooks(home), "later", f"touch {project}/ran", "pre-tool-call", **asynchronous)
     folder_hook(user_hooks(home), "now", f"touch {project}/ran-now")
     run("try", "ls")
     assert [file.name for file in project.iterdir()] == ["ran-now"]

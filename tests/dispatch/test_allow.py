@@ -1,4 +1,4 @@
-"""Where nobody can be asked, the refusal names `tenterhook allow ID`; typed by a person, exactly that call runs once."""
+"""Where nobody can be asked, the refusal names `tenterhook allow ID`; typed by a person, that call runs once."""
 
 from __future__ import annotations
 

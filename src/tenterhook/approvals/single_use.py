@@ -1,6 +1,6 @@
 """Approvals of one call, where nobody can be asked: the refusal names an id, and a person types `tenterhook allow ID`.
 
-Each refused call is a private file `ID.HASH.STATE` of the state directory; the hash is of all that the approval is bound
+Each refused call is a private file `ID.HASH.STATE` of the state directory; the hash is of all that an approval is bound
 to. `allow` renames it from `asked` to `allowed`, the call itself from `allowed` to `used`: of two equal calls at the
 same time, one succeeds. A file's time is that of its last change of state.
 """

@@ -35,8 +35,8 @@ def allow(name: str | None, yes: bool, as_json: bool) -> int:
     """Let a call run once that a hook or a rule wanted a person to be asked about, where nobody could be asked.
 
     Such a refusal ends with this command and an ID. It shows the call, and allows exactly this one: the same tool,
-    input, directory, agent and session, once, within ten minutes. The agent has to try again. What a hook refuses by itself
-    cannot be allowed. Without an ID it lists what was refused within the last hour.
+    input, directory, agent and session, once, within ten minutes. The agent has to try again. What a hook refuses by
+    itself cannot be allowed. Without an ID it lists what was refused within the last hour.
 
     It needs a terminal or --yes, and does not work from within a guarded agent. Exit status 0: allowed; 1: the ID is
     unknown, used or too old, or the answer was no.
