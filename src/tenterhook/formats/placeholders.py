@@ -175,7 +175,7 @@ class _Tree:
 
 _STEPS = 1_000_000
 _INPUT_FILE = "the file that an interpreter runs"
-_NAMING = frozenset("export declare typeset local readonly unset read mapfile readarray getopts".split())
+_NAMING = ("export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "readarray", "getopts")
 _CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print")
 
 

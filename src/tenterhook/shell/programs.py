@@ -1204,11 +1204,15 @@ _SPECIAL = {
 
 
 # Programs that take text in a language of their own: options with a value (letters, names), those of them whose value
-# is such text or a file of it, which operands are (the first ones only without such an option), whether stdin is.
+# is such text or a file of it; which operands are (the first only without such an option; None: every argument is);
+# whether stdin is.
 _SCRIPT_FILE = ("-f", "--file", "--from-file")
 _SQL_LONG = ("--command", "--dbname", "--execute", "--file", "--query", "--set", "--variable")
 _SQL = ("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "--init-command", *_SCRIPT_FILE)
 _EDITING = ("-c", "--cmd", "-S", "+")
+_DEBUGGING = ("-ex", "--ex", "-iex", "--eval-command", "-o", "--one-line", "-x")
+_DATABASES = ("clickhouse-client", "sqlcmd", "mongosh", "mongo")
+_READ_TEXT = ("bc", "dc", "m4", "sqlplus", "crontab", "ftp", "lftp", "sftp")
 _TEXT = {
     "sed": ("efl", ("--expression", "--file", "--line-length"), ("-e", "--expression", *_SCRIPT_FILE), slice(1), False),
     **dict.fromkeys(
@@ -1219,15 +1223,14 @@ _TEXT = {
     "psql": ("cdfhoPpRTUvL", _SQL_LONG, ("-c", "--command", *_SCRIPT_FILE), slice(0), True),
     **dict.fromkeys(("mysql", "mariadb"), ("eDhPSu", _SQL_LONG, ("-e", "--execute", "--init-command"), slice(0), True)),
     **dict.fromkeys(("sqlite3", "duckdb"), ("c", (), ("-cmd", "--cmd", "-c", "-s", "-init"), slice(1, None), True)),
-    **dict.fromkeys(("clickhouse-client", "sqlcmd", "mongosh", "mongo"), ("qQ", _SQL_LONG, (*_SQL, "--eval"), slice(0), True)),
+    **dict.fromkeys(_DATABASES, ("qQ", _SQL_LONG, (*_SQL, "--eval"), slice(0), True)),
     **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed"), ("cSuT", ("--cmd",), _EDITING, slice(0), True)),
-    **dict.fromkeys(("gdb", "lldb"), ("x", (), ("-ex", "--ex", "-iex", "--eval-command", "-o", "--one-line", "-x"), slice(0), True)),
-    **dict.fromkeys(("bc", "dc", "m4", "sqlplus", "crontab", "ftp", "lftp", "sftp"), ("e", (), ("-e",), slice(0), True)),
+    **dict.fromkeys(("gdb", "lldb"), ("x", (), _DEBUGGING, slice(0), True)),
+    **dict.fromkeys(_READ_TEXT, ("e", (), ("-e",), slice(0), True)),
     "ansible": ("a", ("--args",), ("-a", "--args"), slice(0), False),
-    # all arguments
-    **dict.fromkeys(("make", "gmake", "tmux", "screen", "let", "mlr", "eval"), ("", (), (), slice(0, None), False)),
+    **dict.fromkeys(("make", "gmake", "tmux", "screen", "let", "mlr", "eval"), ("", (), (), None, False)),
     **dict.fromkeys((".", "source"), ("", (), (), slice(1), False)),
-}  # fmt: skip
+}
 _JQ_VALUES = {"--arg": 3, "--argjson": 3, "--slurpfile": 3, "--rawfile": 3, "--indent": 2}
 
 
@@ -1247,9 +1250,11 @@ def program_text(words: list[str], stdin: str | None) -> list[str]:
         words = _without_jq_values(words)
     options, rest = arguments(words, short, long)
     given = [value for option, value in options if option in given_by]
-    given += [word for before, word in zip(words, words[1:], strict=False) if before in given_by]
+    given += [words[at] for at in range(1, len(words)) if words[at - 1] in given_by]
     given += [word for word in words if "+" in given_by and word.startswith("+")]
-    if operands.start or not given:
+    if operands is None:
+        given += words[1:]
+    elif operands.start or not given:
         given += rest[operands]
     return [*texts, *given, *([stdin] if reads_stdin and stdin else ())]
 
