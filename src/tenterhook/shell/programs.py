@@ -503,7 +503,7 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
             continue
         at = _take_option(words, at, "uCSaP", ("--unset", "--chdir", "--split-string", "--argv0"), options)
         if options[-1][0] in ("-S", "--split-string"):  # its words are followed by the rest, options or not
-            line = " ".join([options[-1][1], *map(quoted, words[at:])])
+            line = " ".join([words[0], options[-1][1], *map(quoted, words[at:])])
             return [Inner("shell", line, directory=value_of(options, "-C", "--chdir"))]
     start = at
     while at < len(words) and re.match(r"[^=/]+=", words[at]):
