@@ -202,14 +202,8 @@ def _is_plain(line: str) -> bool:
 
     if "$" in _QUOTED.sub("", line):  # `$'…'` is no expansion to the parser
         return False
-    try:
-        items = syntax.parse(line).items
-    except (syntax.Unreadable, syntax.OutOfBudget):
-        return False
-    command = items[0][1].stages[0] if items and items[0][1].stages else None
-    if not isinstance(command, syntax.Simple) or command.redirects or command.assignments:
-        return False
-    return command.span == (len(line) - len(line.lstrip()), len(line.rstrip()))
+    command = syntax.only_command(line)
+    return command is not None and not command.redirects and not command.assignments
 
 
 _QUOTED = re.compile(r"""'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.""", re.DOTALL)

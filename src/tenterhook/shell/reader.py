@@ -136,11 +136,12 @@ class Note:
 class Reading:
     """The commands of a line in the order in which they would run, and notes."""
 
-    __slots__ = ("commands", "notes")
+    __slots__ = ("code", "commands", "notes")
 
-    def __init__(self, commands: list[Command], notes: list[Note]) -> None:
-        self.commands = commands
-        self.notes = notes
+    def __init__(self, walk: _Walk) -> None:
+        self.commands = walk.commands
+        self.notes = walk.notes
+        self.code = walk.code_run  # texts that interpreters inside the line run, as far as they are known
 
     @property
     def is_complete(self) -> bool:
@@ -158,7 +159,7 @@ def read(line: str, directory: str, variables: Mapping[str, str]) -> Reading:
         walk.note("unreadable", _because(line, "it contains a NUL character"))
         line = walk.line = line.replace("\0", "\ufffd")
     walk.all_of(line, _State(os.path.normpath(directory)))
-    return Reading(walk.commands, walk.notes)
+    return Reading(walk)
 
 
 def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -> Reading:
@@ -168,7 +169,7 @@ def read_words(words: list[str], directory: str, variables: Mapping[str, str]) -
     if sum(map(len, words)) < sum(map(len, given)):
         walk.note("unreadable", _because(" ".join(words[:64]), "it contains too many private characters"))
     walk.all_of(words, _State(os.path.normpath(directory)))
-    return Reading(walk.commands, walk.notes)
+    return Reading(walk)
 
 
 def read_any(line: str | list[str], directory: str, variables: Mapping[str, str]) -> Reading:
@@ -238,6 +239,7 @@ class _Walk:
         self.line = line
         self.commands: list[Command] = []
         self.notes: list[Note] = []
+        self.code_run: list[str] = []
         self.budget = Budget()
         self.unset_is_empty = False  # how a variable without a value is expanded
         self.met_unset: list[str] = []
@@ -295,6 +297,8 @@ class _Walk:
         Code that is only partly known, or that may be no shell code at all, need not be readable.
         """
         code = code.replace("\0", "")  # as shells do
+        if depth:
+            self.code_run.append(code)
         surely = surely and not any(mark in code for mark in (UNKNOWN, *ORIGINS))
         if code.lstrip()[:1] == GENERATED:
             self.note_origin(GENERATED)
@@ -742,6 +746,7 @@ class _Walk:
 
     def code(self, language: str, code: str, state: _State, stdin: str | None, shown: str, depth: int) -> None:
         """Walk code of another language, as the shell commands that do the same."""
+        self.code_run.append(code)
         for mark in (NETWORK, DECODED):
             if code.lstrip().startswith(mark):
                 self.note_origin(mark)
@@ -909,6 +914,7 @@ class _Walk:
 
     def substituted(self, text: str, state: _State, depth: int) -> None:
         """Walk the command substitutions of a text that the shell expands again: `a[$(ls)]` as an index."""
+        self.code_run.append(text)
         if "$(" not in text and "`" not in text:
             return
         if depth > DEEPEST:

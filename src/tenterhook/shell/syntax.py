@@ -232,6 +232,29 @@ def parse(text: str, budget: Budget | None = None) -> Sequence:
     return Sequence(list(Parser(text, budget or Budget(), 0).complete_commands()))
 
 
+def nodes(tree: Any) -> Iterator[Any]:
+    """Yield every node of a tree: commands, blocks, redirections, parts of words …"""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (list, tuple)):
+            waiting.extend(node)
+        elif slots := getattr(node, "__slots__", None):
+            yield node
+            waiting.extend(getattr(node, slot) for slot in slots)
+
+
+def only_command(text: str) -> Simple | None:
+    """Return the command of a text that is one simple command and nothing else; otherwise None."""
+    try:
+        items = parse(text).items
+    except (Unreadable, OutOfBudget):
+        return None
+    command = items[0][1].stages[0] if items and items[0][1].stages else None
+    bounds = (len(text) - len(text.lstrip()), len(text.rstrip()))
+    return command if isinstance(command, Simple) and command.span == bounds else None
+
+
 class Parser:
     """A recursive-descent parser over one text. `offset` is where the text stands in the line, None if nowhere."""
 
