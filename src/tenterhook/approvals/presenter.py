@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics.display_text import one_line, visible
 from ..guards import dangerous_commands
-from ..guards.calls import DENY
+from ..guards.calls import DENY, GuardedCall
 from ..shell import reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..guards.calls import Finding
     from ..shell.reader import Command
     from .requests import Call
 
@@ -163,7 +164,8 @@ def command(line: str, directory: str = "/") -> tuple[bytes, tuple[CommandDanger
     directory = directory.replace("\0", "") if directory.startswith("/") else "/"
     home = re.match(r"/(?:home|Users)/[^/]+|/root", directory)
     env = {"HOME": home[0] if home else "/root"}
-    dangers = tuple(_danger(found) for found in dangerous_commands.dangers(line, directory, env))
+    call = GuardedCall("Shell", {"command": line}, directory, env)
+    dangers = tuple(dict.fromkeys(map(_danger, dangerous_commands.dangers(call, line))))
     commands = [each for each in reader.read(line, directory, env).commands if each.span is not None]
     marks = bytearray(len(line))
     for start, end in (span for each in commands for span in _notable(each, line)):
@@ -173,9 +175,9 @@ def command(line: str, directory: str = "/") -> tuple[bytes, tuple[CommandDanger
     return bytes(marks), dangers
 
 
-def _danger(found: dangerous_commands.Danger) -> CommandDanger:
+def _danger(found: Finding) -> CommandDanger:
     why = found.why.removeprefix("it ")
-    return CommandDanger(found.shown, why[:1].upper() + why[1:], is_grave=found.decision == DENY)
+    return CommandDanger(found.part, why[:1].upper() + why[1:], is_grave=found.decision == DENY)
 
 
 def _find(part: str, commands: list[Command], line: str) -> list[tuple[int, int]]:
