@@ -300,6 +300,7 @@ class Places:
         self.finds_generated = False  # what `xargs rm` is given is what a build makes
         self.root = _root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
+        self._ordinary = () if self._is_in(self.home, self.root) else (self.root + "/",)
         self.all = [Place("/", "delete-system", "the root of the file system")]
         self.all += [Place(path, "delete-system", f"{path}, a directory of the system") for path in _SYSTEM]
         self.all += [Place(path, "delete-system", f"{path}, which every program uses") for path in _TEMPORARY]
@@ -375,6 +376,10 @@ class Places:
     def is_temporary(self, path: str) -> bool:
         """Whether a path is below a directory for temporary files."""
         return path.startswith(_BELOW_TEMPORARY)
+
+    def is_ordinary(self, path: str) -> bool:
+        """Whether a path is in the project and no part of its `.git`: no rule is about such a file by its name."""
+        return path.startswith(self._ordinary) and "/.git/" not in path and "history" not in path
 
     def is_cache(self, path: str) -> bool:
         """Whether a path outside the project is in a directory that programs fill anew."""
@@ -633,6 +638,9 @@ _LOGS = (
 )
 
 
+_KERNEL_PROTECTIONS = tuple(
+    f"/proc/sys/kernel/{name}" for name in ("randomize_va_space", "yama/", "kptr_restrict", "modules_disabled")
+)
 _OTHER_DEVICES = (
     r"/dev/(?!(?:null|zero|full|u?random|std(?:in|out|err)|tty\S*|console|ptmx|fd|shm|pts|tcp|udp|log|kmsg)(?:/|$)).+"
 )
@@ -648,13 +656,11 @@ def _written(command: Command, places: Places) -> Found:
         if path is None:
             continue
         shown = decoded(effect.path)
-        device = _device(path)
-        if effect.kind == "write" and (device or matches(_OTHER_DEVICES, path)):
+        device = _device(path) if path.startswith("/dev/") else None
+        if effect.kind == "write" and path.startswith("/dev/") and (device or matches(_OTHER_DEVICES, path)):
             yield "disk", DENY, f"it writes to {device or shown}"
             continue
-        if effect.kind == "write" and re.match(
-            r"/proc/sys/kernel/(?:randomize_va_space|yama/|kptr_restrict|modules_)", path
-        ):
+        if effect.kind == "write" and path.startswith(_KERNEL_PROTECTIONS):
             yield "security", DENY, "it takes a protection of the kernel away"
         if UNKNOWN in effect.path and (">", effect.path) in command.redirects and "xargs" in command.through:
             yield "delete-files", ASK, "it overwrites what another command names"
@@ -663,7 +669,9 @@ def _written(command: Command, places: Places) -> Found:
             yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
         elif command.name == "truncate" and not places.is_generated(path) and not places.is_temporary(path):
             yield "delete-files", ASK, f"it empties {shown}"
-        candidates = [path]
+        candidates = list(dict.fromkeys((path, places.real(path))))
+        if all(map(places.is_ordinary, candidates)):
+            continue
         if any(mark in path for mark in PATTERNS) and effect.kind == "write" and _is_catch_all(path.rpartition("/")[2]):
             continue  # something is copied into a directory, under names that are not known
         if any(mark in path for mark in PATTERNS):
@@ -863,30 +871,38 @@ def _listening_shell(command: Command, places: Places) -> Found:
 
 # -- git and other people's copies --------------------------------------------------------------------------------
 
+_REWRITES = "it rewrites the whole history"
 _UNREACHABLE = "lost commits cannot be restored any more"
 _ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
 _GONE = "uncommitted changes are lost"
-# Subcommands and their arguments that throw away what git cannot bring back.
-_DISCARDING = (
-    (r"^reset\b.*\s--(?:hard|merge)\b", _GONE),
-    (r"^clean(?!.*\s(?:-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force))", "files that git does not track are deleted"),
-    (rf"^checkout(?=\s).*\s(?:-\w*f(?=\s|$)|--force\b|{_ALL}|--\s|--pathspec-from-file|--ours\b|--theirs\b)", _GONE),
-    (r"^switch\b(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),
-    (r"^restore\b(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),
-    (r"^stash (?:clear|drop)\b", "what was stashed is lost"),
-    (r"^reflog (?:expire|delete)\b(?!.*\s(?:-n|--dry-run)\b)|^gc\b.*--prune[= ](?:now|all)", _UNREACHABLE),
-    (r"^prune\b(?!.*\s(?:-n|--dry-run)\b)", _UNREACHABLE),
-    (r"^update-ref\b.*\s(?:-d|--delete)\b", "it deletes a branch or tag"),
-    (rf"^rm\b(?!.*\s(?:--cached|-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force|-\w*r.*\s{_ALL}))", _GONE),
-    (r"^worktree remove\b.*\s(?:-f|--force)\b", "uncommitted changes in it are lost"),
-    (r"^submodule (?:deinit|update)\b.*\s(?:-f|--force)\b", "uncommitted changes in submodules are lost"),
-    (r"^read-tree\b(?=.*\s--reset\b)(?=.*\s-u\b)", _GONE),
-    (r"^branch\b(?=.*\s(?:-\w*f\w*|--force)(?=\s|$))(?!.*\s(?:-[mMcC]|-d|--delete)\b)", "it moves a branch; commits are lost"),
-    (r"^branch\b(?=.*\s(?:-D|-\w*f\w*d|-d\w*f|--delete\s--force|--force\s--delete|-d\s-f|-f\s-d)(?=\s|$))",
-     "it deletes a branch, merged or not"),
-    (r"^checkout-index\b(?=.*\s(?:-\w*f|--force))(?!.*\s(?:-n|--no-create)\b)", _GONE),
-    (r"^filter-(?:branch|repo)\b", "it rewrites the whole history"),
-)  # fmt: skip
+_UNTRACKED = "files that git does not track are deleted"
+_FORCED = r"\s(?:-\w*f\w*|--force)(?=\s|$)"
+_DRY = r"(?!.*\s(?:-\w*n|--dry-run)(?=\s|$))"
+# Subcommands, and their arguments (each after a blank) that discard what git cannot restore.
+_DISCARDING = {
+    "reset": ((r"\s--(?:hard|merge)\b", _GONE),),
+    "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
+    "checkout": ((rf"{_FORCED}|\s{_ALL}|\s--\s|\s--(?:pathspec-from-file|ours|theirs)\b", _GONE),),
+    "switch": ((r"^(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),),
+    "restore": ((r"^(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),),
+    "stash": ((r"^ (?:clear|drop)\b", "what was stashed is lost"),),
+    "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),
+    "gc": ((r"\s--prune[= ](?:now|all)", _UNREACHABLE),),
+    "prune": ((rf"^{_DRY}", _UNREACHABLE),),
+    "update-ref": ((r"\s(?:-d|--delete)\b", "it deletes a branch or tag"),),
+    "rm": ((rf"^(?!.*\s--cached\b){_DRY}.*(?:{_FORCED}|\s-\w*r.*\s{_ALL})", _GONE),),
+    "worktree": ((rf"^ remove\b.*{_FORCED}", "uncommitted changes in it are lost"),),
+    "submodule": ((rf"^ (?:deinit|update)\b.*{_FORCED}", "uncommitted changes in submodules are lost"),),
+    "read-tree": ((r"^(?=.*\s--reset\b)(?=.*\s-u\b)", _GONE),),
+    "branch": (
+        (r"\s-\w*D", "it deletes a branch, merged or not"),
+        (rf"^(?=.*{_FORCED})(?=.*\s(?:-\w*d|--delete))", "it deletes a branch, merged or not"),
+        (rf"^(?=.*{_FORCED})(?!.*\s(?:-[mMcC]|--move|--copy)\b)", "it moves a branch, and its commits may be lost"),
+    ),
+    "checkout-index": ((rf"^(?!.*\s(?:-n|--no-create)\b).*{_FORCED}", _GONE),),
+    "filter-branch": ((r"", _REWRITES),),
+    "filter-repo": ((rf"^{_DRY}", _REWRITES),),
+}
 
 
 _GIT_OPTIONS = ("--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix")
@@ -906,10 +922,10 @@ def _git(command: Command, places: Places) -> Found:
     if sub == "push":
         yield from _push(rest)
     elif not places.is_temporary(directory):
-        said = danger_table.joined(rest)
-        why = next((why for expression, why in _DISCARDING if found(expression, said)), None)
+        said = " " + danger_table.joined(rest[1:])
+        why = next((why for expression, why in _DISCARDING.get(sub, ()) if found(expression, said)), None)
         if sub == "clean" and any("clean.requireforce=false" in value.lower() for _, value in options):
-            why = "files that git does not track are deleted"
+            why = _UNTRACKED
         if why is None and sub == "checkout" and _checks_out_files(rest):
             why = _GONE
         if why:
