@@ -76,7 +76,9 @@ ROWS = (
      "it erases a disk"),
     ("flashrom", r"(?:^|\s)(?:-w|-E|--write|--erase)", "disk", DENY, "it overwrites the firmware"),
     # accounts and rights
-    ("setcap", r"(?i)(?:cap_(?:set[ug]id|setfcap|dac_\w+|sys_(?:admin|ptrace|module|rawio)|chown|fowner)|(?:^|\s)(?:all)?[+=])", "permissions", DENY, "who starts this gets root's rights"),
+    ("setcap",
+     r"(?i)cap_(?:set[ug]id|setfcap|dac_\w+|sys_(?:admin|ptrace|module|rawio)|chown|fowner)|(?:^|\s)(?:all)?[+=]",
+     "permissions", DENY, "it then runs with root's rights"),
     ("visudo vipw vigr", r"^(?!.*-c)", "system-files", DENY, "it edits who may do what on this machine"),
     ("userdel deluser", r"(?:^|\s)[^-\s]", "system-files", DENY, "it deletes an account"),
     ("groupdel", r"\w", "system-files", ASK, "it deletes a group"),
@@ -86,9 +88,11 @@ ROWS = (
     ("dseditgroup", r"^(?=.*-a )(?=.*\b(?:admin|wheel)$)", "system-files", DENY, _ROOTS),
     ("sysadminctl", r"(?i)-addUser\b.*-admin\b", "system-files", DENY, _ROOTS),
     ("sysadminctl", r"(?i)-(?:addUser|deleteUser|resetPasswordFor)\b", "system-files", ASK, "it changes accounts"),
-    ("pw", r"^(?:user|group)(?:add|mod|del)\b|^(?:user|group) (?:add|mod|del)\b", "system-files", ASK, "it changes accounts"),
+    ("pw", r"^(?:user|group)(?:add|mod|del)\b|^(?:user|group) (?:add|mod|del)\b", "system-files", ASK,
+     "it changes accounts"),
     ("adduser", r"^\S+ (?:sudo|wheel|root|admin)$", "system-files", DENY, _ROOTS),
-    ("passwd", r"(?:^|\s)(?:-[du]|--delete|--unlock)\b|\broot\b", "system-files", DENY, "it takes away or replaces a password"),
+    ("passwd", r"(?:^|\s)(?:-[du]|--delete|--unlock)\b|\broot\b", "system-files", DENY,
+     "it takes away or replaces a password"),
     ("chpasswd", "", "system-files", DENY, "it replaces passwords"),
     ("dscl", r"(?i)-create /Users/", "system-files", ASK, "it makes an account"),
     ("dscl", r"(?i)-delete /Users", "system-files", DENY, "it deletes an account"),
@@ -97,17 +101,20 @@ ROWS = (
      r"^(?!.*(?:^|\s)(?:-c|-w|--show|--wtmp-only)(?:\s|$))", "shut-down", ASK, _ENDS_ALL),
     ("init telinit", r"^[016sS]$", "shut-down", ASK, _ENDS_ALL),
     ("kexec", r"(?:^|\s)(?:-e|--exec|-f|--force)\b", "shut-down", ASK, "it starts another kernel"),
-    ("loginctl", r"(?:^|\s)(?:terminate-user|terminate-session|kill-user|kill-session|reboot|poweroff)\b", "shut-down", ASK,
+    ("loginctl", r"(?:^|\s)(?:terminate-user|terminate-session|kill-user|kill-session|reboot|poweroff)\b",
+     "shut-down", ASK,
      "it ends a person's session"),
     ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{GUARDS}(?:\.\w+)?(?=\s|$)", "security", DENY, _PROTECTS),
-    ("systemctl", r"(?:^|\s)(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue|emergency|soft-reboot"
+    ("systemctl",
+     r"(?:^|\s)(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue|emergency|soft-reboot"
      r"|isolate|default)(?=\s|$)|set-default (?:rescue|emergency|poweroff|reboot|halt)", "shut-down", ASK, _ENDS_ALL),
     ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user)", "services", ASK, _SERVICE_ENDS),
     ("systemctl", r"(?:^|\s)(?:enable|reenable|link|edit)(?=\s|$)", "persistence", ASK, _BY_ITSELF),
     ("systemd-run", r"(?:^|\s)--(?:on-\w+|timer-property)", "persistence", ASK, _BY_ITSELF),
     ("service rc-service", rf"^{GUARDS} stop", "security", DENY, _PROTECTS),
     ("service rc-service", r"^\S+ (?:stop|disable)\b", "services", ASK, _SERVICE_ENDS),
-    ("chkconfig rc-update update-rc.d", rf"^(?=.*\b{GUARDS}\b)(?=.*\b(?:off|del(?:ete)?|remove|disable)\b)", "security", DENY,
+    ("chkconfig rc-update update-rc.d", rf"^(?=.*\b{GUARDS}\b)(?=.*\b(?:off|del(?:ete)?|remove|disable)\b)",
+     "security", DENY,
      _PROTECTS),
     ("chkconfig rc-update update-rc.d", r"\b(?:off|del(?:ete)?|remove|disable)\b", "services", ASK, _SERVICE_ENDS),
     ("sv s6-svc", r"^(?:stop|down|exit|shutdown|-d|-x) ", "services", ASK, _SERVICE_ENDS),
@@ -117,24 +124,28 @@ ROWS = (
     ("apachectl apache2ctl httpd", r"(?:^|\s)(?:graceful-)?stop$", "services", ASK, _SERVICE_ENDS),
     ("haproxy", r"(?:^|\s)-s[ft]\b", "services", ASK, _SERVICE_ENDS),
     ("pg_ctl pg_ctlcluster", r"(?:^|\s)stop\b", "services", ASK, _SERVICE_ENDS),
-    ("socat nc ncat", r"^(?=.*\.sock\b).*<<< (?:shutdown|disable|clear|del|set server)\b", "services", ASK, _SERVICE_ENDS),
+    ("socat nc ncat", r"^(?=.*\.sock\b).*<<< (?:shutdown|disable|clear|del|set server)\b", "services", ASK,
+     _SERVICE_ENDS),
     ("brew", r"^services (?:stop|kill|cleanup)\b", "services", ASK, _SERVICE_ENDS),
     ("launchctl", rf"(?i)^(?:unload|bootout|disable|remove|kill)\b.*[./]{GUARDS}", "security", DENY, _PROTECTS),
     ("launchctl", r"^(?:load|bootstrap|submit|enable)\b", "persistence", ASK, _BY_ITSELF),
     ("launchctl", r"^reboot\b", "shut-down", ASK, _ENDS_ALL),
     ("launchctl", r"^(?:unload|bootout|disable|remove)\b", "services", ASK, _SERVICE_ENDS),
-    ("ip", r"\blink set (?:dev )?(?!lo\b)\S+ down|\broute (?:flush|del default)|\baddr flush", "shut-down", ASK, _OFF_NETWORK),
+    ("ip", r"\blink set (?:dev )?(?!lo\b)\S+ down|\broute (?:flush|del default)|\baddr flush", "shut-down", ASK,
+     _OFF_NETWORK),
     ("ifconfig", r"^(?!lo)\w+ down", "shut-down", ASK, _OFF_NETWORK),
     ("nmcli", r"\bnetworking off|\bradio all off", "shut-down", ASK, _OFF_NETWORK),
     ("at batch", r"^(?!.*(?:^|\s)-(?:l|c|d|r|V)\b)", "persistence", ASK, _BY_ITSELF),
     ("insmod", r"\w", "system-files", ASK, "it loads code into the kernel"),
-    ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w", "system-files",
+    ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w",
+     "system-files",
      ASK, "it loads or removes code of the kernel"),
     ("rmmod kextunload kextload kmutil", rf"\b{GUARDS}\b", "security", DENY, _PROTECTS),
     ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes code of the kernel"),
     ("chsh", r"(?:-s|--shell)[= ]\S+ [^-\s]", "system-files", DENY, "it gives an account another shell"),
     ("usermod", r"(?:-p|--password)\b", "system-files", DENY, "it replaces a password"),
-    ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)", "system-files",
+    ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)",
+     "system-files",
      DENY, "it makes an account with root's rights"),
     ("useradd", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
     ("passwd", r"^[^-\s]\S*$", "system-files", ASK, "it replaces a password"),
@@ -147,14 +158,17 @@ ROWS = (
     ("grub-install grub2-install", "DEVICE", "disk", ASK, "it changes how the machine starts"),
     ("efibootmgr", r"(?:^|\s)(?:-\w*B|--delete-bootnum)\b", "disk", ASK, "it changes how the machine starts"),
     ("tmutil", r"^(?:delete\S*|disable|removedestination)\b", "disk", DENY, "it deletes backups, or ends them"),
-    ("hg", r"^(?:update|up|checkout|co)\b.*\s(?:-\w*C|--clean)\b|^purge\b|^strip\b|^revert\b.*--all", "discard-work", ASK,
+    ("hg", r"^(?:update|up|checkout|co)\b.*\s(?:-\w*C|--clean)\b|^purge\b|^strip\b|^revert\b.*--all", "discard-work",
+     ASK,
      _UNCOMMITTED),
     ("svn", r"^(?:revert\b.*(?:-R|--recursive)|cleanup\b.*--remove)", "discard-work", ASK, _UNCOMMITTED),
     ("jj", r"^(?:abandon|op(?:eration)? (?:restore|abandon))\b|^restore$", "discard-work", ASK, "changes are dropped"),
     ("git-filter-repo bfg", r"\w", "discard-work", ASK, "it rewrites the whole history"),
-    ("apt apt-get aptitude dpkg rpm dnf yum pacman apk", rf"^(?=.*(?:^|\s)(?:remove|purge|erase|uninstall|del|-\w*[rPRe]\w*)\b)"
+    ("apt apt-get aptitude dpkg rpm dnf yum pacman apk",
+     rf"^(?=.*(?:^|\s)(?:remove|purge|erase|uninstall|del|-\w*[rPRe]\w*)\b)"
      rf"(?=.*\s{GUARDS}(?:\s|$))", "security", DENY, _PROTECTS),
-    ("wajig apt apt-get aptitude", r"^(?!.*(?:^|\s)(?:-s|--simulate|--dry-run|--just-print|--no-act)\b)(?:(?:-\S+ )*purge\b"
+    ("wajig apt apt-get aptitude",
+     r"^(?!.*(?:^|\s)(?:-s|--simulate|--dry-run|--just-print|--no-act)\b)(?:(?:-\S+ )*purge\b"
      r"|(?:\S+ )*--purge\b)", "packages", ASK, _PURGES),
     ("dpkg", r"(?:^|\s)(?:-P|--purge)\b(?!.*--(?:dry-run|simulate|no-act))", "packages", ASK, _PURGES),
     ("pacman", r"^-R\w*n", "packages", ASK, _PURGES),
@@ -165,7 +179,8 @@ ROWS = (
     ("iptables ip6tables", r"(?:-P|--policy) (?:INPUT|OUTPUT) DROP", "security", DENY, "nobody gets through then"),
     ("nft", r"\bflush ruleset|\bdelete table", "security", DENY, _NO_FIREWALL),
     ("ufw", r"\b(?:disable|reset)\b|\bdefault allow incoming|\blogging off", "security", DENY, _FIREWALL_OFF),
-    ("iptables ip6tables arptables ebtables", r"(?:^|\s)(?:-[AIDR]|--append|--insert|--delete|--replace)\b", "security", ASK,
+    ("iptables ip6tables arptables ebtables", r"(?:^|\s)(?:-[AIDR]|--append|--insert|--delete|--replace)\b",
+     "security", ASK,
      _FIREWALL),
     ("nft", r"^(?:add|insert|delete|replace|flush)\b", "security", ASK, _FIREWALL),
     ("ufw", r"(?:^|\s)(?:allow|deny|reject|limit|delete|insert|prepend|route)\b", "security", ASK, _FIREWALL),
@@ -178,7 +193,8 @@ ROWS = (
     ("setenforce", r"(?i)^(?:0|permissive)$", "security", DENY, "it switches SELinux off"),
     ("csrutil spctl", r"disable", "security", DENY, "it switches a protection of the system off"),
     ("fdesetup", r"\bdisable\b", "security", DENY, "it decrypts the disk"),
-    ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK, "the file was marked as one from the network"),
+    ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK,
+     "the file was marked as one from the network"),
     ("falconctl sentinelctl", r"\b(?:unload|uninstall|disable|stop|unprotect)\b", "security", DENY, _PROTECTS),
     ("aa-teardown aa-disable aa-complain", "", "security", DENY, "it switches AppArmor off"),
     ("mokutil", r"--disable-validation", "security", DENY, "it switches secure boot off"),
@@ -191,22 +207,26 @@ ROWS = (
     ("gh glab", r"^api\b(?=.*(?:-X|--method)[= ]?DELETE)(?=.*\s/?repos/[^/\s]+/[^/\s]+(?=\s|$))", "publish", ASK,
      "it deletes a repository"),
     ("gh glab", r"^api\b.*(?:-X|--method)[= ]?DELETE", "publish", ASK, "it deletes something on the code host"),
-    ("npm yarn pnpm pio", r"^(?:\S+ )?(?:unpublish|deprecate)\b", "publish", ASK, "it takes a package away from its users"),
+    ("npm yarn pnpm pio", r"^(?:\S+ )?(?:unpublish|deprecate)\b", "publish", ASK,
+     "it takes a package away from its users"),
     ("cargo gem", r"(?:^|\s)yank\b", "publish", ASK, "it takes a package away from its users"),
-    ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna nx changeset gradle gradlew mvnw mvn sbt "
-     "pio opam elm wapm rebar3 dart flutter mix lein clojure spago",
-     r"^(?!(?:help|search|view|info|show|run|run-script|exec|install|add|config|test)\b)(?:\S+ ){0,4}?(?:\S*:)?(?:hex\.)?"
-     r"(?:publish(?!To\w*Local)(?:-container|All\S*|To\S*|Signed|Plugins?)?|deploy:deploy|release:perform)(?=\s|$)"
+    ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna nx changeset gradle gradlew "
+     "mvnw mvn sbt pio opam elm wapm rebar3 dart flutter mix lein clojure spago",
+     r"^(?!(?:help|search|view|info|show|run|run-script|exec|install|add|config|test)\b)(?:\S+ ){0,4}?(?:\S*:)?"
+     r"(?:hex\.)?(?:publish(?!To\w*Local)(?:-container|All\S*|To\S*|Signed|Plugins?)?|deploy:deploy|release:perform)(?=\s|$)"
      r"(?!.*(?:--dry-run|--help|-n\b|ToMavenLocal))", "publish", ASK, _OTHERS_GET_IT),
     ("mvn mvnw", r"^(?:\S+ )*?deploy(?=\s|$)", "publish", ASK, _OTHERS_GET_IT),
     ("lein", r"^deploy\b", "publish", ASK, _OTHERS_GET_IT),
-    ("twine luarocks cabal stack conan anaconda snapcraft", r"(?:^|\s)(?:upload|push)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("twine luarocks cabal stack conan anaconda snapcraft", r"(?:^|\s)(?:upload|push)\b", "publish", ASK,
+     _OTHERS_GET_IT),
     ("gem", r"^push\b", "publish", ASK, _OTHERS_GET_IT),
     ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, _OTHERS_GET_IT),
     ("pod", r"^trunk (?:push|delete|deprecate)\b", "publish", ASK, _OTHERS_GET_IT),
-    ("python", r"^-m (?:twine upload|flit publish|poetry publish|hatch publish)\b|^setup\.py .*\bupload\b", "publish", ASK,
+    ("python", r"^-m (?:twine upload|flit publish|poetry publish|hatch publish)\b|^setup\.py .*\bupload\b", "publish",
+     ASK,
      _OTHERS_GET_IT),
-    ("semantic-release np release-it cpan-upload", r"^(?!.*(?:--dry-run|-d\b|--preview|--help))", "publish", ASK, _OTHERS_GET_IT),
+    ("semantic-release np release-it cpan-upload", r"^(?!.*(?:--dry-run|-d\b|--preview|--help))", "publish", ASK,
+     _OTHERS_GET_IT),
     ("goreleaser", r"^release\b(?!.*(?:--snapshot|--skip))", "publish", ASK, _OTHERS_GET_IT),
     ("rake", r"(?:^|\s)release$", "publish", ASK, _OTHERS_GET_IT),
     ("eas", r"^submit\b", "publish", ASK, _OTHERS_GET_IT),
@@ -302,7 +322,8 @@ ROWS = (
     ("altool xcrun", r"--upload-(?:app|package)\b", "publish", ASK, _OTHERS_GET_IT),
     ("osascript", r"(?i)make[\s\u2423](?:new[\s\u2423])?login[\s\u2423]item", "persistence", ASK, _BY_ITSELF),
     # mining
-    ("xmrig minerd cpuminer cgminer bfgminer ethminer t-rex nbminer lolminer phoenixminer ccminer xmr-stak", r"\S", "mining",
+    ("xmrig minerd cpuminer cgminer bfgminer ethminer t-rex nbminer lolminer phoenixminer ccminer xmr-stak", r"\S",
+     "mining",
      DENY, "it uses this machine for somebody else's profit"),
     ("deno", r"^run\b.*\shttps?://", "run-download", DENY, "it runs what comes over the network"),
     ("mshta", r"(?i)https?:|vbscript:|javascript:", "run-download", DENY, "it runs what comes over the network"),
@@ -321,6 +342,64 @@ ROWS = (
     ("auditctl", r"(?:^|\s)(?:-D|-e ?0)", "traces", DENY, "it switches the audit off"),
     ("wevtutil", r"^(?:cl|clear-log)\b", "traces", DENY, "it deletes the system's log"),
 )  # fmt: skip
+
+_DOWNLOADS = (
+    r"(?:\b(?:irm|iwr|curl|wget|invoke-(?:webrequest|restmethod)|start-bitstransfer)\b|download(?:string|file|data)\b)"
+)
+_WINDOWS_ROOTS = (
+    r"(?:[a-z]:[\\/]?(?:['\"\s*]|$)|[a-z]:[\\/]+(?:windows|users|program\S*)(?:[\\/][^\\/\s]*)?[\\/]?(?:['\"\s*]|$)"
+    r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)[\\/]?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$))"
+)
+_ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
+_REMOVES = r"\b(?:remove-item|ri|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
+_RECURSIVE = r"(?:\s-re\w*\b|\s/s\b)"
+# PowerShell and cmd, as they are written, since a backslash is no escape there.
+WINDOWS_ROWS = (
+    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_WINDOWS_ROOTS}", "delete-system", DENY,
+     "it deletes a directory of the system, or a home"),
+    (rf"{_WINDOWS_ROOTS}.*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
+     "it deletes a directory of the system"),
+    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY,
+     "it deletes something outside the project"),
+    (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY,
+     "it wipes the history"),
+    (r"\bformat-volume\b|\bclear-disk\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
+     "it erases a disk"),
+    (r"\bvssadmin\s+delete|\bshadowcopy\s+delete|\bwbadmin\s+delete|recoveryenabled\s+no|win32_shadowcopy.*(?:delete|remove)",
+     "disk", DENY, "it deletes backups, or ends them"),
+    (rf"\b(?:iex|invoke-expression)\b(?=.*{_DOWNLOADS})|{_DOWNLOADS}.*\|\s*(?:iex|invoke-expression)\b",
+     "run-download", DENY,
+     "it runs what comes over the network"),
+    (r"\bcertutil\b.*-urlcache|\bbitsadmin\b.*/transfer", "run-download", ASK,
+     "it fetches a program in a way of attackers"),
+    (r"(?:^|\s)-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
+     r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs text that is encoded"),
+    (r"net\.sockets\.tcp(?:client|listener).*\b(?:iex|invoke-expression|cmd|powershell|start-process)\b",
+     "remote-shell", DENY,
+     "it connects a shell to the network"),
+    (r"\badvfirewall\s+set\b.*state\s+off|set-netfirewallprofile\b.*-enabled\s+(?:\$?false|0)|-disable(?:realtime|behavior|"
+     r"ioav|script)\w*\s+(?:\$?true|1)|add-mppreference\b.*-exclusion|uninstall-windowsfeature\b.*defender|"
+     r"disableanti\w+.*\b1\b|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)",
+     "security", DENY, "it switches a protection off"),
+    (rf"\b(?:sc(?:\.exe)?\s+(?:stop|delete|config)|net\s+stop|stop-service|set-service)\b.*\b{GUARDS}\b", "security",
+     DENY, "that protects this machine"),
+    (r"\bwevtutil\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\bremove-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
+     "traces", DENY, "it deletes the system's log"),
+    (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
+     "it gives an account an administrator's rights"),
+    (r"\bnet\s+user\b.*/(?:add|delete)|\b(?:new|remove)-localuser\b", "system-files", ASK, "it changes accounts"),
+    (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
+    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b", "services", ASK,
+     "a service of this machine ends"),
+    (r"\bschtasks\b.*/(?:create|change)|\bregister-scheduledtask\b|\bsc(?:\.exe)?\s+create\b|\bnew-service\b|"
+     r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b", "persistence", ASK,
+     "something runs by itself then"),
+    (r"\breg(?:\.exe)?\s+delete\b", "system-files", ASK, "it deletes settings of the system"),
+)  # fmt: skip
+_WINDOWS = frozenset(
+    "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
+    "certutil bitsadmin netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
+)
 
 _BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}
 for _programs, *_row in ROWS:
@@ -378,3 +457,19 @@ def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
 def _is_for_tests(command: Command) -> bool:
     """Whether a database is a test's, by its name or by the environment."""
     return bool(re.search(FOR_TESTS, command.words[-1]) or re.search(r"\b[A-Z]+_ENV=test", command.shown))
+
+
+def is_of_windows(name: str) -> bool:
+    """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
+    return name.lower() in _WINDOWS or (name[:1].isupper() and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
+
+
+def of_windows(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the danger of a text of PowerShell or cmd, if there is one."""
+    if len(text) > LONGEST:
+        yield "unreadable", ASK, "it is too long to be checked"
+        return
+    for expression, rule, decision, why in WINDOWS_ROWS:
+        if found("(?i)" + expression, text):
+            yield rule, decision, why
+            return

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 
-from ..shell import reader
 from ..shell import effects as shell_effects
+from ..shell import reader
 from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .danger_table import found, matches
 from .calls import ASK, DENY, Finding, objection
+from .danger_table import found, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
@@ -170,7 +170,7 @@ _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is 
 def _notes(notes: Iterable[Note], line: str) -> Iterator[Finding]:
     for note in notes:
         if note.kind == "unreadable":
-            known = list(_of_windows(line)) if len(line) < danger_table.LONGEST else []
+            known = list(danger_table.of_windows(line)) if len(line) < danger_table.LONGEST else []
             yield from (Finding(rule, decision, note.shown, why) for rule, decision, why in known)
             if known or (len(line) < _LONGEST_SEARCHED and not found(_DESTRUCTIVE, line)):
                 continue
@@ -188,8 +188,8 @@ def _of_command(command: Command, places: Places) -> Found:
         said = " ".join(f"{name}={value}" for name, value in command.assignments)
         if found(danger_table.NO_HISTORY, said):
             yield "traces", DENY, "the shell writes no history then"
+    yield from _written(command, places)
     if not command.words:
-        yield from _written(command, places)
         return
     name = command.name
     if any(mark in name for mark in PATTERNS) and re.search(r"[a-z]", name):  # /bin/r?
@@ -200,13 +200,12 @@ def _of_command(command: Command, places: Places) -> Found:
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
     yield from danger_table.dangers(command)
-    if _is_of_windows(command.words[0]):
-        yield from _of_windows(_as_written(command))
+    if danger_table.is_of_windows(command.words[0]):
+        yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "a service of this machine ends"
     if any(mark in name for mark in UNKNOWNS):
         yield from _unknown_program(command, places)
-    yield from _written(command, places)
 
 
 _BY_PROGRAM: dict[str, list[Rule]] = {}
@@ -260,7 +259,7 @@ _RELAXED = (
 
 # Directories outside the project of which nothing is lost, since programs fill them anew.
 _CACHES = r"(?i)\.?caches?|_cacache|node_modules|__pycache__|\.pub-cache|DerivedData|\.?Trash|_npx|_logs|\.(?:pytest|mypy|ruff)_cache"
-_REFILLED = r"/var/lib/apt/lists/.+|/home/[^/]+/\.(?:m2/repository|cargo/registry|gradle/caches|gradle/daemon|nuget/packages)(?:/.*)?"
+_REFILLED = r"/var/lib/apt/lists/.+|/home/[^/]+/\.(?:m2/repository|cargo/registry|gradle/\w+|nuget/packages)(?:/.*)?"
 # Names that builds, package managers and tests make: of directories, and of files.
 _GENERATED = (
     r"(?i)build|builds|dist|out|output|target|node_modules|bower_components|vendor|\.?cache|caches|__pycache__|\.?venv|env"
@@ -523,7 +522,10 @@ def _find(command: Command, places: Places) -> Found:
         if path is not None and places.is_outside(path) and path not in _TEMPORARY:
             yield "permissions", ASK, f"it changes what it finds in {decoded(start)}, outside the project"
     asks_itself = bool(find.commands) and all("-i" in words for words in find.commands)
-    if not deleting or asks_itself or set(command.words) & {"-empty", "-inum", "-ok", "-okdir"}:
+    links = any(
+        pair in (("-type", "l"), ("-xtype", "l")) for pair in zip(command.words, command.words[1:], strict=False)
+    )
+    if not deleting or asks_itself or links or set(command.words) & {"-empty", "-inum", "-ok", "-okdir"}:
         return
     for start in find.starts[:MOST_PATHS]:
         yield from _found_in(command, start, places, find.restricted, _finds_generated(command.words))
@@ -662,22 +664,18 @@ def _written(command: Command, places: Places) -> Found:
             continue
         if effect.kind == "write" and path.startswith(_KERNEL_PROTECTIONS):
             yield "security", DENY, "it takes a protection of the kernel away"
-        if UNKNOWN in effect.path and (">", effect.path) in command.redirects and "xargs" in command.through:
+        given = "xargs" in command.through and (">", effect.path) in command.redirects
+        if given and (UNKNOWN in effect.path or places.hit(path)):
             yield "delete-files", ASK, "it overwrites what another command names"
-        is_overwriting = _empties(command, effect) and not path.startswith("/dev/")
-        if is_overwriting and places.is_outside(path) and not places.is_cache(path):
-            yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
-        elif command.name == "truncate" and not places.is_generated(path) and not places.is_temporary(path):
-            yield "delete-files", ASK, f"it empties {shown}"
         candidates = list(dict.fromkeys((path, places.real(path))))
-        if all(map(places.is_ordinary, candidates)):
-            continue
         if any(mark in path for mark in PATTERNS) and effect.kind == "write" and _is_catch_all(path.rpartition("/")[2]):
-            continue  # something is copied into a directory, under names that are not known
-        if any(mark in path for mark in PATTERNS):
+            candidates = []  # something is copied into a directory, under names that are not known
+        elif any(mark in path for mark in PATTERNS):
             known = [each.replace("~", places.home) for each in _TELLING]
             candidates = [each for each in known if pattern_matches(path, each)]
         for candidate in candidates:
+            if places.is_ordinary(candidate):
+                continue
             own = (
                 candidate.replace(places.home + "/", "/home/me/", 1) if candidate.startswith(places.home) else candidate
             )
@@ -694,14 +692,27 @@ def _written(command: Command, places: Places) -> Found:
                 continue
             elif matches(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
                 yield "traces", DENY, f"it wipes {shown}"
+        if _empties(command, effect) and not path.startswith("/dev/") and UNKNOWN not in path:
+            if places.is_outside(path):
+                if not places.is_cache(path):
+                    yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
+            elif command.name == "truncate" and not (places.is_generated(path) or places.is_temporary(path)):
+                yield "delete-files", ASK, f"it empties {shown}"
 
 
 def _empties(command: Command, effect: Effect) -> bool:
     """Whether a command leaves nothing of what a file had: `truncate`, `dd of=`, `> file` of nothing."""
     if effect.kind != "write":
         return False
+    if command.name == "truncate":
+        sizes = [
+            value
+            for name, value in arguments(command.words, "sr", ("--size", "--reference"))[0]
+            if name in ("-s", "--size")
+        ]
+        return any(re.match(r"[-<%/]|0+\D*$", size) for size in sizes)
     nothing = not command.words or command.words in ([":"], ["true"], ["cat", "/dev/null"])
-    return command.name in ("truncate", "dd") or (nothing and (">", effect.path) in command.redirects)
+    return command.name == "dd" or (nothing and (">", effect.path) in command.redirects)
 
 
 def _appends(command: Command, path: str) -> bool:
@@ -876,7 +887,7 @@ _UNREACHABLE = "lost commits cannot be restored any more"
 _ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
 _GONE = "uncommitted changes are lost"
 _UNTRACKED = "files that git does not track are deleted"
-_FORCED = r"\s(?:-\w*f\w*|--force)(?=\s|$)"
+_FORCED = r"\s(?:(?!-[bB])-\w*f\w*|--force)(?=\s|$)"
 _DRY = r"(?!.*\s(?:-\w*n|--dry-run)(?=\s|$))"
 # Subcommands, and their arguments (each after a blank) that discard what git cannot restore.
 _DISCARDING = {
@@ -1091,76 +1102,11 @@ def _packages(command: Command, places: Places) -> Found:
 
 # -- Windows -------------------------------------------------------------------------------------------------------
 
-_DOWNLOADS = (
-    r"(?:\b(?:irm|iwr|curl|wget|invoke-(?:webrequest|restmethod)|start-bitstransfer)\b|download(?:string|file|data)\b)"
-)
-_ROOTS = (
-    r"(?:[a-z]:[\\/]?(?:['\"\s*]|$)|[a-z]:[\\/]+(?:windows|users|program\S*)(?:[\\/][^\\/\s]*)?[\\/]?(?:['\"\s*]|$)"
-    r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)[\\/]?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$))"
-)
-_ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
-_REMOVES = r"\b(?:remove-item|ri|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
-_RECURSIVE = r"(?:\s-re\w*\b|\s/s\b)"
-# PowerShell and cmd, as they are written, since a backslash is no escape there.
-_OF_WINDOWS = (
-    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ROOTS}", "delete-system", DENY, "it deletes a directory of the system, or a home"),
-    (rf"{_ROOTS}.*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY, "it deletes a directory of the system"),
-    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY, "it deletes something outside the project"),
-    (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY, "it wipes the history"),
-    (r"\bformat-volume\b|\bclear-disk\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
-     "it erases a disk"),
-    (r"\bvssadmin\s+delete|\bshadowcopy\s+delete|\bwbadmin\s+delete|recoveryenabled\s+no|win32_shadowcopy.*(?:delete|remove)",
-     "disk", DENY, "it deletes backups, or ends them"),
-    (rf"\b(?:iex|invoke-expression)\b(?=.*{_DOWNLOADS})|{_DOWNLOADS}.*\|\s*(?:iex|invoke-expression)\b", "run-download", DENY,
-     "it runs what comes over the network"),
-    (r"\bcertutil\b.*-urlcache|\bbitsadmin\b.*/transfer", "run-download", ASK, "it fetches a program in a way of attackers"),
-    (r"(?:^|\s)-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
-     r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs text that is encoded"),
-    (r"net\.sockets\.tcp(?:client|listener).*\b(?:iex|invoke-expression|cmd|powershell|start-process)\b", "remote-shell", DENY,
-     "it connects a shell to the network"),
-    (r"\badvfirewall\s+set\b.*state\s+off|set-netfirewallprofile\b.*-enabled\s+(?:\$?false|0)|-disable(?:realtime|behavior|"
-     r"ioav|script)\w*\s+(?:\$?true|1)|add-mppreference\b.*-exclusion|uninstall-windowsfeature\b.*defender|"
-     r"disableanti\w+.*\b1\b|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)", "security", DENY,
-     "it switches a protection off"),
-    (rf"\b(?:sc(?:\.exe)?\s+(?:stop|delete|config)|net\s+stop|stop-service|set-service)\b.*\b{danger_table.GUARDS}\b", "security",
-     DENY, "that protects this machine"),
-    (r"\bwevtutil\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\bremove-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
-     "traces", DENY, "it deletes the system's log"),
-    (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
-     "it gives an account an administrator's rights"),
-    (r"\bnet\s+user\b.*/(?:add|delete)|\b(?:new|remove)-localuser\b", "system-files", ASK, "it changes accounts"),
-    (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
-    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b", "services", ASK, "a service of this machine ends"),
-    (r"\bschtasks\b.*/(?:create|change)|\bregister-scheduledtask\b|\bsc(?:\.exe)?\s+create\b|\bnew-service\b|"
-     r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b", "persistence", ASK,
-     "something runs by itself then"),
-    (r"\breg(?:\.exe)?\s+delete\b", "system-files", ASK, "it deletes settings of the system"),
-)  # fmt: skip
-_WINDOWS = frozenset(
-    "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
-    "certutil bitsadmin netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
-)
-
-
-def _is_of_windows(name: str) -> bool:
-    """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
-    return name.lower() in _WINDOWS or (name[:1].isupper() and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
-
 
 def _as_written(command: Command) -> str:
     """A command and those whose output it reads, as text."""
     shown = command.shown if command.name.lower() not in ("powershell", "pwsh", "cmd") else " ".join(command.words)
     return " | ".join([*(" ".join(words) for words in command.upstream), shown])
-
-
-def _of_windows(text: str) -> Found:
-    if len(text) > danger_table.LONGEST:
-        yield "unreadable", ASK, "it is too long to be checked"
-        return
-    for expression, rule, decision, why in _OF_WINDOWS:
-        if found("(?i)" + expression, text):
-            yield rule, decision, why
-            return
 
 
 # -- what cannot be known -----------------------------------------------------------------------------------------

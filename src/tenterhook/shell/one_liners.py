@@ -74,7 +74,10 @@ _FETCHES = (
     r"Net::HTTP|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
 # A connection, and a shell: together they are a remote shell.
-_CONNECTS = r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)|TCPClient"
+_CONNECTS = (
+    r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
+    r"|TCPClient"
+)
 _SHELL = (
     r"/bin/(?:ba|da|z|k)?sh\b|['\"](?:ba|z)?sh(?: -i)?['\"]|\bsh -i\b|pty\.spawn|cmd\.exe|powershell|\bsystem\s*\(?\$_"
     r"|\|\s*&\s*getline"
