@@ -24,8 +24,7 @@ DEVICE = (
     r"|r?disk\d+(?:s\d+)?|sr\d+|nbd\d+|zd\d+|mapper/[^\s/]+|disk/\S+|mtd\w+|ubi\w+|mem|kmem|port|nvram|root"
     "|[a-z0-9]*[\ue004-\ue006]\\S*)"  # a pattern, as in /dev/sd[b-d]
 )
-FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
-REACHING_OUT = ("database", "cloud", "publish")  # what a container does, too
+REACHING_OUT = ("publish",)  # what a container does, too
 
 GUARDS = (  # programs that protect a machine, or write down what happens on it
     r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clam(?:d|av\S*)|falcon\S*|r?syslog(?:d|-ng)?"
@@ -49,9 +48,6 @@ _OTHERS_GET_IT = "others get it, and may use it at once"
 _ENDS_ALL = "it ends everything that runs on this machine"
 _OFF_NETWORK = "it cuts this machine off the network"
 _NO_FIREWALL = "it takes the firewall's rules away"
-_EMPTIES = "it empties the project's database"
-_FOR_GOOD = "what it deletes cannot be brought back"
-_OF_ACCOUNT = "it deletes resources of the account"
 _FILE_SYSTEMS = "ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix cramfs msdos reiserfs".split()
 
 ROWS = (
@@ -231,91 +227,9 @@ ROWS = (
     ("rake", r"(?:^|\s)release$", "publish", ASK, _OTHERS_GET_IT),
     ("eas", r"^submit\b", "publish", ASK, _OTHERS_GET_IT),
     ("gh glab", r"^release create\b|^repo edit\b.*--visibility[= ]public", "publish", ASK, _OTHERS_GET_IT),
-    # databases
-    ("redis-cli valkey-cli", r"(?i)\bflush(?:all|db)\b", "database", DENY, "it empties the database"),
-    ("mysqladmin", r"\bdrop\b", "database", DENY, "it drops a database"),
-    ("pg_resetwal", "", "database", DENY, "it can leave the database broken"),
-    ("influx", r"(?i)\bdrop\b|\bbucket delete\b", "database", ASK, "it deletes measurements"),
-    ("bq", r"(?:^|\s)rm\b", "database", ASK, "it deletes a table or a dataset"),
-    ("rails rake", r"^(?!.*RAILS_ENV=test).*\bdb:(?:drop|reset|purge|migrate:reset|schema:load)\b(?!:test)", "database",
-     ASK, _EMPTIES),
-    ("prisma npx bunx", r"\bmigrate reset\b|\bdb push\b.*--force-reset|\bdb:drop\b", "database", ASK, _EMPTIES),
-    ("sequelize knex mix", r"\bdb:drop\b|\becto\.(?:drop|reset)\b|\bmigrate:rollback --all\b", "database", ASK,
-     _EMPTIES),
-    ("python django-admin", r"\bflush\b.*--no-?input|\breset_db\b", "database", ASK, _EMPTIES),
-    ("php", r"\bartisan (?:migrate:(?:fresh|reset)|db:wipe)\b", "database", ASK, _EMPTIES),
-    ("etcdctl", r"\bdel\b.*--(?:prefix|from-key)", "database", DENY, "it deletes every key"),
-    ("consul", r"\bkv delete\b.*-recurse", "database", DENY, "it deletes every key"),
-    ("vault", r"^(?:secrets disable|kv metadata delete|delete)\b", "database", ASK, "it deletes secrets"),
-    ("curl", r"^(?=.*(?:-X|--request)[= ]?DELETE)(?=.*(?::9200|elastic|opensearch)\S*/(?:_all|\*))", "database", DENY,
-     "it deletes everything that is there"),
-    ("curl", r"^(?=.*(?:-X|--request)[= ]?DELETE)(?=.*/repos/[^/\s]+/[^/\s]+(?=\s|$))", "publish", ASK,
-     "it deletes a repository"),
-    # clusters
-    ("kubectl oc k k3s", r"^(?!.*--dry-run).*\bdelete\b.*(?:\s--all\b|--all-namespaces|\s-A\b)", "cloud", DENY,
-     "it deletes everything of a kind"),
-    ("kubectl oc k k3s", r"^(?!.*--dry-run).*\bdelete (?:\S+ )*?(?:ns|namespaces?|projects?)[ /]", "cloud", DENY,
-     "it deletes a namespace with all that is in it"),
-    ("kubectl oc k k3s", r"^(?!.*--dry-run).*\bdelete (?:\S+ )*?(?:pvc?|persistentvolume(?:claim)?s?|crds?|sc|no|"
-     r"nodes?|customresourcedefinitions?|clusterrole\w*)[ /]", "cloud", ASK, "data or other resources go with it"),
-    ("kubectl oc k k3s", r"\bdrain\b.*--(?:delete-emptydir-data|delete-local-data|force)", "cloud", ASK,
-     "it empties a node"),
-    ("kubectl oc k k3s", r"\bscale\b(?=.*--all\b)(?=.*--replicas[= ]0\b)", "cloud", DENY, "it stops everything"),
-    ("helm", r"^(?!.*--dry-run)(?:uninstall|delete|del)\b", "cloud", ASK, "it removes a release from the cluster"),
-    ("helmfile", r"\bdestroy\b", "cloud", DENY, "it removes every release from the cluster"),
-    ("eksctl", r"\bdelete cluster\b", "cloud", DENY, "it deletes a cluster"),
-    ("ansible", r"\brm[ \u2423]-\w*r|state=absent", "cloud", ASK, "it deletes files on many machines"),
-    ("vagrant", r"\bdestroy\b.*(?:-f|--force)", "cloud", ASK, "it destroys virtual machines"),
-    # infrastructure
-    ("terraform tofu terragrunt cdktf",
-     r"^(?!(?:\S+ )?plan\b)(?=.*(?:(?:^|\s)destroy\b|-destroy\b))(?=.*-auto-approve)", "cloud", DENY,
-     "it destroys everything that this configuration has made"),
-    ("terraform tofu terragrunt cdktf", r"^(?!(?:\S+ )?plan\b).*(?:(?:^|\s)destroy\b|-destroy\b)", "cloud", ASK,
-     "it destroys everything that this configuration has made"),
-    ("terraform tofu terragrunt", r"\bstate rm\b|\bworkspace delete\b|\bforce-unlock\b", "cloud", ASK,
-     "what it forgets it can no longer manage"),
-    ("pulumi cdk", r"^(?=.*(?:(?:^|\s)destroy\b|\bstack rm\b))(?=.*(?:--yes|-y\b|--force|-f\b))", "cloud", DENY,
-     "it destroys everything of a stack"),
-    ("pulumi cdk", r"(?:^|\s)destroy\b|\bstack rm\b", "cloud", ASK, "it destroys everything of a stack"),
-    ("serverless sls", r"(?:^|\s)remove\b", "cloud", ASK, "it removes a deployed service"),
-    ("sam", r"(?:^|\s)delete\b", "cloud", ASK, "it removes a deployed service"),
-    # containers
-    ("docker podman nerdctl", r"^(?:\S+ )*?system prune\b.*--volumes", "cloud", DENY,
-     "it deletes every volume that no container uses now"),
-    ("docker podman nerdctl", r"^(?:\S+ )*?system reset\b", "cloud", DENY,
-     "it deletes every container, image and volume"),
-    ("docker podman nerdctl", r"^(?:\S+ )*?volume prune\b", "cloud", ASK, "it deletes volumes, and the data in them"),
-    ("docker podman nerdctl", "^(?:\\S+ )*?volume rm\\b.* \ue000", "cloud", ASK, "it deletes volumes it does not name"),
-    ("docker podman nerdctl", "^(?:container )?(?:rm\\b.*(?:-\\w*f|--force)|kill\\b).* \ue000", "cloud", ASK,
-     "it removes containers that are not named"),
+    # containers that are this machine, connections
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
      "the container has the whole machine and may do anything"),
-    ("docker podman nerdctl", r"^(?:swarm leave|stack rm)\b", "cloud", ASK, "it takes services away"),
-    # clouds
-    ("aws", r"\bs3 rb\b.*--force|\brds delete-db-(?:instance|cluster)\b.*--skip-final|\borganizations (?:delete|close)",
-     "cloud", DENY, _FOR_GOOD),
-    ("aws", r"\bs3 rm\b(?!.*--dryrun)(?=.*--recursive)(?=.*s3://[^\s/]+/?(?:\s|$))", "cloud", DENY, _FOR_GOOD),
-    ("aws", r"\bs3 (?:rm\b(?!.*--dryrun).*--recursive|rb\b|sync\b(?!.*--dryrun).*--delete)", "cloud", ASK, _FOR_GOOD),
-    ("aws", r"(?:^|\s)(?:terminate-instances|delete-(?!message|tags?\b|log)[a-z-]+|schedule-key-deletion|purge-queue|"
-     r"deregister-image)\b(?!.*--dry-run)", "cloud", ASK, _OF_ACCOUNT),
-    ("gsutil s3cmd mc rclone b2 s5cmd", r"(?:^|\s)(?:rb|purge)\b", "cloud", DENY, "it deletes a bucket"),
-    ("gsutil s3cmd mc s5cmd", r"(?:^|\s)(?:rm|del)\b(?=.*(?:\s-\w*[rR]|--recursive|--force))(?=.*(?:gs|s3)://[^\s/]+/?"
-     r"[*\ue004]*(?:\s|$))", "cloud", DENY, _FOR_GOOD),
-    ("gsutil s3cmd mc s5cmd", r"(?:^|\s)(?:rm|del)\b.*(?:\s-\w*[rR]|--recursive|--force)", "cloud", ASK, _FOR_GOOD),
-    ("gsutil", r"\brsync\b.*\s-\w*d\b", "cloud", ASK, "it deletes what the other side does not have"),
-    ("rclone", r"^(?!.*--dry-run)(?:delete|deletefile|rmdirs|sync)\b", "cloud", ASK, _FOR_GOOD),
-    ("gcloud", r"\bprojects delete\b", "cloud", DENY, "it deletes a whole project"),
-    ("az", r"\bgroup delete\b", "cloud", DENY, "it deletes a group with all that is in it"),
-    ("heroku fly flyctl", r"\bapps?[: ]destroy\b|\bdestroy\b|\bpg:reset\b", "cloud", DENY,
-     "it deletes an application and its data"),
-    ("firebase", r"\b(?:firestore:delete|database:remove|projects:delete)\b", "cloud", DENY, "it deletes the database"),
-    ("supabase", r"\bdb reset\b.*--linked|\bprojects delete\b", "cloud", DENY, "it empties the database"),
-    ("vercel netlify", r"(?:^|\s)(?:remove|rm|sites:delete)\b", "cloud", ASK, "it removes a deployment"),
-    ("gcloud az doctl hcloud linode-cli ibmcloud oci", r"^(?=.*(?:^|\s)(?:delete|destroy|terminate|purge)\b)"
-     r"(?=.*(?:cluster|database|sql|project|volume|disk))(?=.*(?:--quiet|-q\b|--yes|-y\b|--force|-f\b))", "cloud", DENY,
-     _FOR_GOOD),
-    ("gcloud az doctl hcloud linode-cli ibmcloud oci wrangler railway", r"(?:^|\s)(?:delete|destroy|terminate|purge)"
-     r"(?:\s|$)", "cloud", ASK, _OF_ACCOUNT),
     ("zmodload", r"zsh/net/tcp", "remote-shell", ASK, "a shell can be connected to the network then"),
     ("xterm", r"-display \S*\d+\.\d+\.\d+\.\d+:\d", "remote-shell", DENY, "it gives a shell to the other end"),
     ("defaults", r"(?i)^write .*com\.apple\.loginwindow \w*Hook\b", "persistence", ASK, _BY_ITSELF),
@@ -449,14 +363,8 @@ def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
         if command.contained and rule not in REACHING_OUT:
             continue
         if found(expression, said):
-            if rule != "database" or not _is_for_tests(command):
-                yield rule, decision, why
+            yield rule, decision, why
             return
-
-
-def _is_for_tests(command: Command) -> bool:
-    """Whether a database is a test's, by its name or by the environment."""
-    return bool(re.search(FOR_TESTS, command.words[-1]) or re.search(r"\b[A-Z]+_ENV=test", command.shown))
 
 
 def is_of_windows(name: str) -> bool:

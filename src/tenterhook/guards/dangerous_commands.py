@@ -93,14 +93,6 @@ RULES = {
         "switches off or changes a firewall or another protection",
         "open the one port, or add the one exception that is needed",
     ),
-    "database": (
-        "drops or empties a database",
-        "make a backup first, or work on a database whose name says that it is a test's",
-    ),
-    "cloud": (
-        "deletes resources of a cluster, a cloud, a container host or a code host",
-        "name the one resource, and look at it first (plan, get, --dry-run)",
-    ),
     "publish": (
         "publishes something, or overwrites or deletes what others have: a branch, a repository, a package",
         "show what would be published (--dry-run), and let the person do it",
@@ -258,7 +250,10 @@ _RELAXED = (
 
 
 # Directories outside the project of which nothing is lost, since programs fill them anew.
-_CACHES = r"(?i)\.?caches?|_cacache|node_modules|__pycache__|\.pub-cache|DerivedData|\.?Trash|_npx|_logs|\.(?:pytest|mypy|ruff)_cache"
+_CACHES = (
+    r"(?i)\.?caches?|_cacache|node_modules|__pycache__|\.pub-cache|DerivedData|\.?Trash|_npx|_logs"
+    r"|\.(?:pytest|mypy|ruff)_cache"
+)
 _REFILLED = r"/var/lib/apt/lists/.+|/home/[^/]+/\.(?:m2/repository|cargo/registry|gradle/\w+|nuget/packages)(?:/.*)?"
 # Names that builds, package managers and tests make: of directories, and of files.
 _GENERATED = (
@@ -962,98 +957,6 @@ def _push(words: list[str]) -> Found:
         yield "publish", ASK, "it deletes a branch or tag that others have"
     elif forced or any(ref.startswith("+") for ref in refs):
         yield "publish", ASK, "it overwrites what others may have pushed"
-
-
-# -- databases ----------------------------------------------------------------------------------------------------
-
-_CLIENTS = {
-    "psql": ("-c", "--command"),
-    "mysql": ("-e", "--execute"),
-    "mariadb": ("-e", "--execute"),
-    "sqlite3": (),
-    "cqlsh": ("-e", "--execute"),
-    "clickhouse-client": ("-q", "--query"),
-    "sqlcmd": ("-Q", "-q"),
-    "mongosh": ("--eval",),
-    "mongo": ("--eval",),
-    "duckdb": ("-c",),
-    "snowsql": ("-q",),
-    "bq": (),
-    "usql": ("-c",),
-    "cockroach": ("-e", "--execute"),
-}
-
-
-@_for(*_CLIENTS)
-def _sql(command: Command, places: Places) -> Found:
-    words = command.words
-    texts = [command.stdin or ""]
-    for number, word in enumerate(words):
-        for option in _CLIENTS[command.name]:
-            if word == option and number + 1 < len(words):
-                texts.append(words[number + 1])
-            elif word.startswith(option + "=") or (len(option) == 2 and word.startswith(option) and len(word) > 2):
-                texts.append(word[len(option) :].lstrip("="))
-    if command.name in ("sqlite3", "bq"):
-        texts += [word for word in words[1:] if " " in word or word.startswith(".")]
-    in_memory = ":memory:" in words
-    for_tests = any(re.search(danger_table.FOR_TESTS, word.rpartition("/")[2]) for word in words[1:] if " " not in word)
-    for text in texts:
-        for statement in re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split(";"):
-            danger = _statement(" ".join(statement.split()))
-            if danger and not in_memory and not (for_tests and danger[0] == ASK):
-                yield ("database", *danger)
-
-
-def _statement(sql: str) -> tuple[str, str] | None:
-    found = re.match(r"(?i)(?:\\\w+ )?drop (database|schema|keyspace)\s+(?:if exists\s+)?(\S+)", sql)
-    if found:
-        return (
-            None
-            if re.search(danger_table.FOR_TESTS, found.group(2))
-            else (DENY, f"it drops the {found.group(1).lower()} {decoded(found.group(2))}")
-        )
-    found = re.match(
-        r"(?i)(?:drop (?:table|view|collection|role|user)|truncate(?: table)?)\s+(?:if exists\s+)?(\S+)", sql
-    )
-    if found:
-        return (
-            None
-            if re.search(danger_table.FOR_TESTS, found.group(1))
-            else (ASK, f"what is in {decoded(found.group(1))} is gone")
-        )
-    if re.match(r"(?i)delete from \S+$", sql):
-        return ASK, "without WHERE it deletes every row"
-    if re.match(r"(?i)update \S+ set\b(?!.*\bwhere\b)", sql):
-        return ASK, "without WHERE it changes every row"
-    if re.search(r"\bdropDatabase\s*\(", sql):
-        return DENY, "it drops the database"
-    if re.search(r"\.\s*(?:drop|remove|deleteMany)\s*\(\s*(?:\{\s*\})?\s*\)", sql):
-        return ASK, "it empties a collection"
-    return None
-
-
-@_for("dropdb")
-def _dropped(command: Command, places: Places) -> Found:
-    _, operands = arguments(command.words, "hpUW", ("--host", "--port", "--username", "--maintenance-db"))
-    if not operands or not re.search(danger_table.FOR_TESTS, operands[-1]):
-        yield "database", DENY, "it drops a database"
-
-
-@_for("docker", "podman", "nerdctl")
-def _all_containers(command: Command, places: Places) -> Found:
-    """`docker ps -q | xargs docker rm -f`"""
-    listed = any(words and program(words[0]) == command.name and "ps" in words for words in command.upstream)
-    if listed and re.search(r"\b(?:rm .*-\w*f|kill)\b", " ".join(command.words)):
-        yield "cloud", ASK, "it removes containers that are not named"
-
-
-@_for("kubectl", "oc")
-def _listed_resources(command: Command, places: Places) -> Found:
-    """`kubectl get ns -o name | xargs kubectl delete`"""
-    listed = [words for words in command.upstream if words and program(words[0]) == command.name and "get" in words]
-    if "delete" in command.words and any(UNKNOWN in word for word in command.words) and listed:
-        yield "cloud", DENY, "it deletes resources that are not named"
 
 
 # -- packages -----------------------------------------------------------------------------------------------------
