@@ -31,19 +31,11 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
     Rule = Callable[[Command, "Places"], Found]
 
 
-# Each rule by name: what it is about, and what to do instead.
+# Each rule by name, the more telling first: what it is about, and what to do instead.
 RULES = {
     "delete-system": (
         "deletes the file system, a home, or a directory that the system or its owner needs",
         "list what is to go first (ls), and remove it by its full name inside the project",
-    ),
-    "delete-outside": (
-        "deletes or overwrites something outside the project",
-        "work inside the project or in a temporary directory; ask the person to remove what is elsewhere",
-    ),
-    "delete-files": (
-        "deletes files of the project that no build makes again",
-        "name the files one by one, or use git rm, so that git can restore them",
     ),
     "delete-project": (
         "deletes the project itself, the directories around it, or its .git",
@@ -57,13 +49,37 @@ RULES = {
         "starts processes without end",
         "start a fixed number of processes, and wait for them",
     ),
-    "permissions": (
-        "changes owners or permissions of the system, of a home, or so that anybody may become root",
-        "change the one file that needs it",
+    "run-decoded": (
+        "runs text that is hidden by an encoding or made up on the way",
+        "write the commands as they are",
+    ),
+    "run-download": (
+        "runs what comes over the network, unseen",
+        "download it to a file, read it, and then run that file with a command of its own",
+    ),
+    "remote-shell": (
+        "gives a shell on this machine to another",
+        "connect to a machine of your own with ssh",
+    ),
+    "mining": (
+        "mines cryptocurrency",
+        "leave it out; tell the person if the task seems to need it",
+    ),
+    "security": (
+        "switches off or changes a firewall or another protection",
+        "open the one port, or add the one exception that is needed",
+    ),
+    "traces": (
+        "deletes logs or the shell's history",
+        "leave them; move a large log away instead",
     ),
     "system-files": (
         "changes accounts, the kernel, or files that logins and the boot depend on",
         "write the new content to a file of the project, and let the person put it in place",
+    ),
+    "permissions": (
+        "changes owners or permissions of the system, of a home, or so that anybody may become root",
+        "change the one file that needs it",
     ),
     "kill": (
         "ends processes that the person or the system needs",
@@ -73,25 +89,17 @@ RULES = {
         "shuts the machine down, restarts it, or cuts it off the network",
         "tell the person that a restart is needed",
     ),
-    "run-download": (
-        "runs what comes over the network, unseen",
-        "download it to a file, read it, and then run that file with a command of its own",
+    "services": (
+        "stops a service of this machine",
+        "restart it instead, or ask the person to stop it",
     ),
-    "run-decoded": (
-        "runs text that is hidden by an encoding or made up on the way",
-        "write the commands as they are",
+    "packages": (
+        "removes packages that the system needs, or with their configuration",
+        "remove the one package that you installed",
     ),
-    "mining": (
-        "mines cryptocurrency",
-        "leave it out; tell the person if the task seems to need it",
-    ),
-    "remote-shell": (
-        "gives a shell on this machine to another",
-        "connect to a machine of your own with ssh",
-    ),
-    "security": (
-        "switches off or changes a firewall or another protection",
-        "open the one port, or add the one exception that is needed",
+    "persistence": (
+        "makes something run by itself later on, at a login, a start or a time",
+        "say what should run when, and let the person set it up",
     ),
     "publish": (
         "publishes something, or overwrites or deletes what others have: a branch, a repository, a package",
@@ -101,21 +109,13 @@ RULES = {
         "discards work that git cannot restore",
         "git stash keeps it; name the files that are to go",
     ),
-    "traces": (
-        "deletes logs or the shell's history",
-        "leave them; move a large log away instead",
+    "delete-outside": (
+        "deletes or overwrites something outside the project",
+        "work inside the project or in a temporary directory; ask the person to remove what is elsewhere",
     ),
-    "services": (
-        "stops a service of this machine",
-        "restart it instead, or ask the person to stop it",
-    ),
-    "persistence": (
-        "makes something run by itself later on, at a login, a start or a time",
-        "say what should run when, and let the person set it up",
-    ),
-    "packages": (
-        "removes packages that the system needs, or with their configuration",
-        "remove the one package that you installed",
+    "delete-files": (
+        "deletes files of the project that no build makes again",
+        "name the files one by one, or use git rm, so that git can restore them",
     ),
     "unreadable": (
         "cannot be read to its end, and something destructive is in it",
