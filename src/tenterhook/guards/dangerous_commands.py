@@ -368,8 +368,8 @@ class Places:
         return None
 
     def is_temporary(self, path: str) -> bool:
-        """Whether a path is below a directory for temporary files."""
-        return path.startswith(_BELOW_TEMPORARY)
+        """Whether a path is below a directory for temporary files, and not in a project that is there, too."""
+        return path.startswith(_BELOW_TEMPORARY) and not any(self._is_in(path, root) for root in self.roots)
 
     def is_ordinary(self, path: str) -> bool:
         """Whether a path is in the project and no part of its `.git`: no rule is about such a file by its name."""
