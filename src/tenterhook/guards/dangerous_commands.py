@@ -412,6 +412,14 @@ class Places:
         names = [decoded(name).replace("*", "x") for name in path[len(root) :].split("/") if name]
         return any(matches(_GENERATED, name) for name in names)
 
+    def can_restore(self, path: str) -> bool:
+        """Whether git can restore a path of the project as it is now."""
+        if any(mark in path for mark in _MARKS) or not self._is_in(path, self.root):
+            return False
+        from . import tracked  # only if something of the project is deleted
+
+        return tracked.can_restore(path, self.root)
+
     def _holds_project(self, path: str) -> bool:
         return self.directory == path or self.directory.startswith(path + "/")
 
@@ -481,12 +489,15 @@ def _deleted(command: Command, effect: Effect, path: str, places: Places) -> Fou
             return
         severe = effect.recursive or re.match(r"/(?:etc|usr|boot|opt|srv|lib|bin|sbin|var/(?!tmp/))", path)
         yield "delete-outside", DENY if severe else ASK, f"it deletes {shown}, outside the project"
-    elif UNKNOWN in path or places.is_generated(path):
+    elif UNKNOWN in path or places.is_generated(path) or (command.name not in _ERASING and places.can_restore(path)):
         return
-    elif effect.recursive and (command.name in ("shred", "srm", "wipe") or not places.is_file(path)):
-        yield "delete-files", ASK, f"it deletes {shown}, which no build makes again"
+    elif effect.recursive and (command.name in _ERASING or not places.is_file(path)):
+        yield "delete-files", ASK, f"it deletes {shown}, which neither a build nor git restores"
     elif any(mark in path for mark in PATTERNS):
         yield "delete-files", ASK, f"it deletes every file that {shown} stands for"
+
+
+_ERASING = ("shred", "srm", "wipe")
 
 
 def _is_generated_name(name: str) -> bool:
