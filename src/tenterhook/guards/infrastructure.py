@@ -38,7 +38,7 @@ RULES = {
 }
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
-_NO_EFFECT = re.compile(
+_NO_EFFECT = (
     r"--?(?:help|dry-?run|dryrun|what-?if|noop|simulate|preview|check|plan|cli-dry-run)(?:=(?!none|false).*)?|--version"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
@@ -90,7 +90,9 @@ def decide(command: Command) -> tuple[str, str] | None:
     rows = _rows().get(name)
     if rows is None:
         return ("cloud", "ask") if re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
-    if any(_NO_EFFECT.fullmatch(word) for word in words) or words[-1:] in (["-h"], ["help"]) or words[:1] == ["help"]:
+    if any(re.fullmatch(_NO_EFFECT, word) for word in words):
+        return None
+    if words[-1:] in (["-h"], ["help"]) or words[:1] == ["help"]:
         return None
     paths = _paths(words)
     for subcommands, decision, kind in rows:
@@ -199,6 +201,8 @@ def _has_special(kind: str, words: list[str], command: Command) -> bool:
             for line in (command.stdin or "").splitlines()
             for first in line.removeprefix("update ").replace("\\n", " ").split()[:1]
         )
+    if kind == "unknown" and "--filter" in command.shown:  # chosen, though not by name
+        return False
     return any(re.fullmatch(_SPECIAL[kind], word, re.DOTALL) for word in words)
 
 

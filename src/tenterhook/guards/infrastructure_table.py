@@ -152,10 +152,9 @@ ROWS = (
      "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|"
      "stack remove|stack down|service rm|service remove|node rm|node remove|secret rm|config rm|"
      "container prune|rm -v|rm --volumes|container rm -v|compose rm -v|compose rm --volumes|"
-     "rm -f <unknown>|container rm -f <unknown>|kill <unknown>|stop <unknown>|"
-     "container kill <unknown>|container stop <unknown>|pod rm -a|pod prune|rm -a|machine rm|"
-     "machine reset|buildx history rm|volume rm <unknown>|rmi -f <unknown>|image rm <unknown>|"
-     "network rm <unknown>|network prune|scout cache prune", ASK, "container"),
+     "rm -f <unknown>|container rm -f <unknown>|kill <unknown>|container kill <unknown>|pod rm -a|"
+     "pod prune|rm -a|machine rm|machine reset|buildx history rm|volume rm <unknown>|"
+     "rmi -f <unknown>|image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
     ("docker-compose podman-compose", "rm -v", ASK, "container"),
     ("skopeo crane regctl oras apptainer singularity colima lima limactl", "**", ASK, "container"),
     ("singularity apptainer", "cache|remote|key", PASS, "container"),
