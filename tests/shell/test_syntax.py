@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from shell.forms import FORMS, MENTIONS
 from shell.generated import Lines
-from shell.test_programs import FORMS, MENTIONS
 from tenterhook.shell.syntax import Block, Budget, Function, OutOfBudget, Parser, Simple, Unreadable, decoded, parse
 
 # Lines of other guards' test suites, for measuring; they stand beside the project, if at all.

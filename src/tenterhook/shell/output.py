@@ -10,7 +10,9 @@ LONGEST = 200_000  # characters of an output that is kept; a longer one is unkno
 
 LONGEST_SCRIPT = 2_000  # characters of a script of `sed` or `tr`
 
-DECODERS = frozenset("base64 base32 b64decode basenc xxd openssl uudecode gunzip zcat bzcat xzcat zstdcat gzip bzip2 xz zstd".split())
+DECODERS = frozenset(
+    "base64 base32 b64decode basenc xxd openssl uudecode gunzip zcat bzcat xzcat zstdcat gzip bzip2 xz zstd".split()
+)
 
 
 # They print a person's own secrets, which is ordinary unless the output is run.

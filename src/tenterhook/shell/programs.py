@@ -1,7 +1,7 @@
 """Programs that run other programs: `sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `ssh`, `docker run` …
 
-`inner` says what a command's words make it run. The tables have a row per program; what needs more than a row has a
-function.
+`inner` says what a command's words make it run. `wrappers` has a row per program; what needs more than a row has a
+function here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 
+from ..basics.named_tuples import NamedTuple
 from .syntax import DECODED, UNKNOWN, unescaped
+from .wrappers import LOADER, WRAPPERS, synopsis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
@@ -17,103 +19,70 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from typing import Any
 
     Options = list[tuple[str, str]]
-    Reader = Callable[[list[str], str | None], list["Inner"]]
 
 MOST_ITEMS = 256  # arguments that come from elsewhere
-LONGEST_TEXT = 100_000  # characters of a program's own language that are looked at
-MOST_LINES = 3000  # of a table or a makefile that is piped in; the budget ends before
+LONGEST_LINE = 5_000  # characters of a line in a program's own language that are looked at
+MOST_LINES = 3_000  # of a text that is piped in; the budget ends before
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "tcsh", "csh", "yash", "oksh"))
 LANGUAGES = {
-    "python": "python",
-    "pypy": "python",
+    **dict.fromkeys(("python", "pypy"), "python"),
     "perl": "perl",
     "ruby": "ruby",
-    "node": "node",
-    "nodejs": "node",
-    "bun": "node",
-    "deno": "node",
+    **dict.fromkeys(("node", "nodejs", "bun", "deno"), "node"),
     "php": "php",
-    "lua": "lua",
-    "luajit": "lua",
+    **dict.fromkeys(("lua", "luajit"), "lua"),
     "osascript": "osascript",
-    "tclsh": "tcl",
-    "expect": "tcl",
-    "rscript": "r",
-    "r": "r",
+    **dict.fromkeys(("tclsh", "expect"), "tcl"),
+    **dict.fromkeys(("rscript", "r"), "r"),
     "julia": "julia",
+    **dict.fromkeys(("emacs", "guile"), "lisp"),
     **dict.fromkeys("elixir groovy scala runghc ghc clojure racket octave gnuplot".split(), "other"),
-    "emacs": "lisp",
-    "guile": "lisp",
 }
 
 
-class Inner:
+class Inner(NamedTuple):
     """A program or code that a command runs.
 
     `kind` is `words` (a program with its arguments), `shell` or `code` (text in `language`), `file` (a script) or
     `stdin` (code that is read from there). `directory` is where it runs, if not in the current one; `~` is the home.
     """
 
-    __slots__ = (
-        "arguments",
-        "assignments",
-        "contained",
-        "directory",
-        "is_certain",
-        "kind",
-        "language",
-        "mounts",
-        "stdin",
-        "value",
-    )
-
-    def __init__(
-        self,
-        kind: str,
-        value: Any = "",
-        arguments: Iterable[str] = (),
-        language: str = "shell",
-        directory: str | None = None,
-        stdin: str | None = None,
-        is_certain: bool = True,
-        assignments: Iterable[str] = (),
-    ) -> None:
-        self.kind = kind
-        self.value = value
-        self.arguments = list(arguments)
-        self.language = language
-        self.directory = directory
-        self.stdin = stdin
-        self.is_certain = is_certain  # nothing but the command's own words decides what runs
-        self.assignments = tuple((name, value) for name, _, value in (each.partition("=") for each in assignments))
-        self.contained = False  # in a container that is thrown away: its paths are not ours, but for the mounts
-        self.mounts: list[tuple[str, str]] = []  # of (path in the container, path here)
+    kind: str
+    value: Any = ""
+    arguments: list[str] | tuple[str, ...] = ()
+    language: str = "shell"
+    directory: str | None = None
+    stdin: str | None = None
+    is_certain: bool = True  # nothing but the command's own words decides what runs
+    assignments: tuple[tuple[str, str], ...] = ()
+    contained: bool = False  # in a container that is thrown away: its paths are not ours, but for the mounts
+    mounts: tuple[tuple[str, str], ...] = ()  # of (path in the container, path here)
+    is_remote: bool = False  # on another machine, or in a container that is there already
 
 
 _CORE = frozenset(
-    "cat chmod chown chgrp cp dd echo env find head ln mkdir mv nice printf rm rmdir sed shred sort".split()
+    "cat chmod chown chgrp cp dd echo env find head ln mkdir mv nice printf rm rmdir sed shred sort split stdbuf stat "
+    "tail tar tee timeout touch tr truncate unlink xargs install awk".split()
 )
-_CORE |= frozenset("split stdbuf stat tail tar tee timeout touch tr truncate unlink xargs install awk".split())
 
 
 def program(word: str) -> str:
     """Return a program's name: `python` for `/usr/bin/python3.11`, `rm` for `RM` and for GNU's `grm`."""
-    name = word.rpartition("/")[2].lower()
-    if name.endswith(".exe"):
-        name = name[:-4]
+    name = word.rpartition("/")[2].lower().removesuffix(".exe")
     if name[:1] == "g" and name[1:] in _CORE:
         return name[1:]
-    if name[-1:].isdigit():
-        bare = name.rstrip("0123456789.")
-        if bare in LANGUAGES or bare in ("pip", "lua"):
-            return bare
-    return name
+    bare = name.rstrip("0123456789.") if name[-1:].isdigit() else name
+    return bare if bare in LANGUAGES or bare == "pip" else name
+
+
+# -- options ------------------------------------------------------------------------------------------------------
 
 
 def split_options(words: list[str], short: str = "", long: Iterable[str] = (), at: int = 1) -> tuple[Options, int]:
     """Return the options up to the first operand, as a list of (name, value), and the index of that operand.
 
-    `short` are letters and `long` names of options that have a value; letters may stand together.
+    `short` are letters and `long` names of options that have a value; letters may stand together. A letter with a
+    question mark after it has a value only in the same word.
     """
     found: Options = []
     while at < len(words) and words[at].startswith("-") and words[at] != "-":
@@ -144,21 +113,18 @@ def _take_option(words: list[str], at: int, short: str, long: Iterable[str], fou
     at += 1
     if word.startswith("--"):
         name, equals, value = word.partition("=")
-        if not equals and name in long and at < len(words):
-            value = words[at]
-            at += 1
-        found.append((name, value))
-        return at
-    for number, letter in enumerate(word[1:], start=2):
-        if letter not in short:
-            found.append(("-" + letter, ""))
-            continue
-        value = word[number:]
-        if not value and at < len(words):
-            value = words[at]
-            at += 1
-        found.append(("-" + letter, value))
-        break
+        takes_next = not equals and name in long
+    else:
+        letters = 1
+        while letters < len(word) - 1 and word[letters] not in short:
+            found.append(("-" + word[letters], ""))
+            letters += 1
+        name, value = "-" + word[letters], word[letters + 1 :]
+        takes_next = not value and name[1] in short and name[1] + "?" not in short
+    if takes_next and at < len(words):
+        value = words[at]
+        at += 1
+    found.append((name, value))
     return at
 
 
@@ -170,133 +136,11 @@ def value_of(options: Options, *names: str) -> str | None:
     return next((value for name, value in options if name in names), None)
 
 
-# Options with a value (letters, names), and how many operands stand before the command.
-_WRAPPERS = {
-    "doas": ("uC", (), 0),
-    "nice": ("n", ("--adjustment",), 0),
-    "ionice": ("cnpPu", ("--class", "--classdata"), 0),
-    "nohup": ("", (), 0),
-    "setsid": ("", (), 0),
-    "time": ("fo", ("--format", "--output"), 0),
-    "timeout": ("sk", ("--signal", "--kill-after"), 1),
-    "builtin": ("", (), 0),
-    "exec": ("a", (), 0),
-    "noglob": ("", (), 0),
-    "nocorrect": ("", (), 0),
-    "stdbuf": ("ioe", ("--input", "--output", "--error"), 0),
-    "chrt": ("TPD", ("--sched-runtime", "--sched-period", "--sched-deadline"), 1),
-    "taskset": ("", (), 1),
-    "numactl": ("NmCip", (), 0),
-    "unbuffer": ("", (), 0),
-    "strace": ("abeEIoOpPsSuUX", (), 0),
-    "ltrace": ("aADeFlnopsuxX", (), 0),
-    "valgrind": ("", (), 0),
-    "chroot": ("", ("--userspec", "--groups"), 1),
-    "unshare": ("SGRwl", ("--setuid", "--setgid", "--root", "--wd", "--propagation"), 0),
-    "nsenter": ("tSG", ("--target", "--setuid", "--setgid"), 0),
-    "systemd-run": (
-        "EHMptu",
-        ("--unit", "--property", "--slice", "--uid", "--gid", "--setenv", "--description", "--on-active", "--machine"),
-        0,
-    ),
-    "systemd-inhibit": ("", ("--what", "--who", "--why", "--mode"), 0),
-    "caffeinate": ("tw", (), 0),
-    "pkexec": ("", ("--user",), 0),
-    "fakeroot": ("lfsib", (), 0),
-    "proot": ("rbRSwqk", ("--rootfs", "--bind", "--cwd", "--qemu"), 0),
-    "faketime": ("p", ("--date-prog",), 1),
-    "proxychains": ("f", (), 0),
-    "proxychains4": ("f", (), 0),
-    "torsocks": ("aPup", (), 0),
-    "torify": ("", (), 0),
-    "eatmydata": ("", (), 0),
-    "xvfb-run": ("efnpsw", ("--server-args", "--server-num", "--error-file", "--auth-file"), 0),
-    "dbus-run-session": ("", ("--config-file", "--dbus-daemon"), 0),
-    "rlwrap": ("abcCDefHIlmMopPqrStwz", (), 0),
-    "setpriv": ("", ("--reuid", "--regid", "--groups"), 0),
-    "setarch": ("", (), 1),
-    **dict.fromkeys(("linux32", "linux64", "i386", "x86_64", "uname26"), ("", (), 0)),
-    "prlimit": ("", (), 0),
-    "cgexec": ("g", (), 0),
-    "cpulimit": ("lpe", (), 0),
-    **dict.fromkeys(("gosu", "setuidgid", "s6-setuidgid", "envdir", "envuidgid", "lckdo"), ("", (), 1)),
-    "chpst": ("uUbemdofcrtlsp/", (), 0),
-    "ifne": ("", (), 0),
-    "zrun": ("", (), 0),
-    "wine": ("", (), 0),
-    "su-exec": ("", (), 1),
-    "tini": ("pe", (), 0),
-    "dumb-init": ("r", (), 0),
-    "chronic": ("", (), 0),
-    "sem": ("j", (), 0),
-    "tsp": ("LNDWO", (), 0),
-    "retry": ("tdm", ("--times", "--delay", "--min", "--max"), 0),
-    "entr": ("", (), 0),
-    "watchexec": ("ewidsfEo", ("--exts", "--watch", "--ignore", "--delay-run", "--signal", "--filter", "--shell"), 0),
-    "busybox": ("", (), 0),
-    "toybox": ("", (), 0),
-    "firejail": ("", (), 0),
-    "bunx": ("p", ("--package",), 0),
-    "uvx": ("pwci", ("--from", "--with", "--python", "--index", "--index-url", "--env-file", "--constraints"), 0),
-    "dotenv": ("fe", ("--file", "--env"), 0),
-    "coproc": ("", (), 0),
-}
+def _values(options: Options, *names: str) -> Iterator[str]:
+    return (value for name, value in options if name in names and value)
 
-_LOADERS = ("ld-linux", "ld-musl", "ld.so")  # the dynamic linker, which starts the program it is given
 
-# `tool subcommand [options] command`: the subcommand, options with a value, operands before the command.
-_NODE_LONG = ("--package", "--workspace", "--filter", "--dir", "--cwd", "--prefix")
-_ENVIRONMENT_LONG = ("--name", "--prefix", "--cwd")
-_SANDBOX_LONG = ("--cwd", "--env", "--user", "--bind", "--pwd", "--container", "--name")
-_RUNNERS = {
-    "uv": (
-        ("run", "ep", ("--extra", "--python", "--with", "--env-file", "--project", "--directory", "--group"), 0),
-        ("tool run", "p", ("--from", "--with", "--python"), 0),
-    ),
-    "pipx": (("run", "", ("--spec", "--python", "--pip-args", "--index-url"), 0),),
-    "poetry": (("run", "", (), 0),),
-    "pipenv": (("run", "", (), 0),),
-    "pdm": (("run", "p", (), 0),),
-    "hatch": (("run", "e", (), 0),),
-    "rye": (("run", "", (), 0),),
-    "conda": (("run", "np", _ENVIRONMENT_LONG, 0),),
-    "mamba": (("run", "np", _ENVIRONMENT_LONG, 0),),
-    "micromamba": (("run", "np", _ENVIRONMENT_LONG, 0),),
-    "npx": (("", "pw", _NODE_LONG, 0),),
-    "npm": (("exec", "pw", _NODE_LONG, 0), ("x", "pw", _NODE_LONG, 0), ("explore", "", _NODE_LONG, 1)),
-    "pnpm": (("exec", "FC", _NODE_LONG, 0), ("dlx", "FC", _NODE_LONG, 0), ("x", "FC", _NODE_LONG, 0)),
-    "yarn": (("exec", "p", _NODE_LONG, 0), ("dlx", "p", _NODE_LONG, 0), ("run", "", _NODE_LONG, 0)),
-    "bun": (("x", "", ("--package",), 0), ("run", "", _NODE_LONG, 0)),
-    "bundle": (("exec", "", ("--gemfile",), 0),),
-    "asdf": (("exec", "", (), 0),),
-    "mise": (("exec", "", ("--cd", "--env"), 0), ("x", "", ("--cd", "--env"), 0)),
-    "direnv": (("exec", "", (), 1),),
-    "perf": (("stat", "eorp", (), 0), ("record", "eoFcp", (), 0), ("trace", "eop", (), 0)),
-    "op": (("run", "", ("--env-file",), 0),),
-    "doppler": (("run", "pc", ("--project", "--config"), 0),),
-    "infisical": (("run", "", ("--env", "--path"), 0),),
-    "aws-vault": (("exec", "d", ("--duration",), 1),),
-    "chamber": (("exec", "", (), 1),),
-    "dotenvx": (("run", "fe", ("--env-file", "--env"), 0),),
-    "lxc": (("exec", "", _SANDBOX_LONG, 1),),
-    "incus": (("exec", "", _SANDBOX_LONG, 1),),
-    "apptainer": (("exec", "BW", _SANDBOX_LONG, 1),),
-    "singularity": (("exec", "BW", _SANDBOX_LONG, 1),),
-    "distrobox": (("enter", "n", _SANDBOX_LONG, 1),),
-    "toolbox": (("run", "c", _SANDBOX_LONG, 0),),
-    "heroku": (("run", "a", ("--app", "--size", "--type"), 0),),
-    "oc": (("rsh", "cn", ("--container", "--namespace", "--shell"), 1),),
-    "snap": (("run", "", (), 0),),
-    "flatpak": (("run", "", ("--command",), 0),),
-}
-# Options of these whose value is a shell line.
-_RUNNER_CODE = {
-    "npx": ("-c", "--call"),
-    "npm": ("-c", "--call"),
-    "doppler": ("--command",),
-    "infisical": ("--command", "-c"),
-    "heroku": (),
-}
+# -- what a command runs ------------------------------------------------------------------------------------------
 
 
 def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = lambda name: "") -> list[Inner]:
@@ -307,63 +151,60 @@ def inner(words: list[str], stdin: str | None, variable: Callable[[str], str] = 
     if not words:
         return []
     name = program(words[0])
-    if name in SHELLS:
-        return _shell(words)
     if name == "git":
         return _git(words, variable)
-    if name in _SPECIAL:
-        ran = _SPECIAL[name](words, stdin)
-        return ran if ran or name not in _RUNNERS else _runner(words, name)
-    if name in _RUNNERS and (ran := _runner(words, name)):
-        return ran
-    if name in LANGUAGES:
-        return _language(words, LANGUAGES[name])
-    if name in _WRAPPERS or name.startswith(_LOADERS):
-        short, long, before = _WRAPPERS.get(name, ("", ("--library-path", "--preload", "--argv0"), 0))
-        _, at = split_options(words, short, long)
-        return _after_options(words[at + before :])
-    return []
+    ran = _shell(words) if name in SHELLS else _FUNCTIONS[name](words, stdin) if name in _FUNCTIONS else []
+    if name in _SHELL_ESCAPES:
+        ran += _escapes(words, stdin, _SHELL_ESCAPES[name])
+    rows = WRAPPERS.get(name) or (LOADER if name.startswith(("ld-linux", "ld-musl", "ld.so")) else ())
+    for row in () if ran else (rows,) if isinstance(rows, str) else rows:
+        ran = ran or _wrapped(words, row)
+    return _language(words, LANGUAGES[name]) if name in LANGUAGES and not ran else ran
 
 
-def _runner(words: list[str], name: str) -> list[Inner]:
-    """Read `poetry run …`, `npm exec -- …`."""
-    for subcommand, short, long, before in _RUNNERS[name]:
-        names = subcommand.split()
-        at = next((at for at in range(1, min(len(words), 5)) if words[at : at + len(names)] == names), 0)
-        if not at:
+def _wrapped(words: list[str], row: str) -> list[Inner]:
+    """Return what a wrapper runs, by its synopsis."""
+    form = synopsis(row)
+    size = len(form.subcommand)
+    at = next((at for at in range(1, 5) if words[at : at + size] == form.subcommand), None)
+    if at is None or not form.operands:
+        return [] if at is None else _option_lines(words, form.options, form.is_remote)
+    at += size
+    options: Options = []
+    for operand in form.operands:
+        if operand == "--":
+            at = words.index("--", at) + 1 if "--" in words[at:] else len(words)
             continue
-        at += len(names)
-        code = _RUNNER_CODE.get(name, ("-c", "--shell-mode") if name == "pnpm" else ())
-        options, at = split_options(words, short, (*long, *code), at)
-        line = value_of(options, *code)
-        if line is None and "-c" in code and has(options, "-c"):
-            line = " ".join(words[at:])
-        if line:
-            return [Inner("shell", line)]
-        rest = words[at + before :]
-        if name in ("mise", "chamber") and "--" in rest:
-            rest = rest[rest.index("--") :]
-        is_line = name in ("npx", "npm", "pnpm", "yarn") and len(rest) == 1 and " " in rest[0]
-        return _joined(rest) if is_line else _after_options(rest)
-    return []
+        more, at = split_options(words, form.short, form.options, at)
+        options += more
+        at += words[at : at + 1] == ["-"]
+        at += operand not in ("COMMAND", "LINE", "SHELL")
+    directory = next((value for name, value in options if form.options.get(name) == "DIRECTORY"), form.directory)
+    lines = [value for name, value in options if form.options.get(name) == "LINE"]
+    if lines or operand == "LINE":
+        ran = [Inner("shell", line) for line in lines] or _joined(words[at:])
+    else:
+        ran = _shell(["sh", *words[at:]]) if operand == "SHELL" else _command(words[at:])
+    return [each._replace(directory=directory, is_remote=form.is_remote) for each in ran]
 
 
-def _after_options(words: list[str]) -> list[Inner]:
-    return _command(words[1:] if words[:1] == ["--"] else words)
+def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = False) -> list[Inner]:
+    """Return the shell lines, and the commands, that options are given anywhere."""
+    ran: list[Inner] = []
+    for number, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if options.get(name) == "COMMAND":
+            return ran + _command(words[number + 1 :], is_remote=is_remote)
+        if name in options and (equals or number + 1 < len(words)):
+            ran.append(Inner("shell", value if equals else words[number + 1], is_remote=is_remote))
+    return ran
 
 
 def _command(words: list[str], **more: Any) -> list[Inner]:
+    """Return a program with its arguments; a single word with a blank in it is taken for a shell line."""
+    if len(words) == 1 and " " in words[0]:
+        return [Inner("shell", words[0], **more)]
     return [Inner("words", words, **more)] if words else []
-
-
-def _some(items: list[str]) -> list[str]:
-    """Return the items, at most `MOST_ITEMS` of them; then the mark of unknown text stands for the rest."""
-    return items if len(items) <= MOST_ITEMS else [*items[:MOST_ITEMS], UNKNOWN]
-
-
-def quoted(word: str) -> str:
-    """Return a word as the shell reads it back."""
-    return word if re.fullmatch(r"[\w./:=@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
 
 
 def _joined(words: list[str], **more: Any) -> list[Inner]:
@@ -371,110 +212,155 @@ def _joined(words: list[str], **more: Any) -> list[Inner]:
     return [Inner("shell", " ".join(words), **more)] if words else []
 
 
+def _some(items: list[str]) -> list[str]:
+    """Return the items, at most `MOST_ITEMS` of them; then the mark of unknown text stands for the rest."""
+    return items if len(items) <= MOST_ITEMS else [*items[:MOST_ITEMS], UNKNOWN]
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n", MOST_LINES)[:MOST_LINES]
+
+
+def quoted(word: str) -> str:
+    """Return a word as the shell reads it back."""
+    return word if re.fullmatch(r"[\w./:=@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+
+
+# -- shells and languages -----------------------------------------------------------------------------------------
+
+_STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+
+
 def _shell(words: list[str]) -> list[Inner]:
-    has_code = reads_stdin = False
-    at = 1
-    while at < len(words):
-        word = words[at]
-        if word in ("--", "-"):
-            at += 1
-            break
-        if word.startswith("--"):
-            at += 2 if word in ("--rcfile", "--init-file", "--command") else 1
-            if word == "--command":
-                return [Inner("shell", words[at - 1] if at <= len(words) else "")]
-        elif word[:1] in ("-", "+") and len(word) > 1:
-            has_code = has_code or (word[0] == "-" and "c" in word)
-            reads_stdin = reads_stdin or (word[0] == "-" and "s" in word)
-            at += 2 if word[-1] in "oO" else 1
-        else:
-            break
-    operands = words[at:]
-    if has_code:
+    spelt = ["-" + word[1:] if word.startswith("+") else word for word in words]
+    options, at = split_options(spelt, "oO", ("--rcfile", "--init-file", "--command"))
+    operands = words[at + (words[at : at + 1] == ["-"]) :]
+    if line := value_of(options, "--command"):
+        return [Inner("shell", line)]
+    if has(options, "-c"):
         return [Inner("shell", operands[0], operands[1:])] if operands else []
-    if reads_stdin or not operands or operands[0] in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+    if has(options, "-s") or not operands or operands[0] in _STDIN:
         return [Inner("stdin", arguments=operands)]
     return [Inner("file", operands[0], operands)]
 
 
-# How each language is given code: letters of options with a value, those whose value is code, names likewise.
+# How each language is given code: letters of options with a value, names of options whose value is code.
 _CODE = {
-    "python": ("cmQWX", "c", ()),
-    "perl": ("eEIMmxV", "eE", ()),
-    "ruby": ("eIrCEFKTx", "e", ()),
-    "node": ("eprC", "ep", ("--eval", "--print")),
-    "php": ("rdfBREFHSctz", "rBRE", ("--run",)),
-    "lua": ("el", "e", ()),
-    "osascript": ("els", "e", ()),
-    "tcl": ("c", "c", ()),
-    "r": ("e", "e", ()),
-    "julia": ("eEJLHptC", "eE", ("--eval",)),
-    "lisp": ("ecl", "ec", ("--eval", "-eval")),
-    "other": ("e", "e", ("--eval",)),
+    "python": ("cmQWX", ("-c",)),
+    "perl": ("eEIM?m?V?i?", ("-e", "-E")),
+    "ruby": ("eIrCEFKTx?i?", ("-e",)),
+    "node": ("eprC", ("-e", "-p", "--eval", "--print")),
+    "php": ("rdfBREFHSctz", ("-r", "-B", "-R", "-E", "--run")),
+    "lua": ("el", ("-e",)),
+    "osascript": ("els", ("-e",)),
+    "tcl": ("c", ("-c",)),
+    "r": ("e", ("-e",)),
+    "julia": ("eEJLHptC", ("-e", "-E", "--eval")),
+    "lisp": ("ecl", ("-e", "-c", "--eval")),
+    "other": ("e", ("-e", "--eval")),
 }
+_LANGUAGE_LONG = ("--require", "--import", "--loader", "--config", "--env-file")
 
 
 def _language(words: list[str], language: str) -> list[Inner]:
-    short, code_letters, code_names = _CODE[language]
-    if program(words[0]) == "deno" and words[1:2] == ["eval"]:
+    short, code_options = _CODE[language]
+    if words[1:2] == ["eval"] and program(words[0]) == "deno":
         return [Inner("code", words[-1], language=language)]
-    at = 1
-    codes = []
-    while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "--"):
-        word = words[at]
-        at += 1
-        if word.startswith("--"):
-            name, equals, value = word.partition("=")
-            if name in code_names:
-                codes.append(value if equals else "".join(words[at : at + 1]))
-                at += 0 if equals else 1
-            elif not equals and name in ("--require", "--import", "--loader", "--config", "--env-file"):
-                at += 1
-            continue
-        for number, letter in enumerate(word[1:], start=2):
-            if letter in short and not (language == "perl" and letter == "x"):
-                value = word[number:]
-                if letter in "iV" or (language == "perl" and letter in "Mm" and value):
-                    break
-                if not value:
-                    value = "".join(words[at : at + 1])
-                    at += 1
-                if letter in code_letters:
-                    codes.append(value)
-                elif language == "python" and letter == "m":
-                    return []
-                break
-            if letter == "i" and language in ("perl", "ruby"):  # -i.bak
-                break
-    if codes:
-        return [Inner("code", code, words[at:], language) for code in codes]
-    operands = [word for word in words[at:] if word != "--"]
-    if not operands or operands[0] in ("-", "/dev/stdin"):
-        return (
-            []
-            if any(word in ("--version", "-V", "-v", "--help", "-h") for word in words)
-            else [Inner("stdin", language=language)]
+    options, at = split_options(words, short, (*code_options, *_LANGUAGE_LONG))
+    codes = [Inner("code", value, words[at:], language) for name, value in options if name in code_options]
+    operands = words[at:]
+    if language == "python" and has(options, "-m"):
+        return []
+    if codes or (operands and operands[0] not in _STDIN):
+        return codes or [Inner("file", operands[0], operands, language)]
+    return [] if has(options, "--version", "-V", "-v", "--help", "-h") else [Inner("stdin", language=language)]
+
+
+def _awk(words: list[str], stdin: str | None) -> list[Inner]:
+    options, at = split_options(words, "fFvE", ("--file", "--field-separator", "--assign"))
+    return [] if has(options, "-f", "--file") else [Inner("code", "".join(words[at : at + 1]), language="awk")]
+
+
+def _sed(words: list[str], stdin: str | None) -> list[Inner]:
+    options, operands = arguments(words, "efli?", ("--expression", "--file", "--line-length"))
+    scripts = list(_values(options, "-e", "--expression"))
+    if not scripts and not has(options, "-f", "--file"):
+        scripts = operands[:1]
+    ran = []
+    for script in scripts:
+        found = re.search(r"(?:^|[;\n{}])[ \t]*+[\d$,/^]*+[ \t]*+e[ \t]+(.+)", script)
+        ran += [Inner("shell", found.group(1))] if found else []
+        replaced = re.findall(  # `s/…/command/e` runs what comes out
+            r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1).){0,500}+\1((?:\\.|(?!\1).){0,500}+)\1[gpiIM\d]*+e", script
         )
-    return [Inner("file", operands[0], operands, language)]
+        ran += [Inner("shell", text, is_certain=False) for _, text in replaced]
+    return ran
+
+
+def _powershell(words: list[str], stdin: str | None) -> list[Inner]:
+    """Read `-Command …`, `-EncodedCommand …`. Options may be shortened, and have any case."""
+    at = 1
+    while at < len(words) and len(words[at]) > 1 and words[at][0] in "-/":
+        option, rest = "-" + words[at][1:].lower(), words[at + 1 :]
+        at += 1
+        if "-command".startswith(option) or option == "-commandwithargs":
+            break
+        if "-encodedcommand".startswith(option) or option == "-ec":
+            return [Inner("code", DECODED + _utf16(rest[0]), language="powershell")] if rest else []
+        if "-file".startswith(option):
+            return [Inner("file", rest[0], rest, "powershell")] if rest else []
+        at += len(option) > 2 and any(each.startswith(option) for each in _POWERSHELL_VALUES)
+    if words[at:] in ([], ["-"]):
+        return [Inner("stdin", language="powershell")]
+    return [Inner("code", " ".join(words[at:]), language="powershell")]
+
+
+_POWERSHELL_VALUES = (
+    "-executionpolicy -ep -windowstyle -version -inputformat -outputformat -workingdirectory -configurationname".split()
+)
+
+
+def _utf16(text: str) -> str:
+    import binascii
+
+    try:
+        return binascii.a2b_base64(text.encode("ascii")).decode("utf-16-le")
+    except ValueError:
+        return ""
+
+
+def _cmd(words: list[str], stdin: str | None) -> list[Inner]:
+    for at, word in enumerate(words):
+        if word.lower().startswith(("/c", "/k", "//c")):
+            return [Inner("code", " ".join([word.lstrip("/")[1:], *words[at + 1 :]]), language="cmd")]
+    return []
+
+
+# -- wrappers that a row cannot describe ----------------------------------------------------------------------------
+
+_SUDO = ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type", "--other-user")
 
 
 def _sudo(words: list[str], stdin: str | None) -> list[Inner]:
-    short = "ughpCcDRrtTU"
-    long = ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type", "--other-user")
-    options, at = split_options(words, short, (*long, "--close-from", "--command-timeout"))
-    start = at
-    while at < len(words) and re.match(r"[A-Za-z_]\w*=", words[at]):
-        at += 1
+    options, at = split_options(words, "ughpCcDRrtTU", (*_SUDO, "--close-from", "--command-timeout"))
+    assignments, command = _assignments(words[at:])
     directory = value_of(options, "-D", "--chdir")
     if has(options, "-l", "--list"):
         return []
     if has(options, "-e", "--edit"):
-        return [Inner("words", ["vi", *words[at:]], directory=directory)]
+        return _command(["vi", *command], directory=directory)
     if has(options, "-s", "--shell", "-i", "--login"):
-        rest = words[at:]
-        home = "~" if has(options, "-i", "--login") else directory
-        return _joined(rest, directory=home) if rest else [Inner("stdin")]
-    return _command(words[at:], directory=directory, assignments=words[start:at])
+        home = "~" if has(options, "-i", "--login") else None
+        return _joined(command, directory=directory or home) or [Inner("stdin")]
+    return _command(command, directory=directory, assignments=assignments)
+
+
+def _assignments(words: list[str]) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+    """Return the assignments before a command, and the command."""
+    count = 0
+    while count < len(words) and re.match(r"[^=/]+=", words[count]):
+        count += 1
+    return tuple((name, value) for name, _, value in (word.partition("=") for word in words[:count])), words[count:]
 
 
 def _env(words: list[str], stdin: str | None) -> list[Inner]:
@@ -488,10 +374,8 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
         if options[-1][0] in ("-S", "--split-string"):  # its words are followed by the rest, options or not
             line = " ".join([options[-1][1], *map(quoted, words[at:])])
             return [Inner("shell", line, directory=value_of(options, "-C", "--chdir"))]
-    start = at
-    while at < len(words) and re.match(r"[^=/]+=", words[at]):
-        at += 1
-    return _command(words[at:], directory=value_of(options, "-C", "--chdir"), assignments=words[start:at])
+    assignments, command = _assignments(words[at:])
+    return _command(command, directory=value_of(options, "-C", "--chdir"), assignments=assignments)
 
 
 def _named_command(words: list[str], stdin: str | None) -> list[Inner]:
@@ -500,48 +384,48 @@ def _named_command(words: list[str], stdin: str | None) -> list[Inner]:
     return [] if has(options, "-v", "-V") else _command(words[at:])
 
 
-# `--replace` and `--eof` have a value only after an equals sign
-XARGS_LONG = ("--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars")
+def xargs_options(words: list[str]) -> tuple[Options, int]:
+    """Return the options of `xargs`, and where its command begins."""
+    long = ("--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars")
+    return split_options(words, "aEdILnPsi?e?l?", long)
 
 
 def _xargs(words: list[str], stdin: str | None) -> list[Inner]:
-    short = "aEdILnPs"
-    options, at = split_options(words, short, XARGS_LONG)
+    options, at = xargs_options(words)
     command = words[at:] or ["echo"]
-    replaced = value_of(options, "-I", "--replace")
-    if replaced == "" or (replaced is None and has(options, "-i")):
-        replaced = "{}"
+    replaced = value_of(options, "-I", "-i", "--replace")
+    replaced = "{}" if replaced == "" else replaced
+    delimiter = unescaped(value_of(options, "-d", "--delimiter") or "")[:1]
+    delimiter = "\0" if has(options, "-0", "--null") else delimiter or ("\n" if replaced else "")
     if stdin is None:
         items = [UNKNOWN]
-    elif replaced is not None:
-        items = [line.strip() for line in _some(stdin.split("\n", MOST_LINES)) if line.strip()]
     else:
-        delimiter = value_of(options, "-d", "--delimiter")
-        delimiter = "\0" if has(options, "-0", "--null") else delimiter
-        delimiter = delimiter if delimiter and len(delimiter) == 1 else None
-        split = stdin.replace("\0", delimiter or " ").split(delimiter, MOST_LINES)
-        items = [item.strip("'\"") for item in _some(split)]
-    if replaced:
-        lines = items or [UNKNOWN]
-        return [Inner("words", [word.replace(replaced, line) for word in command], is_certain=False) for line in lines]
-    return _command([*command, *items], stdin="", is_certain=False)
+        split = stdin.replace("\0", delimiter or " ").split(delimiter or None, MOST_LINES)
+        items = [each for item in _some(split) if (each := item.strip(" \t\n'\""))]
+    if not replaced:
+        return _command([*command, *items], stdin="", is_certain=False)
+    return [
+        Inner("words", [word.replace(replaced, item) for word in command], is_certain=False)
+        for item in items or [UNKNOWN]
+    ]
 
 
 def _parallel(words: list[str], stdin: str | None) -> list[Inner]:
-    _, at = split_options(words, "jNnSIaP", ("--jobs", "--sshlogin", "--max-args", "--arg-file", "--colsep"))
+    """Read `parallel command ::: items`. It joins the words to a line; with -q, or as meant, they stay words."""
+    options, at = split_options(words, "jNnSIaP", ("--jobs", "--sshlogin", "--max-args", "--arg-file", "--colsep"))
     rest = words[at:]
     marks = [number for number, word in enumerate(rest) if word in (":::", "::::", ":::+")]
     command = rest[: marks[0]] if marks else rest
     if marks and rest[marks[0]] == ":::":
         items = [word for word in rest[marks[0] :] if not word.startswith(":::")]
-    elif stdin is not None and not marks:
-        items = [line for line in stdin.split("\n") if line.strip()]
     else:
-        items = [UNKNOWN]
-    line = " ".join(command) if command else "{}"
-    line = line if "{" in line else line + " {}"
-    places = re.compile(r"\{(?:/|//|\.|/\.|\d+)?\}")
-    return [Inner("shell", item.join(places.split(line)), is_certain=False) for item in _some(items)]
+        items = [line for line in stdin.split("\n") if line.strip()] if stdin is not None and not marks else [UNKNOWN]
+    lines = [" ".join(command) or "{}"]
+    if len(command) > 1 and any(" " in word for word in command):
+        lines.append(" ".join(map(quoted, command)))
+    forms = [re.split(r"\{(?:/|//|\.|/\.|\d+)?\}", line if "{" in line else line + " {}") for line in lines]
+    items = [] if ("--dry-run", "") in options else _some(items)
+    return [Inner("shell", item.join(form), is_certain=False) for item in items for form in forms]
 
 
 FIND_TESTS = frozenset(
@@ -561,44 +445,32 @@ class Find:
         at = 1
         while at < len(words) and words[at] in ("-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x"):
             at += 1
-        self.starts = []
+        first = at
         while at < len(words) and not words[at].startswith(("-", "(", ")", "!", ",")):
-            self.starts.append(words[at])
             at += 1
-        self.starts = self.starts or ["."]
+        self.starts = words[first:at] or ["."]
         self.deletes = False
         self.restricted = False
-        self.commands = []
-        self.written = []
+        self.commands: list[list[str]] = []
+        self.written: list[str] = []
         negated = False
         while at < len(words):
             word = words[at]
             at += 1
-            if word in ("!", "-not"):
-                negated = True
-                continue
-            if word == "-delete":
-                self.deletes = True
-            elif word in ("-exec", "-execdir", "-ok", "-okdir"):
-                end = at
-                while end < len(words) and words[end] not in (";", "+"):
-                    end += 1
-                command = words[at:end]
-                if command and program(command[0]) in ("test", "[", "grep", "egrep", "fgrep"):
-                    self.restricted = True  # a test of its own
-                self.commands.append(command)
+            self.deletes |= word == "-delete"
+            if word in ("-exec", "-execdir", "-ok", "-okdir"):
+                end = next((end for end in range(at, len(words)) if words[end] in (";", "+")), len(words))
+                self.commands.append(words[at:end])
+                self.restricted |= program("".join(words[at : at + 1])) in ("test", "[", "grep", "egrep", "fgrep")
                 at = end + 1
             elif word in FIND_TESTS or word in _FIND_ARGUMENTS:
                 argument = "".join(words[at : at + 1]) if word in _FIND_ARGUMENTS else ""
                 at += word in _FIND_ARGUMENTS
-                if word in ("-fprint", "-fprintf", "-fls"):
-                    self.written.append(argument)
-                if word in ("-type", "-xtype") and argument not in ("f", "d"):
-                    self.restricted = True
-                if word in FIND_TESTS and not negated and argument.strip("*./") + word not in ("-name", "-path"):
-                    self.restricted = True
-            if word not in ("(", "-o", "-or", "-a", "-and"):
-                negated = False
+                self.written += [argument] if word in ("-fprint", "-fprintf", "-fls") else []
+                self.restricted |= word in ("-type", "-xtype") and argument not in ("f", "d")
+                matches_all = argument.strip("*./") + word in ("-name", "-path")
+                self.restricted |= word in FIND_TESTS and not negated and not matches_all
+            negated = word in ("!", "-not") or (negated and word in ("(", "-o", "-or", "-a", "-and"))
 
     def found(self, start: str) -> str:
         """Return what is found below a start, as a path: the start itself, unless a test restricts it."""
@@ -617,151 +489,72 @@ def _find(words: list[str], stdin: str | None) -> list[Inner]:
 
 def _fd(words: list[str], stdin: str | None) -> list[Inner]:
     """Read `fd pattern … -x command`."""
-    for mark in ("-x", "--exec", "-X", "--exec-batch"):
-        if mark in words:
-            command = words[words.index(mark) + 1 :]
-            command = [word.replace("{}", UNKNOWN) for word in command]
-            return _command(command if UNKNOWN in "".join(command) else [*command, UNKNOWN], is_certain=False)
-    return []
+    at = next((at for at, word in enumerate(words) if word in ("-x", "--exec", "-X", "--exec-batch")), len(words))
+    command = [word.replace("{}", UNKNOWN) for word in words[at + 1 :]]
+    if command and UNKNOWN not in "".join(command):
+        command.append(UNKNOWN)
+    return _command(command, is_certain=False)
 
 
 def _ssh(words: list[str], stdin: str | None) -> list[Inner]:
     options, at = split_options(words, "bBcDEeFIiJLlmOopPQRSWw")
     more, at = split_options(words, "bBcDEeFIiJLlmOopPQRSWw", at=at + 1)
     ran = _ssh_settings(options + more)
-    command = words[at:]
-    if command:
-        return [*ran, *_joined(command, directory="~")]
-    if has(options + more, "-N", "-W"):
-        return ran
-    return [*ran, Inner("stdin", directory="~")]
+    if words[at:] or has(options + more, "-N", "-W"):
+        return ran + _joined(words[at:], directory="~", is_remote=True)
+    return [*ran, Inner("stdin", directory="~", is_remote=True)]
 
 
 def _ssh_settings(options: Options) -> list[Inner]:
     """Return the commands of settings: `-o ProxyCommand=…`, `-o LocalCommand=…`."""
-    settings = (re.fullmatch(r"(?is)\w+?command\s*+=?+\s*+(.*)", value) for name, value in options if name == "-o")
+    settings = (re.fullmatch(r"(?is)\w+?command\s*+=?+\s*+(.*)", value) for value in _values(options, "-o"))
     return [Inner("shell", found.group(1)) for found in settings if found]
 
 
 def _scp(words: list[str], stdin: str | None) -> list[Inner]:
     options, _ = arguments(words, "BbcDFiJloPRSsX")
-    return _ssh_settings(options) + [Inner("shell", value) for name, value in options if name == "-S" and value]
-
-
-def _su(words: list[str], stdin: str | None) -> list[Inner]:
-    options, _ = arguments(words, "cgGsTw", ("--command", "--shell", "--group", "--session-command"))
-    code = value_of(options, "-c", "--command", "--session-command")
-    if code is None and "--" in words and "-c" in words[words.index("--") :]:  # an option of the shell
-        code = "".join(words[words.index("-c", words.index("--")) + 1 :][:1])
-    return [Inner("shell", code, directory="~")] if code else [Inner("stdin")]
+    return _ssh_settings(options) + [Inner("shell", value) for value in _values(options, "-S")]
 
 
 def _runuser(words: list[str], stdin: str | None) -> list[Inner]:
     options, at = split_options(words, "cgGsTwu", ("--command", "--shell", "--user", "--group"))
-    code = value_of(options, "-c", "--command")
-    if code:
-        return [Inner("shell", code)]
-    if has(options, "-u", "--user"):
-        return _command(words[at:])
-    return _su(words, stdin)
+    return _command(words[at:]) if has(options, "-u", "--user") else []
 
 
-def _script(words: list[str], stdin: str | None) -> list[Inner]:
-    options, at = split_options(words, "cEIOBTt", ("--command",))
-    code = value_of(options, "-c", "--command")
-    return [Inner("shell", code)] if code else _command(words[at + 1 :])
-
-
-def _flock(words: list[str], stdin: str | None) -> list[Inner]:
-    options, at = split_options(words, "cEw", ("--command", "--timeout", "--wait", "--conflict-exit-code"))
-    code = value_of(options, "-c", "--command")
-    rest = words[at + 1 :]
-    if rest[:1] in (["-c"], ["--command"]):
-        code, rest = "".join(rest[1:2]), []
-    return [Inner("shell", code)] if code else _command(rest)
-
-
-def _watch(words: list[str], stdin: str | None) -> list[Inner]:
-    _, at = split_options(words, "nq", ("--interval", "--equexit"))
-    return _joined(words[at:])
-
-
-def _trap(words: list[str], stdin: str | None) -> list[Inner]:
-    _, at = split_options(words)
-    return [Inner("shell", words[at])] if at + 1 < len(words) else []
-
-
-def _at(words: list[str], stdin: str | None) -> list[Inner]:
-    return [Inner("stdin")]
-
-
-def _crontab(words: list[str], stdin: str | None) -> list[Inner]:
-    if "-" not in words[1:] or not stdin:
-        return []
-    schedule = re.compile(r"\s*+(?:@\w++|(?:[\w*,/?-]++\s++){5})\s*+(.*)")
-    lines = stdin.split("\n", MOST_LINES)[:MOST_LINES]
-    found = [schedule.match(line) for line in lines if not line.lstrip().startswith("#")]
-    return [Inner("shell", line.group(1), directory="~") for line in found if line and line.group(1)]
-
-
-_CONTAINER_SHORT = "aceghlmpuvwe"
-_CONTAINER_LONG = tuple(
+_CONTAINER_LONG = (
     "--name --volume --env --env-file --workdir --user --entrypoint --mount --network --net --publish --hostname "
     "--label --memory --cpus --platform --gpus --ipc --pid --cap-add --cap-drop --security-opt --add-host --device "
     "--restart --runtime --shm-size --tmpfs --ulimit --link --log-driver --log-opt --expose --dns --group-add "
-    "--cidfile --userns "
-    "--index --detach-keys --pull --stop-signal --stop-timeout --volumes-from --project-name --file --profile".split()
+    "--cidfile --userns --index --detach-keys --pull --stop-signal --stop-timeout --volumes-from --project-name "
+    "--file --profile".split()
 )
 
 
 def _docker(words: list[str], stdin: str | None) -> list[Inner]:
     _, at = split_options(words, "Hcfp", ("--host", "--context", "--config", "--log-level", "--file"))
-    rest = words[at:]
-    if rest[:1] in (["compose"], ["container"]):
-        _, skip = split_options(rest, "fp", ("--file", "--project-name", "--profile", "--env-file"))
-        rest = rest[skip:]
-        composed = words[at] == "compose"
-    else:
-        composed = program(words[0]) == "docker-compose"
-    if not rest or rest[0] not in ("run", "exec", "create"):
+    composed = program(words[0]) == "docker-compose" or words[at : at + 1] == ["compose"]
+    if words[at : at + 1] in (["compose"], ["container"]):
+        _, at = split_options(words, "fp", ("--file", "--project-name", "--profile", "--env-file"), at + 1)
+    subcommand = "".join(words[at : at + 1])
+    if subcommand not in ("run", "exec", "create"):
         return []
-    options, start = split_options(rest, _CONTAINER_SHORT, _CONTAINER_LONG)
-    command = rest[start + 1 :]
+    options, at = split_options(words, "aceghlmpuvwe", _CONTAINER_LONG, at + 1)
     entry = value_of(options, "--entrypoint")
-    command = [entry, *command] if entry else command
-    ran = _command(command, directory="/")
-    for each in ran if rest[0] != "exec" and not composed else ():
-        each.contained = True
-        each.mounts = list(_mounts(options))
-    return ran
+    command = [*([entry] if entry else []), *words[at + 1 :]]
+    if composed or subcommand == "exec":
+        return _command(command, directory="/", is_remote=subcommand == "exec")
+    return _command(command, directory="/", contained=True, mounts=tuple(_mounts(options)))
 
 
 def _mounts(options: Options) -> Iterator[tuple[str, str]]:
-    for name, value in options:
-        if name in ("-v", "--volume") and ":" in value:
-            here, there = value.split(":")[:2]
-            yield there, here
-        elif name == "--mount":
-            fields = dict(field.partition("=")[::2] for field in value.split(","))
-            here = fields.get("source") or fields.get("src") or ""
-            there = fields.get("target") or fields.get("dst") or fields.get("destination") or ""
-            if here and there:
-                yield there, here
-
-
-def _kubectl(words: list[str], stdin: str | None) -> list[Inner]:
-    long = ("--container", "--namespace", "--context", "--cluster", "--kubeconfig", "--user", "--image", "--filename")
-    _, at = split_options(words, "n", long)
-    if words[at : at + 1] not in (["exec"], ["run"], ["debug"]):
-        return []
-    if "--" in words:
-        return _command(words[words.index("--") + 1 :], directory="/")
-    _, start = split_options(words, "cnf", long, at + 1)
-    return _command(words[start + 1 :], directory="/") if words[at] == "exec" else []
-
-
-def _after_dashes(words: list[str], stdin: str | None) -> list[Inner]:
-    return _command(words[words.index("--") + 1 :]) if "--" in words else []
+    for value in _values(options, "-v", "--volume"):
+        here, *there = value.split(":")
+        yield from ((path, here) for path in there[:1])
+    for value in _values(options, "--mount"):
+        fields = dict(field.partition("=")[::2] for field in value.split(","))
+        here = fields.get("source") or fields.get("src") or ""
+        path = fields.get("target") or fields.get("dst") or fields.get("destination") or ""
+        yield from ((path, here) for _ in [0] if here and path)
 
 
 # Settings of git whose value is a command.
@@ -770,11 +563,25 @@ _GIT_COMMANDS = (
     r"interactive\.difffilter|gpg\.(?:.+\.)?program|.+\.(?:cmd|clean|smudge|process|textconv|driver|command|helper|uploadpack)"
 )
 _GIT_LONG = ("--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
+# Options of its subcommands whose value is a shell line.
+_REMOTE_LINES = "--upload-pack=LINE --receive-pack=LINE --exec=LINE"
+_GIT_SUBCOMMANDS = {
+    "rebase": "-x=LINE --exec=LINE",
+    **dict.fromkeys(("difftool", "mergetool"), "-x=LINE --extcmd=LINE"),
+    "filter-branch": " ".join(f"--{kind}-filter=LINE" for kind in "setup env tree index parent msg commit".split()),
+    **dict.fromkeys(("fetch", "pull", "push", "ls-remote"), _REMOTE_LINES),
+    "clone": f"-u=LINE {_REMOTE_LINES}",
+}
+
+
+def git_options(words: list[str]) -> tuple[Options, int]:
+    """Return the options of `git` itself, and where its subcommand stands."""
+    return split_options(words, "cC", _GIT_LONG)
 
 
 def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
     ran = []
-    options, at = split_options(words, "cC", _GIT_LONG)
+    options, at = git_options(words)
     rest = words[at:]
     for name, value in options:
         key, equals, setting = value.partition("=")
@@ -795,35 +602,23 @@ def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
 
 def _git_subcommand(words: list[str]) -> list[Inner]:
     """Return what `git submodule foreach`, `git rebase --exec` … run."""
-    name, rest = words[0], words[1:]
     if words[:2] == ["submodule", "foreach"]:
-        _, at = split_options(words, at=2)
-        return _joined(words[at:])
+        return _joined(words[split_options(words, at=2)[1] :])
     if words[:2] == ["bisect", "run"]:
         return _command(words[2:])
-    if name == "config":
-        return [Inner("shell", word[1:]) for word in rest if word.startswith("!")]
-    if name == "rebase":
-        options, _ = arguments(words, "xsX", ("--exec", "--strategy", "--onto"))
-        return [Inner("shell", value) for option, value in options if option in ("-x", "--exec") and value]
-    if name in ("difftool", "mergetool"):
-        options, _ = arguments(words, "xt", ("--extcmd", "--tool"))
-        return [Inner("shell", value) for option, value in options if option in ("-x", "--extcmd") and value]
-    if name == "grep":
-        found = (re.fullmatch(r"(?s)(?:-O|--open-files-in-pager=)(.+)", word) for word in rest)
-        return [Inner("shell", each.group(1)) for each in found if each]
-    if name == "filter-branch":
-        return _option_code(*(f"--{kind}-filter" for kind in "setup env tree index parent msg commit".split()))(
-            words, None
-        )
-    if name in ("clone", "fetch", "pull", "push", "ls-remote"):
-        ran = _option_code("--upload-pack", "--receive-pack", "--exec", *(("-u",) if name == "clone" else ()))(
-            words, None
-        )
-        remote = [word[len("ext::") :].replace("% ", " ") for word in rest if word.startswith("ext::")]
-        return ran + [Inner("shell", code) for code in remote]
-    return []
+    ran = _option_lines(words, synopsis(_GIT_SUBCOMMANDS.get(words[0], "")).options)
+    for prefix in _GIT_PREFIXES.get(words[0], ()):
+        ran += [Inner("shell", word[len(prefix) :].replace("% ", " ")) for word in words[1:] if word.startswith(prefix)]
+    return ran
 
+
+# Words of its subcommands that have a shell line after this beginning.
+_GIT_PREFIXES = {
+    "config": ("!",),
+    "grep": ("-O", "--open-files-in-pager="),
+    **dict.fromkeys(("clone", "fetch", "pull", "push", "ls-remote"), ("ext::",)),
+    "rebase": ("-x",),
+}
 
 # Subcommands of tmux that run a shell line, and their options with a value.
 _TMUX_COMMANDS = {
@@ -834,36 +629,28 @@ _TMUX_COMMANDS = {
     **dict.fromkeys(("run-shell", "run"), "cdt"),
     **dict.fromkeys(("display-popup", "popup"), "bcdehsStTwxy"),
     **dict.fromkeys(("pipe-pane", "pipep"), "t"),
+    **dict.fromkeys(("send-keys", "send"), "ctN"),
+    **dict.fromkeys(("if-shell", "if"), "t"),
 }
 _TMUX_KEYS = {"Enter": "\n", "C-m": "\n", "KPEnter": "\n", "C-j": "\n", "Space": " ", "Tab": "\t", "BSpace": ""}
 
 
 def _tmux(words: list[str], stdin: str | None) -> list[Inner]:
     """Read what tmux runs in a terminal, and what it types into one. Its commands stand between `;`."""
-    _, at = split_options(words, "cfLST")
+    at = split_options(words, "cfLST")[1]
     ran = []
-    for command in _split(words[at:], ";"):
-        if command[0] in ("send-keys", "send"):
-            _, start = split_options(command, "ctN")
-            ran.append(Inner("shell", "".join(_TMUX_KEYS.get(word, word) for word in command[start:])))
-        elif command[0] in ("if-shell", "if"):
-            _, start = split_options(command, "t")
-            ran += [Inner("shell", word) for word in command[start : start + 1]]
-            ran += [Inner("shell", "tmux " + word) for word in command[start + 1 :]]
-        elif command[0] in _TMUX_COMMANDS:
-            _, start = split_options(command, _TMUX_COMMANDS[command[0]])
-            ran += _command(command[start:]) if len(command) > start + 1 else _joined(command[start:])
-    return ran
-
-
-def _split(words: list[str], separator: str) -> list[list[str]]:
-    found: list[list[str]] = [[]]
-    for word in words:
-        if word == separator:
-            found.append([])
+    while at < len(words):
+        end = words.index(";", at) if ";" in words[at:] else len(words)
+        name, command = words[at], words[at:end]
+        command = command[split_options(command, _TMUX_COMMANDS[name])[1] :] if name in _TMUX_COMMANDS else []
+        at = end + 1
+        if name in ("send-keys", "send"):
+            ran.append(Inner("shell", "".join(_TMUX_KEYS.get(word, word) for word in command)))
+        elif name in ("if-shell", "if"):
+            ran += [Inner("shell", ("tmux " if number else "") + word) for number, word in enumerate(command)]
         else:
-            found[-1].append(word)
-    return [each for each in found if each]
+            ran += _command(command) if len(command) > 1 else _joined(command)
+    return ran
 
 
 def _screen(words: list[str], stdin: str | None) -> list[Inner]:
@@ -874,315 +661,112 @@ def _screen(words: list[str], stdin: str | None) -> list[Inner]:
     return _command(words[at:]) if command in (None, "screen", "exec") else []
 
 
-def _lines(words: list[str], stdin: str | None) -> list[Inner]:
-    """Read `hyperfine 'line' …`: each operand with a blank is a shell line."""
-    return [Inner("shell", word) for word in words[1:] if " " in word]
-
-
-def _gdb(words: list[str], stdin: str | None) -> list[Inner]:
-    ran = []
-    for number, word in enumerate(words[:-1]):
-        if word in ("-ex", "--ex", "-iex", "--eval-command", "-o", "--one-line"):
-            found = re.match(r"\s*+(?:!|(?:platform )?shell\s|make\s|pipe\s)(.*)", words[number + 1], re.DOTALL)
-            ran += [Inner("shell", found.group(1))] if found else []
-        elif word in ("--args", "-args", "--"):
-            return ran + _command(words[number + 1 :])
-    return ran
-
-
 def _bwrap(words: list[str], stdin: str | None) -> list[Inner]:
     """Read the command after options with none, one or two values."""
-    two = frozenset(
-        "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file".split()
-    )
-    one = frozenset("--proc --dev --tmpfs --mqueue --dir --unsetenv --chdir --hostname --uid --gid --lock-file".split())
+    two = "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file".split()
+    one = "--proc --dev --tmpfs --mqueue --dir --unsetenv --chdir --hostname --uid --gid --lock-file".split()
     at = 1
-    while at < len(words) and words[at].startswith("-"):
-        if words[at] == "--":
-            return _command(words[at + 1 :])
+    while at < len(words) and words[at].startswith("-") and words[at - 1] != "--":
         at += 3 if words[at] in two else 2 if words[at] in one else 1
     return _command(words[at:])
 
 
 def _start_stop_daemon(words: list[str], stdin: str | None) -> list[Inner]:
-    options, at = split_options(
-        words, "xapnucgdrkPIN", ("--exec", "--startas", "--pidfile", "--user", "--chuid", "--chdir")
-    )
+    long = ("--exec", "--startas", "--pidfile", "--user", "--chuid", "--chdir")
+    options, at = split_options(words, "xapnucgdrkPIN", long)
     started = value_of(options, "-a", "--startas") or value_of(options, "-x", "--exec")
     return _command([started, *words[at:]]) if started and has(options, "-S", "--start") else []
 
 
-def _powershell(words: list[str], stdin: str | None) -> list[Inner]:
-    """Read `-Command …`, `-EncodedCommand …`. Options may be shortened, and have any case."""
-    valued = (
-        "-executionpolicy",
-        "-ep",
-        "-windowstyle",
-        "-version",
-        "-inputformat",
-        "-outputformat",
-        "-workingdirectory",
-    )
-    at = 1
-    while at < len(words) and words[at][:1] in ("-", "/"):
-        option = "-" + words[at][1:].lower()
-        at += 1
-        if len(option) > 1 and ("-command".startswith(option) or option == "-commandwithargs"):
-            if words[at : at + 1] == ["-"]:
-                break
-            return [Inner("code", " ".join(words[at:]), language="powershell")]
-        if len(option) > 1 and ("-encodedcommand".startswith(option) or option == "-ec"):
-            return [Inner("code", DECODED + _utf16(words[at]), language="powershell")] if at < len(words) else []
-        if len(option) > 1 and "-file".startswith(option):
-            return [Inner("file", words[at], words[at:], "powershell")] if at < len(words) else []
-        if len(option) > 2 and any(each.startswith(option) for each in valued):
-            at += 1
-    rest = words[at:]
-    if not rest or rest == ["-"]:
-        return [Inner("stdin", language="powershell")]
-    return [Inner("code", " ".join(rest), language="powershell")]
-
-
-def _utf16(text: str) -> str:
-    import binascii
-
-    try:
-        return binascii.a2b_base64(text.encode("ascii")).decode("utf-16-le")
-    except ValueError:
-        return ""
-
-
-def _cmd(words: list[str], stdin: str | None) -> list[Inner]:
-    at = next((at for at, word in enumerate(words) if word.lower().startswith(("/c", "/k", "//c"))), None)
-    if at is None:
-        return []
-    first = words[at].lower().lstrip("/")[1:]
-    return [Inner("code", " ".join([first, *words[at + 1 :]]), language="cmd")]
-
-
-def _wsl(words: list[str], stdin: str | None) -> list[Inner]:
-    _, at = split_options(words, "dueC", ("--distribution", "--user", "--cd", "--shell-type"))
-    if "-e" in words[1:at] or "--exec" in words[1:at]:
-        return _command(words[words.index("-e" if "-e" in words else "--exec") + 1 :])
-    return _joined(words[at:])
-
-
 def _nix(words: list[str], stdin: str | None) -> list[Inner]:
-    if words[1:2] == ["run"] and "--" in words:
-        flake = words[-1 + words.index("--")]
-        return _command([flake.rpartition("#")[2], *words[words.index("--") + 1 :]])
-    for mark in ("-c", "--command", "--run"):
-        if mark in words:
-            rest = words[words.index(mark) + 1 :]
-            return _joined(rest[:1]) if mark == "--run" else _command(rest)
-    return []
+    at = words.index("--") if words[1:2] == ["run"] and "--" in words else 0
+    return _command([words[at - 1].rpartition("#")[2], *words[at + 1 :]]) if at else []
 
 
-def callbacks(words: list[str]) -> list[str]:
-    """Return the shell lines that `mapfile -C` is given."""
-    return [value for name, value in split_options(words, "dnOsuCc")[0] if name == "-C" and value]
-
-
-def _option_code(*names: str) -> Reader:
-    """Return a reader for programs that take a shell line as the value of an option."""
-
-    def read(words: list[str], stdin: str | None) -> list[Inner]:
-        ran = []
-        for number, word in enumerate(words):
-            for name in names:
-                if word == name and number + 1 < len(words):
-                    ran.append(Inner("shell", words[number + 1]))
-                elif word.startswith(name + "="):
-                    ran.append(Inner("shell", word[len(name) + 1 :]))
-        return ran
-
-    return read
-
-
-def _tar(words: list[str], stdin: str | None) -> list[Inner]:
-    ran = _option_code("--to-command", "-I", "--use-compress-program", "--info-script", "-F")(words, stdin)
-    return ran + [
-        Inner("shell", word.partition("exec=")[2]) for word in words if word.startswith("--checkpoint-action=exec=")
-    ]
-
-
-def _editor(words: list[str], stdin: str | None) -> list[Inner]:
-    """Read `vim -c ':!rm x'`."""
-    commands = [
-        words[number + 1]
-        for number, word in enumerate(words[:-1])
-        if word == "--cmd" or re.fullmatch(r"-[a-zA-Z]{0,4}c", word)
-    ]
-    commands += [word[1:] for word in words[1:] if word.startswith("+")]
-    found = (
-        re.match(r"(?:[:\s\d,%.$]|sil(?:ent)?!?\s|exe(?:cute)?\s+[\"'])*+!(.*)", each, re.DOTALL) for each in commands
-    )
-    return [Inner("shell", each.group(1)) for each in found if each]
-
-
-def _awk(words: list[str], stdin: str | None) -> list[Inner]:
-    options, at = split_options(words, "fFvE", ("--file", "--field-separator", "--assign"))
-    return [] if has(options, "-f", "--file") else [Inner("code", "".join(words[at : at + 1]), language="awk")]
-
-
-def _sed(words: list[str], stdin: str | None) -> list[Inner]:
-    options, operands = arguments(words, "efl", ("--expression", "--file", "--line-length"))
-    scripts = [value for name, value in options if name in ("-e", "--expression")]
-    if not scripts and not has(options, "-f", "--file"):
-        scripts = operands[:1]
-    found = [re.search(r"(?:^|[;\n{}])[ \t]*+[\d$,/^]*+[ \t]*+e[ \t]+(.+)", script) for script in scripts]
-    ran = [Inner("shell", each.group(1)) for each in found if each]
-    for script in scripts:  # `s/…/command/e` runs what comes out
-        replaced = re.findall(
-            r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1).){0,500}+\1((?:\\.|(?!\1).){0,500}+)\1[gpiIM\d]*+e", script
-        )
-        ran += [Inner("shell", text, is_certain=False) for _, text in replaced]
-    return ran
-
+# -- makefiles, and lines of other languages that run a shell command -------------------------------------------------
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_MAKE_LONG = ("--file", "--makefile", "--directory", "--eval")
 
 
 def makefile(words: list[str]) -> str | None:
     """Return the makefile that `make` is given, or None if it takes the directory's."""
-    return value_of(
-        arguments(words, "fCIjloW", ("--file", "--makefile", "--directory"))[0], "-f", "--file", "--makefile"
-    )
+    return value_of(arguments(words, "fCIjloWE", _MAKE_LONG)[0], "-f", "--file", "--makefile")
 
 
 def recipes(text: str) -> list[Inner]:
     """Return the shell lines of a makefile's rules, and of its `$(shell …)`."""
-    lines = text.split("\n", MOST_LINES)[:MOST_LINES]
+    lines = _lines(text)
     found = [line[1:] for line in lines if line.startswith("\t")]
     found += [line.partition(";")[2] for line in lines if re.match(r"[\w.%-]++\s*+:[^;=]*+;", line)]
-    found += [code for line in lines for code in re.findall(r"\$\(shell ([^)]{1,500}+)\)", line[:5000])]
+    found += [code for line in lines for code in re.findall(r"\$\(shell ([^)]{1,500}+)\)", line[:LONGEST_LINE])]
     return [Inner("shell", line.lstrip("@-+ ").replace("$$", "$")) for line in found]
 
 
 def _make(words: list[str], stdin: str | None) -> list[Inner]:
     """Read `make -f -` with a makefile that is piped in, and `make --eval`."""
-    options, _ = arguments(words, "fCIjloWE", ("--file", "--makefile", "--directory", "--eval"))
-    ran = [each for name, value in options if name in ("-E", "--eval") for each in recipes(value)]
+    options, _ = arguments(words, "fCIjloWE", _MAKE_LONG)
+    ran = [each for value in _values(options, "-E", "--eval") for each in recipes(value)]
     return ran + (recipes(stdin) if stdin and makefile(words) in ("-", "/dev/stdin") else [])
 
 
-# Lines of a program's own language that run a shell command.
-_ESCAPES = {
-    **dict.fromkeys(("psql", "mysql", "mariadb"), r"\\!\s*+([^\n]*)|^\s*+system\s++([^\n;]*)"),
-    "sqlite3": r"^\s*+\.(?:shell|system)\s++([^\n]*)",
-    **dict.fromkeys(("ed", "ex", "vi", "vim", "dc", "ftp", "lftp", "sftp", "gdb"), r"^[:\d,%$.]*+!([^\n]*)"),
+_EDITOR = r"\+?(?:[:\s\d,%.$]|sil(?:ent)?!?\s|exe(?:cute)?\s+[\"'])*+!(.*)"
+_SQL = r"(?:.*?\\!|\s*+system\s)\s*+(.*)"
+# What a word, or a line on stdin, begins with if a shell line follows.
+_SHELL_ESCAPES = {
+    **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed", "dc", "ftp", "lftp", "sftp"), _EDITOR),
+    **dict.fromkeys(("gdb", "lldb"), r"\s*+(?:!|(?:platform )?shell\s|make\s|pipe\s)(.*)"),
+    **dict.fromkeys(("psql", "mysql", "mariadb"), _SQL),
+    "sqlite3": r"\s*+\.(?:shell|system)\s++(.*)",
+    "socat": r"(?i)(?:exec|system|shell):([\"']?)(.*?)(?:\1(?:,[\w=,-]*)?)?$",
+    **dict.fromkeys(("apt", "apt-get"), r"(?i).*?-invoke(?:::)?=(.+)"),
+    **dict.fromkeys(("tar", "bsdtar"), "--checkpoint-action=exec=(.*)"),
+    **dict.fromkeys(("hyperfine", "concurrently"), r"([^-].* .*)"),
 }
 
 
-def _escapes(words: list[str], stdin: str | None) -> list[Inner]:
+def _escapes(words: list[str], stdin: str | None, pattern: str) -> list[Inner]:
     """Read `psql -c '\\! …'`, `sqlite3 f '.shell …'`, `ed <<< '!…'`."""
-    ran = []
-    for text in (*words[1:], stdin or ""):
-        lines = text[:LONGEST_TEXT].split("\n", MOST_LINES)[:MOST_LINES] if "!" in text or "s" in text else ()
-        for line in lines:
-            found = re.search(_ESCAPES[program(words[0])], line[:5000])
-            ran += [Inner("shell", code) for code in found.groups() if code] if found else []
-    return ran
+    lines = [*words[1:], *_lines(stdin or "")][:MOST_LINES]
+    found = (re.match(pattern, line[:LONGEST_LINE]) for line in lines)
+    return [Inner("shell", each.group(each.lastindex or 0)) for each in found if each]
 
 
-def _socat(words: list[str], stdin: str | None) -> list[Inner]:
-    found = (re.match(r"(?is)(?:exec|system|shell):([\"']?)(.*?)(?:\1(?:,[\w=,-]*)?)?$", word) for word in words[1:])
-    return [Inner("shell", each.group(2)) for each in found if each]
+def _crontab(words: list[str], stdin: str | None) -> list[Inner]:
+    found = _escapes([], stdin, r"\s*+(?:@\w++|(?:[\w*,/?-]++\s++){5})\s*+(.+)")
+    return [each._replace(directory="~") for each in found]
 
 
-def _apt(words: list[str], stdin: str | None) -> list[Inner]:
-    found = (re.search(r"(?is)-invoke(?:::)?=(.+)", word) for word in words[1:])
-    return [Inner("shell", each.group(1)) for each in found if each]
+def callbacks(words: list[str]) -> list[str]:
+    """Return the shell lines that `mapfile -C` is given."""
+    return list(_values(split_options(words, "dnOsuCc")[0], "-C"))
 
 
-def _sg(words: list[str], stdin: str | None) -> list[Inner]:
-    rest = words[2:] if words[1:2] != ["-"] else words[3:]
-    return _joined(rest[1:2] if rest[:1] == ["-c"] else rest)
-
-
-def _both(*readers: Reader) -> Reader:
-    return lambda words, stdin: [each for reader in readers for each in reader(words, stdin)]
-
-
-def _adb(words: list[str], stdin: str | None) -> list[Inner]:
-    return _joined(words[words.index("shell") + 1 :], directory="/") if "shell" in words else []
-
-
-_SPECIAL = {
+_FUNCTIONS = {
     "sudo": _sudo,
     "env": _env,
     "command": _named_command,
     "xargs": _xargs,
     "parallel": _parallel,
     "find": _find,
-    "fd": _fd,
-    "fdfind": _fd,
-    "ssh": _ssh,
-    "mosh": _after_dashes,
-    "sshpass": lambda words, stdin: _command(words[split_options(words, "fdpP")[1] :]),
-    "autossh": _ssh,
-    "su": _su,
+    **dict.fromkeys(("fd", "fdfind"), _fd),
+    **dict.fromkeys(("ssh", "autossh"), _ssh),
+    **dict.fromkeys(("scp", "sftp"), _scp),
     "runuser": _runuser,
-    "script": _script,
-    "flock": _flock,
-    "watch": _watch,
-    "trap": _trap,
-    "at": _at,
-    "batch": _at,
+    "trap": lambda words, stdin: [Inner("shell", word) for word in arguments(words)[1][:-1][:1]],
+    **dict.fromkeys(("at", "batch"), lambda words, stdin: [Inner("stdin")]),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _docker),
     "crontab": _crontab,
-    "docker": _docker,
-    "podman": _docker,
-    "nerdctl": _docker,
-    "docker-compose": _docker,
-    "kubectl": _kubectl,
-    "oc": _kubectl,
     "tmux": _tmux,
     "screen": _screen,
-    "gdb": _both(_gdb, _escapes),
-    "lldb": _gdb,
     "bwrap": _bwrap,
     "start-stop-daemon": _start_stop_daemon,
-    "powershell": _powershell,
-    "pwsh": _powershell,
+    **dict.fromkeys(("powershell", "pwsh"), _powershell),
     "cmd": _cmd,
-    "wsl": _wsl,
     "nix": _nix,
-    "nix-shell": _nix,
-    "vagrant": _option_code("-c", "--command"),
-    "gcloud": _option_code("--command"),
-    "hyperfine": _lines,
-    "concurrently": _lines,
-    "nodemon": _option_code("-x", "--exec"),
-    "fly": _option_code("-C", "--command"),
-    "flyctl": _option_code("-C", "--command"),
-    "tar": _tar,
-    "bsdtar": _tar,
-    "rsync": _option_code("-e", "--rsh", "--rsync-path"),
-    "vi": _both(_editor, _escapes),
-    "vim": _both(_editor, _escapes),
-    "nvim": _editor,
-    "ex": _both(_editor, _escapes),
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "ed", "dc", "ftp", "lftp"), _escapes),
-    "sftp": _both(_scp, _escapes),
-    "scp": _scp,
-    "socat": _socat,
-    "apt": _apt,
-    "apt-get": _apt,
-    "sg": _sg,
-    "split": _option_code("--filter"),
-    "sort": _option_code("--compress-program"),
-    "man": _option_code("-P", "--pager"),
-    "zip": _option_code("-TT", "--unzip-command"),
-    "go": _option_code("-exec", "--exec", "-toolexec"),
-    "compgen": _option_code("-C"),
-    "awk": _awk,
-    "gawk": _awk,
-    "mawk": _awk,
-    "nawk": _awk,
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
     "sed": _sed,
-    "adb": _adb,
-    "make": _make,
-    "gmake": _make,
+    **dict.fromkeys(("make", "gmake"), _make),
 }
 
 

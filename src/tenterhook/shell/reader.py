@@ -602,8 +602,7 @@ class _Walk:
             return builtin(self, words, state, stdin, shown, depth)
         printed = None
         if name == "xargs":
-            options, _ = programs.split_options(words, "aEdILnPs", programs.XARGS_LONG)
-            file = programs.value_of(options, "-a", "--arg-file")
+            file = programs.value_of(programs.xargs_options(words)[0], "-a", "--arg-file")
             stdin = self.content(file, state) if file else stdin
         for inner in self.inner_of(name, words, state, stdin):
             out = self.inner(inner, state, stdin, shown, upstream, depth)
@@ -641,7 +640,7 @@ class _Walk:
     def xargs_of_find(self, words: list[str], state: _State, shown: str, upstream: Collection[list[str]]) -> None:
         """Add `find … | xargs rm` as `find … -exec rm {} +`."""
         found = next(each for each in upstream if program(each[0]) == "find")
-        _, at = programs.split_options(words, "aEdILnPs", programs.XARGS_LONG)
+        _, at = programs.xargs_options(words)
         filters = [program(each[0]) for each in upstream if program(each[0]) in ("grep", "egrep", "head", "tail", "rg")]
         restricted = ["-name", UNKNOWN] if filters else []
         spelt = [*found, *restricted, "-exec", *words[at:], "{}", "+"]

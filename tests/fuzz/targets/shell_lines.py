@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz import inputs
+from shell.forms import FORMS, MENTIONS
 from shell.generated import Lines
-from shell.test_programs import FORMS, MENTIONS
 from tenterhook.guards import dangerous_commands, protect_hooks
 from tenterhook.guards.calls import GuardedCall
 from tenterhook.shell import effects, reader
