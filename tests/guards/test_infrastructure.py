@@ -581,3 +581,10 @@ def test_the_table_has_programs_of_every_class_and_known_decisions() -> None:
     assert {kind for *_, kind in ROWS} == set(infrastructure.RULES)
     assert {decision for _, _, decision, _ in ROWS} == {ASK, DENY, PASS}
     assert all(name == name.lower() for name in names)
+
+
+def test_a_row_may_leave_out_names_that_only_look_like_verbs() -> None:
+    for line in ("gh ssh-key list", "aws ec2 create-tags --resources delete-me", "helm search repo remove"):
+        assert judged(line) is None, line
+    for line in ("gh ssh-key delete 1", "terraform apply -replace=aws_instance.web", "redis-cli config set dir /tmp"):
+        assert judged(line) is not None, line

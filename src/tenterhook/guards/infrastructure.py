@@ -12,7 +12,7 @@ from itertools import pairwise
 from ..shell import reader
 from ..shell.syntax import UNKNOWNS, decoded
 from .calls import Finding, objection
-from .infrastructure_table import OTHER_VERBS, PASS, ROWS, VERBS
+from .infrastructure_table import API_VERBS, OTHER_VERBS, PASS, ROWS, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ _SHELL_CODE = (
 )
 _SPECIAL = {
     "delete": r"(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)|.*(?:\bmutation\b.*\b(?:delete|remove)[A-Z_]"
-    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|delete_series|purge_everything).*",
+    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|delete_series|purge_everything).*",
     "absent": r".*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
     "noexecute": r".*:NoExecute",
+    "finalizers": r".*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
+    "flush": r"(?i).*flush(?:all|db).*",
     "destroy": r".*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }
@@ -172,7 +174,7 @@ def _has_option(option: str, words: list[str]) -> bool:
         return any(word.startswith(name[:-1]) for word in words)
     if len(name) == 2:  # a letter, alone or among others
         return any(word[:1] == "-" and word[1:2] != "-" and name[1] in word for word in words)
-    return any(word == name or word.startswith(name + "=") for word in words)
+    return any(word[:1] == "-" and word.lstrip("-").partition("=")[0] == name.lstrip("-") for word in words)
 
 
 def _deletes(path: list[str]) -> bool:
@@ -182,11 +184,11 @@ def _deletes(path: list[str]) -> bool:
             continue
         parts = re.split(r"[_-]|(?<=[a-z])(?=[A-Z])", word.rpartition(":")[2])
         first, last = parts[0].lower(), parts[-1].lower()
-        if first in VERBS or (last in VERBS and first not in OTHER_VERBS):
+        if first in VERBS or (last in VERBS and first not in API_VERBS):
             return True
         if first in _BEFORE_VERB and parts[1:2] and parts[1].lower() in VERBS:
             return True
-        if first in OTHER_VERBS:
+        if word in OTHER_VERBS or first in API_VERBS:
             return False
     return False
 
@@ -225,4 +227,5 @@ def _is_for_tests(command: Command) -> bool:
         return True
     if any(name.endswith("_ENV") and value == "test" for name, value in command.assignments):
         return True
-    return any(re.search(FOR_TESTS, word.rpartition("/")[2]) for word in command.words[1:] if " " not in word)
+    names = (word.rpartition("/")[2] for word in command.words[1:] if " " not in word and word.rfind("/") != 0)
+    return any(re.search(FOR_TESTS, name) for name in names)

@@ -30,12 +30,15 @@ VERBS = frozenset(
     "unregister deprovision cleanup clean clear deactivate undefine undeploy forget release-address".split()
 )
 # Verbs that do something else: what follows them is a name. Words that are also nouns (logs, run, deploy) are not here.
-OTHER_VERBS = frozenset(
-    "list ls lists get show describe view info inspect wait clone create init apply add set put update edit new cp "
-    "copy mv start stop restart reboot read write export import upload download cat validate lint login logout whoami "
-    "use select open invoke tail diff preview explain help version lookup ping exec ssh enable scale resize push pull "
-    "serve dev rename find fetch verify trigger send publish receive modify register associate attach authorize mirror "
-    "listen forward promote rollback upgrade install comment merge close reopen checkout snapshots".split()
+API_VERBS = frozenset(  # also at the beginning of a word: `create-tags`
+    "list get describe create put update add modify start stop register associate attach authorize enable import "
+    "export invoke send publish".split()
+)
+OTHER_VERBS = API_VERBS | frozenset(
+    "ls lists show view info inspect wait clone init apply set edit new cp copy mv restart reboot read write upload "
+    "download cat validate lint login logout whoami use select open tail diff preview explain help version lookup ping "
+    "exec ssh scale resize push pull serve dev rename find fetch verify trigger receive mirror listen forward promote "
+    "rollback upgrade install comment merge close reopen checkout snapshots".split()
 )
 
 ROWS = (
@@ -51,9 +54,9 @@ ROWS = (
      "fsx delete-backup|dynamodb delete-backup|redshift delete-cluster-snapshot", ASK, "backup"),
     ("aws",
      "iam delete-*|iam remove-*|iam detach-*|iam deactivate-*|iam attach-*|iam put-*|"
-     "iam create-access-key|iam create-login-profile|iam update-login-profile|"
-     "iam update-assume-role-policy|iam add-user-to-group|iam update-access-key|"
-     "identitystore delete-*|sso-admin delete-*|cognito-idp admin-delete-*", ASK, "iam"),
+     "iam create-access-key|iam create-user|iam create-policy-version|iam create-login-profile|"
+     "iam update-login-profile|iam update-assume-role-policy|iam add-user-to-group|"
+     "iam update-access-key|identitystore delete-*|sso-admin delete-*|cognito-idp admin-delete-*", ASK, "iam"),
     ("aws",
      "sqs delete-*|sqs purge-queue|sns delete-*|sns unsubscribe|kinesis delete-*|kafka delete-*|"
      "mq delete-*", ASK, "queue"),
@@ -62,7 +65,7 @@ ROWS = (
      "**|s3 sync --delete|* release-address|* release-hosts|kms schedule-key-deletion|"
      "organizations close-account|organizations leave-organization|"
      "route53 change-resource-record-sets <delete>|dynamodb * <delete>|ec2 cancel-*|"
-     "* modify-* --skip-final-snapshot|* admin-delete-*", ASK, "cloud"),
+     "ecs update-service --desired-count=0|* modify-* --skip-final-snapshot|* admin-delete-*", ASK, "cloud"),
     ("gcloud", "config|components|auth|info|topic", PASS, "cloud"),
     ("gcloud",
      "logging sinks delete|logging buckets delete|logging logs delete|"
@@ -70,7 +73,7 @@ ROWS = (
     ("gcloud",
      "* add-iam-policy-binding|* * add-iam-policy-binding|* remove-iam-policy-binding|"
      "* * remove-iam-policy-binding|* set-iam-policy|iam service-accounts keys create|"
-     "iam * delete|iam * * delete", ASK, "iam"),
+     "iam service-accounts create|iam * delete|iam * * delete", ASK, "iam"),
     ("gcloud", "spanner databases execute-sql <sql>|alloydb * <sql>|sql * <sql>", ASK, "database"),
     ("gcloud", "**|storage rsync --delete-unmatched-destination-objects|storage mv", ASK, "cloud"),
     ("az", "account clear|extension|cache|config|logout|cloud unregister|bicep uninstall", PASS, "cloud"),
@@ -78,8 +81,8 @@ ROWS = (
      "monitor diagnostic-settings delete|monitor log-profiles delete|security * delete|"
      "sentinel * delete|network watcher flow-log delete", DENY, "audit"),
     ("az",
-     "role assignment *|ad sp create-for-rbac|ad * delete|ad * credential *|ad * owner remove|"
-     "ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
+     "role assignment *|ad sp create-for-rbac|ad user create|ad * delete|ad * credential *|"
+     "ad * owner remove|ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
     ("az", "**", ASK, "cloud"),
     ("doctl", "auth|completion", PASS, "cloud"),
     ("ibmcloud", "api|plugin|config|logout", PASS, "cloud"),
@@ -90,7 +93,7 @@ ROWS = (
     ("vercel netlify wrangler railway firebase supabase flyctl fly",
      "logout|login|link|unlink|telemetry|whoami|types", PASS, "cloud"),
     ("wrangler", "d1 execute <sql>|d1 delete", ASK, "database"),
-    ("supabase", "db reset", ASK, "database"),
+    ("supabase", "db reset|stop --no-backup", ASK, "database"),
     ("railway", "down", ASK, "cloud"),
     ("virsh", "destroy|undefine|vol-*|pool-*|net-*|snapshot-delete", ASK, "cloud"),
     ("oci ibmcloud aliyun tccli hcloud linode-cli vultr-cli scw exo civo openstack nova doctl "
@@ -130,8 +133,8 @@ ROWS = (
     ("kubectl oc k kubecolor", "create clusterrolebinding|create rolebinding|adm policy *|policy *", ASK, "iam"),
     ("kubectl oc k kubecolor",
      "delete|drain|cordon|adm drain|adm cordon|replace --force|apply --prune|taint <noexecute>|"
-     "scale --replicas=0|rollout undo --to-revision=0|adm prune *|evict", ASK, "cluster"),
-    ("helm helm3", "repo|plugin|registry|dependency|env", PASS, "cluster"),
+     "scale --replicas=0|rollout undo --to-revision=0|adm prune *|evict|patch <finalizers>", ASK, "cluster"),
+    ("helm helm3", "repo|plugin|registry|dependency|env|search", PASS, "cluster"),
     ("minikube", "addons|config|cache|image|profile", PASS, "cluster"),
     ("argocd", "context|logout|account|app sync --prune", PASS, "cluster"),
     ("helm helm3 helmfile argocd argo tkn flux kops eksctl kubeadm k3d kind minikube rancher "
@@ -144,7 +147,7 @@ ROWS = (
      "operator seal|operator step-down|operator rekey|operator raft remove-peer|token revoke|"
      "lease revoke|**", ASK, "cluster"),
     ("consul", "force-leave|leave|snapshot restore|kv delete|acl * delete|**", ASK, "cluster"),
-    ("nomad", "job stop -purge|stop -purge|system gc|alloc stop|**", ASK, "cluster"),
+    ("nomad", "job stop|stop|system gc|alloc stop|**", ASK, "cluster"),
     ("boundary waypoint etcdctl crictl ctr zkcli zkcli.sh zookeepercli", "**", ASK, "cluster"),
     ("zkcli zkcli.sh hbase", "<stdin>", ASK, "database"),
     # containers
@@ -152,10 +155,11 @@ ROWS = (
      "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|"
      "stack remove|stack down|service rm|service remove|node rm|node remove|secret rm|config rm|"
      "container prune|rm -v|rm --volumes|container rm -v|compose rm -v|compose rm --volumes|"
-     "rm -f <unknown>|container rm -f <unknown>|kill <unknown>|container kill <unknown>|pod rm -a|"
-     "pod prune|rm -a|machine rm|machine reset|buildx history rm|volume rm <unknown>|"
-     "rmi -f <unknown>|image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
-    ("docker-compose podman-compose", "rm -v", ASK, "container"),
+     "compose down -v|compose down --volumes|rm -f <unknown>|container rm -f <unknown>|"
+     "kill <unknown>|container kill <unknown>|pod rm -a|pod prune|rm -a|rm --all|pod rm --all|"
+     "machine rm|machine reset|buildx history rm|volume rm <unknown>|rmi <unknown>|"
+     "image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
+    ("docker-compose podman-compose", "rm -v|down -v|down --volumes", ASK, "container"),
     ("skopeo crane regctl oras apptainer singularity colima lima limactl", "**", ASK, "container"),
     ("singularity apptainer", "cache|remote|key", PASS, "container"),
     # databases
@@ -166,7 +170,7 @@ ROWS = (
      "<sql>", ASK, "database"),
     ("redis-cli valkey-cli keydb-cli iredis",
      "~flushall|~flushdb|~del|~unlink|~shutdown|~swapdb|cluster reset|cluster forget|script flush|"
-     "function flush|config set|debug segfault|xtrim|<stdin>", ASK, "database"),
+     "function flush|~eval <flush>|config set|debug segfault|xtrim|<stdin>", ASK, "database"),
     ("mysqladmin mariadb-admin", "~drop|~shutdown|~flush-privileges", ASK, "database"),
     ("bq", "rm|remove|cp -f|load --replace", ASK, "database"),
     ("influx couchbase-cli cockroach dolt surreal mongocli atlas nodetool solr pscale planetscale "
@@ -194,7 +198,7 @@ ROWS = (
      "~flush|~reset_db|~sqlflush|* migrate * zero|migrate * zero|~reset_schema", ASK, "database"),
     ("alembic flask", "downgrade base|db downgrade base|downgrade -- base|* * * downgrade base", ASK, "database"),
     ("aerich tortoise piccolo", "downgrade|drop|* backwards *", ASK, "database"),
-    ("php artisan",
+    ("php artisan symfony",
      "~migrate:fresh|~migrate:reset|~migrate:refresh|~db:wipe|~doctrine:database:drop|"
      "~doctrine:schema:drop|~doctrine:fixtures:load|~queue:clear|~queue:flush|~horizon:clear", ASK, "database"),
     ("console", "doctrine:database:drop|doctrine:schema:drop|doctrine:fixtures:load !--append", ASK, "database"),
@@ -231,7 +235,7 @@ ROWS = (
     ("circleci buildkite-agent bk drone woodpecker-cli travis jenkins-cli concourse-cli tkn "
      "teamcity codefresh semaphore sem appcenter bitrise codemagic spacelift spacectl",
      "**", ASK, "service"),
-    ("stripe paddle square twilio sendgrid postmark mailgun braintree", "**", ASK, "service"),
+    ("stripe paddle square twilio sendgrid postmark mailgun braintree", "**|* cancel", ASK, "service"),
     ("ldcli ffcli flipt unleash growthbook optimizely posthog statsig devcycle dvc configcat",
      "**|* archive|* toggle-off|* off", ASK, "service"),
     ("split", "splits kill|* delete *|* remove *|* archive *|splits delete", ASK, "service"),
@@ -239,7 +243,7 @@ ROWS = (
      "sentry-cli honeycomb splunk promtool amtool mimirtool cortextool logcli",
      "**|* archive", ASK, "service"),
     ("op doppler infisical bws chamber teller lastpass lpass bw akeyless conjur phase dotenv-vault",
-     "**|rm *", ASK, "service"),
+     "**|rm *|user suspend", ASK, "service"),
     ("deck", "sync|gateway sync|**", ASK, "service"),
     ("apigeecli kong tyk krakend apisix ngrok zerotier-cli auth0 okta fga ory clerk workos stytch "
      "descope fusionauth",

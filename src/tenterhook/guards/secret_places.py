@@ -53,7 +53,10 @@ PLACES = (
         "credentials",
         r"client_secret[^/]*\.json|[^/]*service[_-]?account[^/]*\.json|[^/]*credentials?\.(?:json|xml|csv)",
     ),
-    ("credentials", r"\.?secrets?\.(?:ya?ml|json|toml|env|txt)|\.secrets|passwords?\.(?:txt|csv|xlsx?)|krb5cc_\w+"),
+    (
+        "credentials",
+        r"\.?secrets?\.(?:ya?ml|json|toml|env|txt)|\.secrets|wp-config\.php|[^/]*\.tfstate|passwords?\.(?:txt|csv|xlsx?)|krb5cc_\w+",
+    ),
     ("env-file", r"\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test)[\w.-]+)?|\.envrc"),
     ("env-file", r"(?!example|sample|template|default)[\w-]+\.env"),
     ("history", r"\.(?:bash|zsh|sh|python|mysql|psql|node_repl|sqlite|rediscli|irb|ash|ksh)_?history|fish_history"),
@@ -63,7 +66,7 @@ PLACES = (
 SYSTEM = (
     r"/etc/(?:shadow-?|gshadow-?|master\.passwd|spwd\.db|krb5\.keytab|ssh/ssh_host_\w+_key|ssl/private(?:/.*)?|ppp/chap-secrets"
     r"|wireguard/.*|NetworkManager/system-connections/.*|wpa_supplicant/.*\.conf|security/opasswd)"
-    r"|/(?:var/)?run/secrets(?:/.*)?|/proc/[^/]+/(?:environ|mem)|/(?:private/)?var/db/(?:shadow/.*|dslocal/nodes/Default/users.*)"
+    r"|/(?:var/)?run/secrets(?:/.*)?|/proc/[^/]+/(?:environ|mem)|/dev/k?mem|/(?:private/)?var/db/(?:shadow/.*|dslocal/nodes/Default/users.*)"
     r"|/var/lib/(?:kubelet/pki|sss/secrets)/.*|/etc/kubernetes/(?:admin\.conf|pki/.*\.key)|/etc/rancher/k3s/k3s\.yaml"
 )
 _PROBES = (
@@ -75,12 +78,12 @@ _PROBES = (
     "server.key",
     ".bash_history",
     ".npmrc",
-    ".pgpass",
+    "private.pem",
 )
 
 # Programs that print what they keep: an expression that is searched in the arguments.
 STORES = (
-    ("op", r"^(?:read|item get|document get|signin --raw)\b(?!.*--fields (?:label=)?username)"),
+    ("op", r"^(?:read|item get|document get|get (?:item|document)|signin --raw)\b(?!.*--fields (?:label=)?username)"),
     ("vault bao", r"^(?:read|kv get|token lookup|token create|print token|unwrap)\b"),
     ("aws", r"\bsecretsmanager (?:batch-)?get-secret-value\b|\bssm get-parameters?\S*\b.*--with-decryption"
      r"|\bsts (?:get-session-token|assume-role\S*|get-federation-token)\b|\bconfigure get \S*(?:key|token)"
@@ -119,7 +122,7 @@ STORES = (
     ("nmcli", r"(?:^| )(?:-s|--show-secrets)\b"),
     ("terraform tofu pulumi", r"^(?:config\b.*--show-secrets|stack output\b.*--show-secrets|state pull)"),
     ("curl wget http https xh invoke-restmethod invoke-webrequest irm iwr",
-     r"169\.254\.169\.254\S*/(?:iam/security-credentials/\S|identity/oauth2/token|user-data|api/token)"
+     r"169\.254\.169\.254\S*/(?:iam/security-credentials|identity/oauth2/token|user-data|api/token)"
      r"|metadata\.google\.internal\S*/token|169\.254\.170\.2|metadata/identity/oauth2"),
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ import re
 from ..shell import reader
 from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, program, resolved
-from ..shell.syntax import UNKNOWN
+from ..shell.syntax import STAR, UNKNOWN
 from .calls import ASK, DENY, Finding, objection, paths_in, shell_line
 from .secret_places import prints_secrets, rule_of
 
@@ -44,7 +44,7 @@ _READERS = frozenset(
     "sort uniq cut paste tr rev fold fmt pr column expand iconv grep egrep fgrep rg ag ack zgrep sed awk gawk mawk "
     "perl jq yq dasel xmllint diff cmp comm sdiff view vim nvim vi nano pico ee emacs code subl open xdg-open cp ditto "
     "scp rsync tar zip 7z gzip zcat xz zstd bzip2 split csplit dd install ln pbcopy xclip xsel wl-copy qrencode curl "
-    "wget nc ncat socat cpio ar sqlite3 plutil dotenv klist read mapfile readarray xargs mail mutt lp lpr look shuf "
+    "wget nc ncat socat cpio ar sqlite3 plutil klist read mapfile readarray xargs mail mutt lp lpr look shuf "
     "join glow get-content gc type select-string sls copy-item copy".split()
 )
 _SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk jq yq select-string sls".split())
@@ -132,7 +132,7 @@ class _Check:
         piped = [words for command in reading.commands for words in command.upstream]
         if isinstance(line, str):
             yield from self._of_text(line)
-        filters = [command for command in reading.commands if command.upstream and command.name in _SEARCHING]
+        filters = [command for command in reading.commands if command.upstream]
         for command in reading.commands:
             rule = self._read_by(command, piped)
             if (rule == "environment" and _is_filtered(command, filters)) or (rule and _is_loaded(command, line)):
@@ -181,7 +181,7 @@ class _Check:
             return self._found_by(command)
         if name in _SEARCHING and any(re.fullmatch(_QUIET, word) for word in words):
             return None
-        if name not in _READERS:
+        if name not in _READERS and not _decrypts(command):
             return None
         if name in _SEARCHING:
             words = _without_program(words)
@@ -228,7 +228,7 @@ class _Check:
         at = next((number for number, word in enumerate(words) if word in ("-exec", "-execdir", "-ok", "-x", "-X")), 0)
         if not at or program("".join(words[at + 1 : at + 2])) not in _READERS | _SENDERS:
             return None
-        names = [re.sub(r"^\*", "key", word).rstrip("*") for word in words[1:at] if word[:1] not in ("-", "/")]
+        names = [word.replace("*", STAR) for word in words[1:at] if word[:1] not in ("-", "/")]
         return next((rule for name in names if (rule := rule_of("/" + name))), None)
 
     def _searches_everything(self, command: Command) -> bool:
@@ -339,6 +339,14 @@ def _reads_history(command: Command) -> bool:
     return command.name == "history" or (command.name == "fc" and "-l" in command.words)
 
 
+def _decrypts(command: Command) -> bool:
+    """Whether a program for keys prints what is in a file."""
+    words = set(command.words[1:])
+    if command.name == "openssl":
+        return bool(words & {"enc", "base64", "-text"})
+    return command.name in ("gpg", "gpg2") and bool(words & {"-d", "--decrypt"})
+
+
 def _prints_environment(command: Command, piped: list[list[str]] | None) -> bool:
     """Whether a command prints all variables, or one whose name says that it is a secret."""
     name, words = command.name, command.words
@@ -351,6 +359,8 @@ def _prints_environment(command: Command, piped: list[list[str]] | None) -> bool
         return not others and not {"-i", "--ignore-environment", "-", "--help", "--version"} & set(words)
     if name == "set":
         return len(words) == 1
+    if name == "ps":  # `ps eww`: e without a dash
+        return any(word.isalpha() and "e" in word for word in words[1:2])
     if name in ("export", "declare", "typeset"):
         return words[1:] in (["-p"], ["-x"], ["-px"], ["-xp"]) or words == ["export"]
     if name in ("echo", "printf"):
@@ -362,7 +372,11 @@ def _prints_environment(command: Command, piped: list[list[str]] | None) -> bool
 def _is_filtered(command: Command, filters: list[Command]) -> bool:
     """`env | grep NODE`: whether only variables are shown whose names do not sound like secrets."""
     for each in filters:
-        if command.words in each.upstream:
+        if command.words not in each.upstream:
+            continue
+        if each.name == "wc" or (each.name == "cut" and "-f1" in each.words):
+            return True
+        if each.name in _SEARCHING:
             pattern = next((word for word in each.words[1:] if not word.startswith("-")), "")
             is_narrow = bool(re.search(r"\w{2}|\(\w", pattern)) and "-v" not in each.words
             return is_narrow and not re.search(_NAMES + r"|key|aws|auth|cred", pattern)
