@@ -34,6 +34,10 @@ def test_the_worst_finding_decides_and_comes_first() -> None:
     assert found.findings == (FILES, KEYS)
 
 
+def test_findings_of_one_decision_are_in_the_order_of_the_rules() -> None:
+    assert of(FILES, KEYS._replace(decision=DENY)) == (DENY, ["keys", "files"])
+
+
 def test_nothing_found_is_no_objection() -> None:
     assert of() is None
 

@@ -44,7 +44,7 @@ class Objection(NamedTuple):
 
     decision: str  # ASK or DENY
     reason: str
-    findings: tuple[Finding, ...] = ()  # the worst first
+    findings: tuple[Finding, ...] = ()  # the worst first, then in the order of the guard's rules
 
 
 class GuardedCall(NamedTuple):
@@ -111,7 +111,8 @@ def objection(call: GuardedCall, findings: Iterable[Finding], rules: Rules) -> O
             distinct[each.rule, each.part] = each
     if not distinct:
         return None
-    worst = sorted(distinct.values(), key=lambda each: each.decision != DENY)
+    order = list(rules)
+    worst = sorted(distinct.values(), key=lambda each: (each.decision != DENY, order.index(each.rule)))
     said = (
         f"`{each.part}`: {each.why} [{each.rule}]. Instead: {rules[each.rule][1]}." for each in worst[:SHOWN_FINDINGS]
     )

@@ -38,9 +38,12 @@ def effects_of_words(command: Command) -> list[Effect]:
     return [each for each in effect(command.words) if each.path] if effect else []
 
 
+_RECURSIVE = ("srm", "wipe", "trash", "trash-put", "rimraf", "del-cli")  # without an option
+
+
 def _delete(words: list[str]) -> list[Effect]:
     options, operands = arguments(words)
-    recursive = has(options, "-r", "-R", "--recursive", "-d", "--dir") or program(words[0]) in ("srm", "wipe", "trash")
+    recursive = has(options, "-r", "-R", "--recursive", "-d", "--dir") or program(words[0]) in _RECURSIVE
     return [Effect("delete", path, recursive) for path in operands]
 
 
@@ -187,7 +190,9 @@ def _option(*names: str) -> Reader:
 
 
 def _git(words: list[str]) -> list[Effect]:
-    options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file"), 1)
+    options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file", "--output"), 1)
+    if operands[:1] in (["diff"], ["show"], ["log"], ["format-patch"], ["archive"]):
+        return [Effect("write", value) for name, value in options if name == "--output"]
     if operands[:1] == ["rm"]:
         return [Effect("delete", path, has(options, "-r")) for path in operands[1:]]
     if operands[:1] == ["mv"]:
@@ -210,6 +215,8 @@ _PROGRAMS = {
     "wipe": _delete,
     "trash": _delete,
     "trash-put": _delete,
+    "rimraf": _delete,
+    "del-cli": _delete,
     "shred": _shred,
     "mv": _move,
     "cp": _copy(),

@@ -61,16 +61,27 @@ _COPYING = r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|fileutils\.cp\w*|
 _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
 _MODES = r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$"
 _ENDLESS_LOOP = r"\bwhile\s*+\(?\s*+(?:True|1|true)\b|\bfor\s*+\(;;\)|\bloop\s*+[{d]"
-_RUNS_TEXT = r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]"
+_RUNS_TEXT = (
+    r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]|\bthen\(\s*eval\b"
+    r"|\b(?:system|popen|Popen|run|call|check_output)\(\s*(?:\w++\.)*+(?:urlopen|requests|b64decode|fromhex|decompress)"
+)
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
-    r"unpack\(|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
+    r"unpack\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
 )
 _FETCHES = (
     r"urlopen|requests\.get|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
-    r"Net::HTTP|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
+    r"Net::HTTP|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
-
+# A connection, and a shell: together they are a remote shell.
+_CONNECTS = (
+    r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
+    r"|TCPClient"
+)
+_SHELL = (
+    r"/bin/(?:ba|da|z|k)?sh\b|['\"](?:ba|z)?sh(?: -i)?['\"]|\bsh -i\b|pty\.spawn|cmd\.exe|powershell|\bsystem\s*\(?\$_"
+    r"|\|\s*&\s*getline"
+)
 
 _QUOTING = (
     r"(?<![\w$@%])(qq?|qx|%[qQx])\s{0,9}+(?:\(([^)]{0,2000}+)\)|\{([^}]{0,2000}+)\}|\[([^]]{0,2000}+)\]"
@@ -111,6 +122,8 @@ def actions(language: str, code: str) -> list[Action]:
         ]
     if _forks_in_a_loop(code):
         found.append(("note", "fork-bomb"))
+    if re.search(_CONNECTS, code) and re.search(_SHELL, code):
+        found.append(("note", "remote-shell"))
     if language != "awk" and re.search(_RUNS_TEXT, code):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
