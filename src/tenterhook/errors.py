@@ -86,6 +86,8 @@ CODES: dict[str, tuple[str, str]] = {
         "the list of hooks that block when they fail cannot be read; a missing one blocks nothing",
     ),
     "permission-syntax": (ERROR, "a tool expression in another program's permission syntax matches no tool"),
+    "unknown-guard": (ERROR, "no built-in guard has this name: the hook fails each time"),
+    "guard-setting": (WARNING, "a setting of a built-in guard has no effect; the guard is in force without it"),
     "ignored-key": (WARNING, "the format has no such key; it does nothing"),
     "never-matches-expression": (WARNING, "a matcher that is no valid expression in the array format matches nothing"),
     "odd-on-failure": (WARNING, "`on_failure` is neither `block` nor `open`; it is treated as `block`"),

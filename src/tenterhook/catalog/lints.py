@@ -8,6 +8,7 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING
 
+from .. import guards
 from ..basics import places, shell_lines
 from ..errors import Problem
 from ..formats import entry_points, expressions, front_matter, toml_files
@@ -32,6 +33,7 @@ def lint(hook: Hook) -> Iterator[Problem]:
         yield from _trust(hook, hook.folder)
     try:
         if hook.folder is not None:
+            yield from _guard(hook)
             yield from _folder(hook, hook.folder)
         elif hook.command is not None:
             yield from _command(hook, hook.command)
@@ -88,6 +90,20 @@ def _line(hook: Hook, key: str) -> int | None:
         return hook.line if isinstance(front, Problem) else front.line_of(key)
     loaded = toml_files.load(hook.source)
     return hook.line if isinstance(loaded, Problem) or hook.line is None else loaded[1].below(hook.line, key)
+
+
+def _guard(hook: Hook) -> Iterator[Problem]:
+    """Yield the settings of a built-in guard that have no effect."""
+    if hook.guard is None:
+        return
+    try:
+        for key, message, remedy in guards.setting_problems(hook.guard, hook.metadata):
+            yield Problem("guard-setting", hook.source, _line(hook, key), key, message, remedy)
+    except guards.UnknownGuard as error:
+        line = _line(hook, "guard")
+        yield Problem(
+            "unknown-guard", hook.source, line, "guard", str(error), "correct the name, or upgrade Tenterhook"
+        )
 
 
 def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
