@@ -124,20 +124,20 @@ class Places:
         return self._by_identity
 
 
-def protected(path: str, removes: bool, known: Places, matches: Matches | None = None) -> str | None:
+def protected(path: str, removes: bool, known: Places | None, matches: Matches | None = None) -> str | None:
     """Return what a path belongs to that an agent may not change, or None.
 
     `removes`: the change removes a directory with its content. `matches` is for a path with patterns: it compares a
-    pattern with a name.
+    pattern with a name. Without `known`, only names count that are protected in every directory.
     """
     path = _encodable(path)
     if not path:
         return None
     for each in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
-        what = _by_place(each, removes, known, matches) or _by_name(each, removes, matches)
+        what = (_by_place(each, removes, known, matches) if known else None) or _by_name(each, removes, matches)
         if what:
             return what
-    return None if matches else _by_file(path, known)
+    return _by_file(path, known) if known and not matches else None
 
 
 def _encodable(path: str) -> str:
@@ -226,7 +226,7 @@ def _behind_links(places: Mapping[str, str], home: str) -> dict[str, str]:
         if _real(path, real) != path:
             found.update(dict.fromkeys((each + end for each in _targets(path)), what))
         if place.endswith("hooks/") or what == _CONFIGURATION:
-            found.update(dict.fromkeys(_linked_in(place, homes), what))
+            found.update(dict.fromkeys(_linked_in(real[path], homes), what))
     return {place: what for place, what in found.items() if not place.endswith("/") or not _is_above(place, homes)}
 
 
@@ -253,14 +253,13 @@ def _targets(path: str) -> list[str]:
     return [each for each in dict.fromkeys(found) if each != path]
 
 
-def _linked_in(directory: str, homes: Iterable[str]) -> list[str]:
-    """Return what links in a directory lead to outside of it, and links in those directories."""
+def _linked_in(root: str, homes: Iterable[str]) -> list[str]:
+    """Return what links in a directory, which is a real path, lead to outside of it, and links in those directories."""
     found: list[str] = []
-    root = os.path.realpath(directory) + "/"
     waiting, seen, entries = [root], set[str](), 0
     while waiting and entries < _MOST_ENTRIES:
-        here = os.path.realpath(waiting.pop(0))
-        if here in seen or _is_above(here.rstrip("/") + "/", homes):
+        here = waiting.pop(0)
+        if here in seen or _is_above(f"{here.rstrip('/')}/", homes):
             continue
         seen.add(here)
         try:
@@ -269,9 +268,11 @@ def _linked_in(directory: str, homes: Iterable[str]) -> list[str]:
             continue
         entries += len(listed)
         for entry in listed:
-            waiting += [entry.path] if entry.is_dir() else []
-            for each in _targets(entry.path) if entry.is_symlink() else ():
-                if not each.startswith(root):
+            is_link = entry.is_symlink()
+            if entry.is_dir():
+                waiting.append(os.path.realpath(entry.path) if is_link else entry.path)
+            for each in _targets(entry.path) if is_link else ():
+                if not each.startswith(f"{root}/"):
                     found.append(each.rstrip("/") + "/" if os.path.isdir(each) else each)
     return found
 
@@ -339,3 +340,20 @@ def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
                 if parts[len(parts) - there :] == names[:there] and os.path.lexists("/".join((path, *names[there:]))):
                     return what
     return None
+
+
+def existing_below(directory: str, known: Places) -> list[str]:
+    """Return the protected files that are in a directory, at most some thousands."""
+    inside = directory.rstrip("/").lower() + "/"
+    own = known.by_path().items()
+    tops = [place for spelt, (place, what) in own if f"{spelt}/".startswith(inside) and what != _PROGRAM]
+    tops += [f"{directory}/{name}" for name in PROTECTED]
+    tops += [directory] if protected(directory, False, known) else []
+    found: list[str] = []
+    for top in tops:
+        found += [top.rstrip("/")] if os.path.lexists(top) else []
+        for where, _, files in os.walk(top):
+            found += [f"{where}/{file}" for file in files]
+            if len(found) > _MOST_ENTRIES:
+                return found
+    return found
