@@ -57,7 +57,7 @@ MOVED = {
 # Every command of ours, by how it is treated below a guarded agent. Refused with any options:
 REFUSED = frozenset(
     (
-        *("disable", "enable", "remove", "trust", "untrust", "hub", "hub join", "hub leave", "hub start", "hub stop"),
+        *("allow", "update", "disable", "enable", "remove", "trust", "untrust", "hub", "hub join", "hub leave", "hub start", "hub stop"),
         *("daemon run", "daemon start", "daemon stop"),
         *("hub person add", "hub person password", "hub person remove", "hub token add", "hub token revoke"),
         *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
@@ -70,7 +70,7 @@ WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", 
 # Allowed: they read, or run hooks and agents under the same rules.
 READING = frozenset(
     (
-        *("check", "completion", "guard", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
+        *("check", "completion", "guard", "list", "log", "log anchor", "log stats", "log verify", "replay", "show", "try"),
         *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
         *("daemon", "daemon status"),
     )

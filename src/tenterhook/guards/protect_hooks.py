@@ -8,7 +8,7 @@ import re
 from ..basics import protected_places
 from ..basics.protected_places import MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
-from ..shell.effects import effects
+from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
@@ -32,6 +32,7 @@ RULES = {
 }
 
 SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
+EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
 LINES = ("command", "cmd", "commands", "script", "shell", "line", "code")  # keys of other tools that may hold a line
 TEXTS = frozenset(  # keys under which tools are given text, which may mention any path
@@ -93,7 +94,7 @@ class _Check:
         writes = re.search(_WRITES, tool) is not None
         reads = not writes and re.search(_READS, tool) is not None
         arguments = self.call.tool_input if isinstance(self.call.tool_input, dict) else {"input": self.call.tool_input}
-        if arguments.get("command") == "view":  # str_replace_editor
+        if tool in EDITORS and arguments.get("command") == "view":
             writes, reads = False, True
         for key, path in _paths(arguments, "patch" in tool):
             removes = not reads and key not in ("cwd", "workdir")
@@ -150,17 +151,26 @@ class _Check:
             what = self._named_by(command, word)
             if what == SECRETS and name not in NAMERS:
                 yield SECRETS, f"it reads {SECRETS}", DENY
-            near = self._kept_in(command, word) if name == "ln" else None
-            if name == "ln" and (what or near):
-                yield what or near or "", f"it makes a link into {what or near}", DENY
+            if what and name not in NAMERS and self._holds_credentials(command, word):
+                yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", DENY
+            links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
+            near = what or self._kept_in(command, word) if links else None
+            if near:
+                yield near, f"it makes a link into {near}", DENY
             if what and not reads(command):
                 yield what, f"it may change {what}", ASK
 
     def _changes(self, command: Command) -> Iterator[tuple[str, str]]:
         """Yield what a command writes to, moves or deletes that is protected, and how."""
+        words = command.words
+        if command.name == "find":
+            yield from self._found_by(command, Find(words))
+        if (command.name in ("fd", "fdfind") or command.through[-1:] == ("xargs",)) and _changes_files(words):
+            what = self._selected(command)
+            if what:
+                yield what, f"it changes {what}"
         for effect in effects(command):
             if effect.kind == "delete" and command.name == "find":
-                yield from self._found_by(command, Find(command.words))
                 continue
             path = self._resolved(command, effect.path)
             removes = effect.recursive if effect.kind == "delete" else effect.kind == "move"
@@ -168,13 +178,10 @@ class _Check:
                 is_inside = f"{path}/".startswith(f"{self.call.work_dir}/")
                 removes = not is_inside or self._kept_in(command, effect.path) is not None
             what = self.protected(path, removes)
-            if not what and UNKNOWN in effect.path:
-                what = self._selected(command)
             if not what and command.name in UNPACKERS:
                 what = self._kept_in(command, effect.path)
             if what:
                 yield what, f"it {SAID[effect.kind]} {decoded(effect.path)}, {what}"
-        words = command.words
         for word in words[1:] if command.name in MOUNTERS else ():
             what = self.protected(self._resolved(command, word), True)
             if what:
@@ -187,8 +194,8 @@ class _Check:
                         yield what, f"it changes {decoded(path)}, {what}"
 
     def _found_by(self, command: Command, find: Find) -> Iterator[tuple[str, str]]:
-        """Yield what is protected below the starts of a `find` that deletes, unless its tests exclude it."""
-        for start in find.starts:
+        """Yield what is protected below the starts of a `find` that deletes or changes, unless its tests exclude it."""
+        for start in find.starts if find.deletes or any(map(_changes_files, find.commands)) else ():
             top = self._resolved(command, start)
             what = self.protected(top, True)
             if not what:
@@ -196,11 +203,11 @@ class _Check:
             inside = protected_places.existing_below(top, self._places)
             is_near = self.protected(top, False) or self._kept_in(command, start)
             if any(_is_selected(path, command.words, find.restricted and not is_near) for path in inside):
-                yield what, f"it deletes {what}"
+                yield what, f"it deletes or changes {what}"
 
     def _selected(self, command: Command) -> str | None:
         """Return what the commands name whose output decides what this one changes: `grep -l … | xargs sed -i …`."""
-        for words in command.upstream:
+        for words in (*command.upstream, command.words):
             for word in words[1:] if program(words[0]) not in ("echo", "printf") else ():
                 what = self._named_by(command, word) or self._kept_in(command, word)
                 if what:
@@ -209,6 +216,10 @@ class _Check:
                 if name in ("hook.md", "settings.json", "settings.local.json") and program(words[0]) != "sed":
                     return "files that are named like hooks or settings"
         return None
+
+    def _holds_credentials(self, command: Command, word: str) -> bool:
+        path = self._resolved(command, word)
+        return os.path.isdir(path) and self.protected(path, True) == SECRETS
 
     def _weakens(self, command: Command, line: str) -> Iterator[tuple[str, str]]:
         """Yield why a command switches protection off, however it is started: as a service, in a namespace, by pip."""
@@ -324,6 +335,13 @@ def _is_selected(path: str, words: list[str], has_other_tests: bool) -> bool:
             else:
                 selected.append(is_one)
     return any(selected) or not (selected or has_other_tests)
+
+
+def _changes_files(words: list[str]) -> bool:
+    """Whether a program changes the content of files that it is given by `find` or `xargs`, or those that `fd -x` finds."""
+    at = next((at for at, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), -1)
+    words = [*words[at + 1 :], UNKNOWN]
+    return program(words[0]) != "rmdir" and any(effect.kind != "mode" for effect in of_words(words))
 
 
 def _replaces(words: Iterable[str]) -> bool:
