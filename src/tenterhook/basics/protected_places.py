@@ -12,7 +12,7 @@ from . import light_json, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Matches = Callable[[str, str], bool]
 
@@ -334,12 +334,17 @@ def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
             if len(found) == len(names) and (is_directory or start + len(names) == len(parts)):
                 if all(map(matches, found, names)) if matches else found == names:
                     return what
-    if removes and matches is None:
-        for names, _, what in _NAMES:
-            for there in range(len(names)):  # how many of the names the path ends with
-                if parts[len(parts) - there :] == names[:there] and os.path.lexists("/".join((path, *names[there:]))):
-                    return what
-    return None
+    inside = _named_below(path) if removes and matches is None else ()
+    return next((what for each, what in inside if os.path.lexists(each)), None)
+
+
+def _named_below(path: str) -> Iterator[tuple[str, str]]:
+    """Yield what would be protected by its name in a directory, such as `hooks` in `.agents`; it need not exist."""
+    parts = path.lower().split("/")
+    for names, _, what in _NAMES:
+        for there in range(len(names)):  # how many of the names the path ends with
+            if parts[len(parts) - there :] == names[:there]:
+                yield "/".join((path, *names[there:])), what
 
 
 def existing_below(directory: str, known: Places) -> list[str]:
@@ -347,8 +352,7 @@ def existing_below(directory: str, known: Places) -> list[str]:
     inside = directory.rstrip("/").lower() + "/"
     own = known.by_path().items()
     tops = [place for spelt, (place, what) in own if f"{spelt}/".startswith(inside) and what != _PROGRAM]
-    tops += [f"{directory}/{name}" for name in PROTECTED]
-    tops += [directory] if protected(directory, False, known) else []
+    tops += [each for each, _ in _named_below(directory)]
     found: list[str] = []
     for top in tops:
         found += [top.rstrip("/")] if os.path.lexists(top) else []

@@ -60,7 +60,9 @@ NAMERS = frozenset(
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
 UNPACKERS = ("tar", "bsdtar", "unzip", "7z", "cpio", "pax")
 MOUNTERS = ("mount", "umount", "bindfs", "sshfs", "fusermount", "fusermount3")
-STOPPERS = frozenset("kill pkill killall skill fuser systemctl launchctl service".split())
+STOPPERS = ("kill", "pkill", "killall", "skill", "fuser")
+SERVICES = ("systemctl", "launchctl", "service", "rc-service", "sv", "brew")
+STOPPING = frozenset("stop disable mask kill restart unload bootout remove down".split())
 INSTALLERS = frozenset("pip pipx uv conda mamba micromamba poetry brew pdm rye hatch apt apt-get dnf yum pacman".split())
 _REPLACING = (
     r"uninstall|remove|rm|purge|autoremove|reinstall|upgrade|inject|--force-reinstall|--force|-U|--upgrade|-R|-Rs?n?|"
@@ -71,14 +73,27 @@ MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
 # Modes of a directory that let no other account write to it, and the owner in.
 _HARMLESS_MODE = r"0?[57][0145][0145]|(?:(?:u\+[rwxXs]+|[go]+-[rwxXs]+|[ago]*\+[rxX]+|[go]+=[rxX]*),?)+"
 _CREDENTIALS = r"state/tenterhook/hub\b|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
+MOST_PATHS = 400  # of one call
 SAID = {"write": "writes to", "delete": "deletes", "move": "moves away", "mode": "changes the mode of"}
 
 
 def judge(call: GuardedCall) -> Objection | None:
     """Return why a call is refused that would change what is protected; ask where it only may."""
+    return objection(call, _findings(call), RULES)
+
+
+def _findings(call: GuardedCall) -> Iterator[Finding]:
     check = _Check(call)
     tool = call.tool_name.lower()
-    return objection(call, check.of_line(call.line()) if tool in SHELLS else check.of_tool(tool), RULES)
+    try:
+        yield from check.of_line(call.line()) if tool in SHELLS else check.of_tool(tool)
+    except TooManyPaths:
+        part = str(call.line() or call.tool_name)[:80]
+        yield Finding("change-hooks", ASK, part, f"it names more than {MOST_PATHS} paths, any of which may be protected")
+
+
+class TooManyPaths(Exception):
+    """A call names more paths than are looked at."""
 
 
 class _Check:
@@ -88,6 +103,7 @@ class _Check:
         self.call = call
         self._home = reader.agents_home(call.environment)
         self._places = protected_places.Places(call.environment)
+        self._looked_up: dict[tuple[str, bool, bool], str | None] = {}
 
     def of_tool(self, tool: str) -> Iterator[Finding]:
         """Judge a tool that is not known as a shell: by every path that it is given, under whatever key."""
@@ -96,8 +112,8 @@ class _Check:
         arguments = self.call.tool_input if isinstance(self.call.tool_input, dict) else {"input": self.call.tool_input}
         if tool in EDITORS and arguments.get("command") == "view":
             writes, reads = False, True
-        for key, path in _paths(arguments, "patch" in tool):
-            removes = not reads and key not in ("cwd", "workdir")
+        for path in _paths(arguments, "patch" in tool):
+            removes = re.search(r"delete|remove|move|rename|trash|unlink|(?:^|_)rm(?:_|$)", tool) is not None
             what = next(filter(None, (self.protected(each, removes) for each in self._spelt(path))), None)
             if what == SECRETS or (what and not reads):
                 change = "reads" if reads else "changes" if writes else "may change"
@@ -140,7 +156,7 @@ class _Check:
         """Yield what is protected that a command touches (or the name of a rule), why it is refused, the decision."""
         for what, why in (*self._changes(command), *self._weakens(command, line)):
             yield what, why, DENY
-        name = command.name
+        name = decoded(command.name)  # `[` is a mark of patterns, too
         if not name:
             return
         if name not in NAMERS and re.search(_CREDENTIALS, " ".join((*command.words[1:], command.shown))):
@@ -200,9 +216,9 @@ class _Check:
             what = self.protected(top, True)
             if not what:
                 continue
-            inside = protected_places.existing_below(top, self._places)
             is_near = self.protected(top, False) or self._kept_in(command, start)
-            if any(_is_selected(path, command.words, find.restricted and not is_near) for path in inside):
+            inside = () if is_near else protected_places.existing_below(top, self._places)
+            if is_near or any(_is_selected(path, command.words, find.restricted) for path in inside):
                 yield what, f"it deletes or changes {what}"
 
     def _selected(self, command: Command) -> str | None:
@@ -225,12 +241,14 @@ class _Check:
         """Yield why a command switches protection off, however it is started: as a service, in a namespace, by pip."""
         words, name = command.words, command.name
         moved = {variable for variable, _ in command.assignments} & {*MOVING}
+        if name in SERVICES and {*words} & STOPPING:
+            name = "kill"
         if name in ("export", "declare", "setenv", "set"):
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
         if (moved and name in AGENTS | {"export"}) or (name in AGENTS and "disableAllHooks" in " ".join(words)):
             yield "weaken", "it starts an agent without your hooks"
-        if name in STOPPERS and ("tenterhook" in " ".join(words) or (UNKNOWN in "".join(words) and "tenterhook" in line)):
+        if name in STOPPERS and "tenterhook" in (line if UNKNOWN in "".join(words) else " ".join(words)):
             yield "weaken", "it stops Tenterhook"
         at = next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None) if name == "python" else None
         installer = program(words[at + 1] if words[at] == "-m" else "pip") if at is not None else name
@@ -253,9 +271,14 @@ class _Check:
 
     def protected(self, path: str, removes: bool, by_name_only: bool = False) -> str | None:
         """Return what a path, or a pattern of paths, belongs to that the agent may not change, or None."""
-        is_plain = not any(mark in path for mark in (UNKNOWN, *PATTERNS))
-        known = None if by_name_only else self._places
-        return protected_places.protected(path, removes, known, None if is_plain else _matches)
+        key = path, removes, by_name_only
+        if key not in self._looked_up:
+            if len(self._looked_up) >= MOST_PATHS:
+                raise TooManyPaths
+            matches = _matches if any(mark in path for mark in (UNKNOWN, *PATTERNS)) else None
+            known = None if by_name_only else self._places
+            self._looked_up[key] = protected_places.protected(path, removes, known, matches)
+        return self._looked_up[key]
 
     def _named_by(self, command: Command, word: str) -> str | None:
         """Return what an argument of a command names, `--file=path` and `@path` too."""
@@ -298,20 +321,20 @@ def _matches(pattern: str, name: str) -> bool:
     return pattern == name or (pattern[:1] == "." or name[:1] != ".") and pattern_matches(pattern, name)
 
 
-def _paths(value: Any, is_patch: bool, key: str = "input") -> Iterator[tuple[str, str]]:
-    """Yield the strings of a tool's arguments that may be paths, each with its key; and the files that a patch names."""
+def _paths(value: Any, is_patch: bool, key: str = "input") -> Iterator[str]:
+    """Yield the strings of a tool's arguments that may be paths, and the files that a patch names."""
     if isinstance(value, dict):
+        yield from (name for name in value if "/" in str(name))
         for name, each in value.items():
             yield from _paths(each, is_patch, str(name).lower())
-            if "/" in str(name):
-                yield key, str(name)
     elif isinstance(value, list):
         for each in value:
             yield from _paths(each, is_patch, key)
     elif isinstance(value, str) and (is_patch or key not in TEXTS):
-        if key not in LINES and "\n" not in value and len(value) < 4096 and not re.match(r"(?!file:)[a-z]{2,}://", value):
-            yield key, value
-        yield from ((key, path) for path in patched(value))
+        path = value.partition("\0")[0]
+        if key not in LINES and "\n" not in path and len(path) < 65536 and not re.match(r"(?!file:)[a-z]{2,}://", path):
+            yield path
+        yield from patched(value)
 
 
 def _is_harmless(command: Command) -> bool:
@@ -374,4 +397,4 @@ def reads(command: Command) -> bool:
         _, at = programs.split_options(command.words, "cC", ("--git-dir", "--work-tree"))
         return command.words[at : at + 1] == [] or command.words[at] in READING_GIT
     runs = programs.inner(command.words, command.stdin)
-    return command.name in READERS or any(inner.kind != "file" for inner in runs)
+    return decoded(command.name) in READERS or any(inner.kind != "file" for inner in runs)
