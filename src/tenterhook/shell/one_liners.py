@@ -191,7 +191,11 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
         mode = "".join(texts[1:2])
         if re.fullmatch(r"\+?[<>]{1,2}", texts[0]) and ">" in texts[0] + "+":  # open(F, ">", path)
             yield "words", ["tee", "--", mode]
-        elif re.fullmatch(r"(?=.*[wax+])[rwabxt+]{1,9}", mode) or re.match(r"\s*>|.*O_(?:WR|RDW)", texts[0] + group[0].after):
+        elif (
+            re.fullmatch(r"(?=.*[wax+])[rwabxt+]{1,9}", mode)
+            or re.match(r"\s*>", texts[0])
+            or re.search(r"O_(?:WRONLY|RDWR)", group[0].after)
+        ):
             yield "words", ["tee", "--", texts[0].lstrip("> ")]
         elif language in ("perl", "ruby") and texts[0].strip().startswith("|"):
             yield "shell", texts[0].strip().strip("|")
