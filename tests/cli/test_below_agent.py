@@ -89,7 +89,6 @@ _CALLS = [
     *("remove guard --yes", "trust --all --yes", "trust --code --yes", "untrust --all --yes"),
     *("trigger Stop --session s", "trigger Stop --session=s --dry-run", "agent --resume s", "agent go --resume"),
     *("uninstall --yes", "uninstall claude-code --yes"),
-    *("allow 4f2a", "update"),
 ]
 
 
