@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ASK, DENY = "ask", "deny"
 ALL = "all"
 SHOWN_FINDINGS = 3
-_HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
+_HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ")
 _DIRECTORIES = ("workdir", "cwd", "directory", "dir_path")  # keys under which agents say where a line runs
 
 
@@ -163,5 +163,9 @@ def patched(text: str) -> Iterator[str]:
     """Yield the files that a patch names. As for Codex, blanks around a header do not count; `\\n` ends a line."""
     for line in text.split("\n") if "*** " in text or "+++ " in text else ():
         for head in _HEADERS:
-            if line.strip().startswith(head):
-                yield line.strip()[len(head) :]
+            path = line.strip()[len(head) :] if line.strip().startswith(head) else ""
+            if path and head[0] != "*":  # of a diff: `b/path`, tab, time; how many names are left out is not known
+                path = path.partition("\t")[0]
+                yield path.partition("/")[2]
+            if path and path != "/dev/null":
+                yield path
