@@ -58,7 +58,10 @@ REFUSED = frozenset(
         *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
     )
 )
-REFUSED_WITHOUT = {"agent": "--sessions", "install": "--dry-run", "uninstall": "--dry-run", "new": "--project"}
+REFUSED_WITHOUT = {
+    **{"agent": "--sessions", "install": "--dry-run", "new": "--project"},
+    **{"uninstall": "--dry-run", "update": "--dry-run"},
+}
 REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "trigger": "--session"}
 # Refused if the file or directory that these options name is protected, or if what they change is:
 WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", "--update")}

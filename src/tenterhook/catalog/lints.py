@@ -96,6 +96,9 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         message = f"HOOK.md has about {length // 4} tokens"
         remedy = "keep it under 1,000: agents may read it; move the rest to a file beside it"
         yield Problem("long-body", hook.source, None, None, message, remedy)
+    if hook.guard is not None:  # its script is for other programs
+        yield from _guard(hook)
+        return
     script, _ = entry_points.entry_point(folder)
     if script is None:
         return
@@ -107,6 +110,15 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         yield Problem("script-syntax", script, 1, None, message, "save the script with Unix line ends")
         return
     yield from _script(script, first)
+
+
+def _guard(hook: Hook) -> Iterator[Problem]:
+    from ..guards import GUARDS
+
+    if hook.guard not in GUARDS:
+        remedy = f"one of: {', '.join(GUARDS)}; or upgrade Tenterhook"
+        message = f"there is no guard {hook.guard!r} in this version: the hook will fail"
+        yield Problem("unknown-guard", hook.source, _line(hook, "guard"), "guard", message, remedy)
 
 
 def _script(script: str, first: bytes) -> Iterator[Problem]:

@@ -24,9 +24,9 @@ class UnknownGuard(Exception):
     """A hook names a guard that this version does not have."""
 
 
-def judge(name: object, call: GuardedCall) -> Objection | None:
+def judge(name: str | None, call: GuardedCall) -> Objection | None:
     """Return what a guard objects to in a call, or None if nothing."""
-    if name not in GUARDS:
+    if name is None or name not in GUARDS:
         raise UnknownGuard(f"there is no guard {name!r}; this version has: {', '.join(GUARDS)}")
-    objection: Objection | None = import_module(f"{__name__}.{GUARDS[str(name)]}").judge(call)
+    objection: Objection | None = import_module(f"{__name__}.{GUARDS[name]}").judge(call)
     return objection
