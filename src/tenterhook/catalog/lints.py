@@ -8,6 +8,7 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING
 
+from .. import guards
 from ..basics import places, shell_lines
 from ..errors import Problem
 from ..formats import entry_points, expressions, front_matter, toml_files
@@ -32,6 +33,7 @@ def lint(hook: Hook) -> Iterator[Problem]:
         yield from _trust(hook, hook.folder)
     try:
         if hook.folder is not None:
+            yield from _guard(hook)
             yield from _folder(hook, hook.folder)
         elif hook.command is not None:
             yield from _command(hook, hook.command)
@@ -90,6 +92,20 @@ def _line(hook: Hook, key: str) -> int | None:
     return hook.line if isinstance(loaded, Problem) or hook.line is None else loaded[1].below(hook.line, key)
 
 
+def _guard(hook: Hook) -> Iterator[Problem]:
+    """Yield the settings of a built-in guard that have no effect."""
+    if hook.guard is None:
+        return
+    try:
+        for key, message, remedy in guards.setting_problems(hook.guard, hook.metadata):
+            yield Problem("guard-setting", hook.source, _line(hook, key), key, message, remedy)
+    except guards.UnknownGuard as error:
+        line = _line(hook, "guard")
+        yield Problem(
+            "unknown-guard", hook.source, line, "guard", str(error), "correct the name, or upgrade Tenterhook"
+        )
+
+
 def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
     length = os.path.getsize(hook.source)
     if length > _LONGEST_BODY:
@@ -97,7 +113,6 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         remedy = "keep it under 1,000: agents may read it; move the rest to a file beside it"
         yield Problem("long-body", hook.source, None, None, message, remedy)
     if hook.guard is not None:  # its script is for other programs
-        yield from _guard(hook)
         return
     script, _ = entry_points.entry_point(folder)
     if script is None:
@@ -110,15 +125,6 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         yield Problem("script-syntax", script, 1, None, message, "save the script with Unix line ends")
         return
     yield from _script(script, first)
-
-
-def _guard(hook: Hook) -> Iterator[Problem]:
-    from ..guards import GUARDS
-
-    if hook.guard not in GUARDS:
-        remedy = f"one of: {', '.join(GUARDS)}; or upgrade Tenterhook"
-        message = f"there is no guard {hook.guard!r} in this version: the hook will fail"
-        yield Problem("unknown-guard", hook.source, _line(hook, "guard"), "guard", message, remedy)
 
 
 def _script(script: str, first: bytes) -> Iterator[Problem]:

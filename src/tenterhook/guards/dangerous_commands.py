@@ -1,7 +1,7 @@
 """What is dangerous about a shell line: what cannot be taken back, or reaches far beyond the project.
 
-`judge(line, …)` reads the line and puts each command that it would run to the rules below. A rule is a function on a
-command that yields dangers; `RULES` has what each means, and the table in docs/built-in-hooks.md is made of it.
+`judge` reads the line and applies the rules below to each command that it would run. A rule is a function on a command
+that yields dangers; `RULES` has what each means, and the table in docs/built-in-hooks.md is made of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, sp
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, Objection
+from .calls import ASK, DENY, Finding, objection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
 
     from ..shell.effects import Effect
     from ..shell.reader import Command, Note
-    from .calls import GuardedCall
+    from .calls import GuardedCall, Objection
 
     Found = Iterator[tuple[str, str, str]]  # rule, decision, why
     Hit = tuple["Place", bool]
@@ -127,52 +127,22 @@ RULES = {
 }
 
 
-class Danger:
-    """One thing that is wrong with a line: which rule, how bad, which part, why."""
-
-    __slots__ = ("decision", "rule", "shown", "why")
-
-    def __init__(self, rule: str, decision: str, shown: str, why: str) -> None:
-        self.rule = rule
-        self.decision = decision
-        self.shown = shown
-        self.why = why
-
-    @property
-    def instead(self) -> str:
-        return RULES[self.rule][1]
-
-
 def judge(call: GuardedCall) -> Objection | None:
-    """Return the dangers of a call's shell line: which part of it, why, and what to do instead."""
+    """Return the dangers of a call's shell line, or None."""
     line = call.line()
-    if line is None:
-        return None
-    found = dangers(line, call.directory(), call.environment, call.settings.get("allow", ()))
-    if not found:
-        return None
-    reason = "\n".join(f"`{each.shown}`: {each.why} [{each.rule}]. Instead: {each.instead}." for each in found[:3])
-    return Objection(found[0].decision, reason)
+    return None if line is None else objection(call, dangers(call, line), RULES)
 
 
-def dangers(
-    line: str | list[str], directory: str, environment: Mapping[str, str], allowed: Iterable[str] = ()
-) -> list[Danger]:
-    """Every danger of a line (or of a list of words), the worst first. `allowed` are rules that do not count."""
-    environment = {"TMPDIR": "/tmp", **environment}  # noqa: S108  # as programs take it
+def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
+    """Yield every danger of a line, or of a program with its arguments, whatever the settings are."""
+    directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
     reading = reader.read_any(line, directory, environment)
-    places = Places(directory, environment)
+    places = Places(directory, environment, call.directories())
     places.finds_generated = any(_finds_generated(each.words) for each in reading.commands if each.name == "find")
-    found = list(_notes(reading.notes, line if isinstance(line, str) else " ".join(line)))
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
-            found.append(Danger(rule, decision, command.shown, why + _if_unset(command)))
-    found = [danger for danger in found if danger.rule not in allowed]
-    found.sort(key=lambda danger: (danger.decision != DENY, danger.rule == "unreadable"))
-    distinct: dict[tuple[str, str], Danger] = {}
-    for danger in found:
-        distinct.setdefault((danger.rule, danger.shown), danger)
-    return list(distinct.values())
+            yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
+    yield from _notes(reading.notes, line if isinstance(line, str) else " ".join(line))
 
 
 def _if_unset(command: Command) -> str:
@@ -191,13 +161,13 @@ _DESTRUCTIVE = re.compile(
 )
 
 
-def _notes(notes: Iterable[Note], line: str) -> Iterator[Danger]:
+def _notes(notes: Iterable[Note], line: str) -> Iterator[Finding]:
     for note in notes:
         if note.kind == "unreadable" and not _DESTRUCTIVE.search(line):
             continue
         directly = note.kind.endswith("-directly")
         rule = note.kind[: -len("-directly")] if directly else note.kind
-        yield Danger(rule, ASK if directly or rule == "unreadable" else DENY, note.shown, RULES[rule][0])
+        yield Finding(rule, ASK if directly or rule == "unreadable" else DENY, note.shown, RULES[rule][0])
 
 
 def _of_command(command: Command, places: Places) -> Found:
@@ -292,12 +262,13 @@ class Place:
 class Places:
     """The directories that should not go, of this machine, this person and this project."""
 
-    def __init__(self, directory: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, directory: str, environment: Mapping[str, str], further: Iterable[str] = ()) -> None:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
         self.agents_home = os.path.normpath(reader.agents_home(environment))
         self.directory = os.path.normpath(directory)
         self.finds_generated = False  # what `xargs rm` is given is what a build makes
         self.root = _root(self.directory, self.home)
+        self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
         self.all = [Place("/", "delete-system", "the root of the file system")]
         self.all += [Place(path, "delete-system", f"{path}, a directory of the system") for path in _SYSTEM]
         self.all += [Place(path, "delete-system", f"{path}, which every program uses") for path in _TEMPORARY]
@@ -376,7 +347,7 @@ class Places:
         start = "/" + "/".join(known)
         if len(known) < len(names) and (self.root + "/").startswith(start.rstrip("/") + "/"):
             return False  # a pattern, or what is not known, may lead into the project
-        return not (self._is_in(start, self.root) or self._is_in(start, self.directory) or self.is_temporary(path))
+        return not (any(self._is_in(start, root) for root in self.roots) or self.is_temporary(path))
 
     def _is_in(self, path: str, directory: str) -> bool:
         return path == directory or path.startswith(directory.rstrip("/") + "/")
