@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def run(hook: Hook, event: Event, variables: Mapping[bytes, bytes]) -> Run:
-    """Judge an event by the guard of a hook, with the variables that its script would have."""
+    """Judge an event by the guard of a hook. `variables`: those that every hook of the event has."""
     begun = time.monotonic()
     environment = {os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()}
     call = GuardedCall(event.tool_name or "", event.tool_input, event.work_dir, environment, hook.metadata)
