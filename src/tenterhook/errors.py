@@ -111,6 +111,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "dialect": (WARNING, "the expression means something else in the other dialect"),
     "can-run-away": (WARNING, "the expression can take exponential time; it is matched in a helper with a limit"),
+    "earlier-version": (WARNING, "a built-in hook as an earlier version wrote it: `tenterhook update` replaces it"),
     "long-body": (WARNING, "HOOK.md is longer than about 1,000 tokens"),
     "no-hooks": (WARNING, "a named file defines no hooks"),
     "ungoverned": (WARNING, "hooks.toml names a hook that it cannot change or that does not exist"),

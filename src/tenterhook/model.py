@@ -197,7 +197,8 @@ class Hook(NamedTuple):
     @property
     def guard(self) -> str | None:
         """The built-in guard that runs instead of the folder's script, if the definition names one."""
-        return self.metadata.get("guard") if self.folder is not None else None
+        named = self.metadata.get("guard") if self.folder is not None else None
+        return named if named is None else str(named)
 
     @property
     def is_shadow(self) -> bool:

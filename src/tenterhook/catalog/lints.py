@@ -124,6 +124,8 @@ def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
         message = f"HOOK.md has about {length // 4} tokens"
         remedy = "keep it under 1,000: agents may read it; move the rest to a file beside it"
         yield Problem("long-body", hook.source, None, None, message, remedy)
+    if hook.guard is not None:  # its script is for other programs
+        return
     script, _ = entry_points.entry_point(folder)
     if script is None:
         return

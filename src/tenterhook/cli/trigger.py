@@ -251,6 +251,7 @@ def _print_explanations(
     click.echo(f"{click.style(event.canonical, bold=True)}  {len(would)} would run")
     for each in would:
         when = "in the background" if each.background else f"stage {each.stage}"
+        when += f", built-in guard {each.hook.guard}" if each.hook.guard and not each.background else ""
         note = f"  ({each.note})" if each.note else ""
         click.echo(f"  {visible(each.hook.name):<28} {when}{note}")
     others = [each for each in explanations if each.why_not is not None]

@@ -6,7 +6,7 @@ A hook folder names its guard under `metadata.guard`, with the guard's settings 
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,4 +45,6 @@ def setting_problems(name: object, settings: Mapping[str, Any]) -> Iterator[tupl
 def _module(name: object) -> ModuleType:
     if name not in GUARDS:
         raise UnknownGuard(f"there is no guard {name!r}; this version has: {', '.join(GUARDS)}")
-    return import_module(f"{__name__}.{GUARDS[str(name)]}")
+    module = f"{__name__}.{GUARDS[str(name)]}"
+    __import__(module)  # `importlib` imports more than this needs
+    return sys.modules[module]
