@@ -1,4 +1,4 @@
-"""The built-in guards in one process: argv is a work directory and their names; stdin has a shell line per row, as JSON."""
+"""The built-in guards in one process: argv is a work directory and their names; a row on stdin is a JSON string."""
 
 from __future__ import annotations
 
