@@ -31,7 +31,7 @@ _CORPUS = _ROOT / "tests" / "guards" / "corpus" / "policy.jsonl"
 _PAGE = _ROOT / "docs" / "guards-measured.md"
 _COMMAND = "python -m bench.guards --write"
 _MEASURED = ("block-dangerous-commands", "protect-secrets", INFRASTRUCTURE)
-_ALL = "all"
+_COMMON = "nobody's own"  # the sources that count for every guard: only over these are their sums comparable
 _EPILOG = """\
 FILE has one JSON object per line:
 
@@ -75,11 +75,16 @@ class Measured(NamedTuple):
     def is_left_out(self, judged: Judged, source: str) -> bool:
         return not self.count_own and OWN_SOURCES.get(judged.title) == source
 
+    def common_sources(self) -> set[str]:
+        """Return the sources that no guard of this run has for its own."""
+        return {each for each in self.sources() if not any(self.is_left_out(judged, each) for judged in self.judged)}
+
     def counts(self, judged: Judged, source: str | None = None) -> dict[tuple[str, str], Count]:
-        """Return the counts by class and label, of one source or of all that are not the guard's own."""
+        """Return the counts by class and label: of one source, or of all that are left out for no guard."""
         found: dict[tuple[str, str], Counter[str]] = {}
+        wanted = self.common_sources() if source is None else {source}
         for line, answer in zip(self.lines, judged.answers, strict=True):
-            if line.source == source or (source is None and not self.is_left_out(judged, line.source)):
+            if line.source in wanted:
                 found.setdefault((line.kind, line.label), Counter())[answer] += 1
         return {key: Count(each.total(), each[REFUSE], each[ASK]) for key, each in found.items()}
 
@@ -206,7 +211,7 @@ def _overview(measured: Measured) -> str:
                 *_share(sum(each.refused for each in severe), severe),
                 *_share(sum(each.caught for each in harmless), harmless),
             )
-            rows.append((source or _ALL, judged.title, *cells))
+            rows.append((source or ("all" if measured.count_own else _COMMON), judged.title, *cells))
     return tables.lined_up(rows, range(2, 8))
 
 

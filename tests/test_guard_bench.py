@@ -75,8 +75,9 @@ def test_a_guards_own_lines_are_left_out_of_its_rows_unless_asked_for(tmp_path: 
     table = run("--no-times", "--others", "sh", file).stdout
     rows = [[cell.strip() for cell in row.split("|")[1:4]] for row in table.splitlines() if row.startswith("| ")]
     assert ["tenterhook", "Tenterhook", "its own"] in rows
-    assert ["all", "Tenterhook", "2 of 3"] in rows
-    assert ["all", "sh", "4 of 5"] in rows
+    assert ["tenterhook", "sh", "2 of 2"] in rows
+    for guard in ("Tenterhook", "sh"):  # sums are over the same lines for every guard
+        assert ["nobody's own", guard, "2 of 3"] in rows
     own = run("--no-times", "--others", "none", "--own", file).stdout
     assert ["all", "Tenterhook", "4 of 5"] in [
         [cell.strip() for cell in row.split("|")[1:4]] for row in own.splitlines()
@@ -138,3 +139,18 @@ def test_the_help_teaches_the_format_of_a_file() -> None:
     said = run("--help").stdout
     assert '"label": "refuse", "class": "files", "sure": true}' in said
     assert "--no-times --own --misses" in said
+
+
+def test_the_page_shows_each_source_and_every_guard_in_the_tables_of_a_run() -> None:
+    page = (ROOT / "docs" / "guards-measured.md").read_text()
+    _, begun, rest = page.partition("<!-- table: python -m bench.guards --write -->")
+    shown, ended, _ = rest.partition("<!-- end of table -->")
+    assert begun and ended
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in shown.splitlines() if row.startswith("| ")]
+    guards = {guard_contenders.OURS, guard_contenders.WITHOUT, guard_contenders.CC_SAFETY_NET, guard_contenders.SH}
+    overview = [row for row in rows if len(row) == 8 and row[1] in guards]
+    assert {row[1] for row in overview} == guards
+    for row in overview:  # a guard's own lines, and nobody else's, are left out
+        assert (row[2] == "its own") == (guard_contenders.OWN_SOURCES.get(row[1]) == row[0])
+    for source in {row[0] for row in overview} - {"nobody's own"}:
+        assert f"\n### {source}\n" in shown
