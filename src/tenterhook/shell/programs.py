@@ -792,7 +792,7 @@ _FUNCTIONS = {
 # whether stdin is.
 _SCRIPT_FILE = ("-f", "--file", "--from-file")
 _SQL_LONG = ("--command", "--dbname", "--execute", "--file", "--query", "--set", "--variable")
-_SQL = ("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "--init-command", *_SCRIPT_FILE)
+_SQL_TEXT = ("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "--init-command", *_SCRIPT_FILE)
 _EDITING = ("-c", "--cmd", "-S", "+")
 _DEBUGGING = ("-ex", "--ex", "-iex", "--eval-command", "-o", "--one-line", "-x")
 _DATABASES = ("clickhouse-client", "sqlcmd", "mongosh", "mongo")
@@ -807,7 +807,7 @@ _TEXT = {
     "psql": ("cdfhoPpRTUvL", _SQL_LONG, ("-c", "--command", *_SCRIPT_FILE), slice(0), True),
     **dict.fromkeys(("mysql", "mariadb"), ("eDhPSu", _SQL_LONG, ("-e", "--execute", "--init-command"), slice(0), True)),
     **dict.fromkeys(("sqlite3", "duckdb"), ("c", (), ("-cmd", "--cmd", "-c", "-s", "-init"), slice(1, None), True)),
-    **dict.fromkeys(_DATABASES, ("qQ", _SQL_LONG, (*_SQL, "--eval"), slice(0), True)),
+    **dict.fromkeys(_DATABASES, ("qQ", _SQL_LONG, (*_SQL_TEXT, "--eval"), slice(0), True)),
     **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed"), ("cSuT", ("--cmd",), _EDITING, slice(0), True)),
     **dict.fromkeys(("gdb", "lldb"), ("x", (), _DEBUGGING, slice(0), True)),
     **dict.fromkeys(_READ_TEXT, ("e", (), ("-e",), slice(0), True)),
