@@ -67,7 +67,7 @@ _RUNS_TEXT = (
 )
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
-    r"unpack\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
+    r"unpack1?\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
 )
 _FETCHES = (
     r"urlopen|requests\.get|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
@@ -147,6 +147,11 @@ def actions(language: str, code: str) -> list[Action]:
         outer = groups.get(group[0].parent, ())
         if runs and len(outer) == 1:  # `spawn("git", ["push"])`
             found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
+    for pattern in re.findall(r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)", code):
+        found.append(("shell", "rm -f " + pattern))
+    if re.search(r"\.(?:unlink|rmdir)\(", code):
+        for path, many in re.findall(r"\bPath\(\s*+['\"]([^'\"\n]{1,500}+)['\"]\s*+\)(\.(?:r?glob|iterdir)\b)?", code):
+            found.append(("words", ["rm", "-rf" if many else "-f", "--", path]))
     if re.search(r"\b(?:rmtree|rm_rf|remove_tree|rmSync|rimraf)\W*\(\s*\$?\w+\s*[,)]", code):  # of a variable
         paths = [literal.text for literal in literals if literal.text.startswith(("/", "~"))]
         found += [("words", ["rm", "-rf", "--", *paths])]
@@ -192,7 +197,8 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
     elif re.search(_COPYING, call) and len(texts) > 1:
         yield "words", ["cp", "--", *texts]
     elif re.search(_MODES, call):
-        yield "words", ["chmod", "u+w", *texts]
+        given = re.match(r"\s*+,\s*+0?o?([0-7]{3,4})\b", group[0].after)
+        yield "words", ["chmod", given.group(1) if given else "u+w", *texts]
     elif re.search(_WRITING, call):
         yield "words", ["tee", "--", texts[0]]
     elif re.search(_OPENING, call):
