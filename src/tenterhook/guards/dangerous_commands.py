@@ -155,6 +155,7 @@ _DESTRUCTIVE = (
     r"|shutdown|reboot|kill(?:all)?|git\s+(?:push|reset|clean)|base64|curl|wget|nc|ncat|iex|invoke-expression|del|rmdir)"
     r"(?=[\s;|&)'\"]|$)|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\{!"
 )
+MOST_LOOKED_UP = 4  # paths of a line that are compared with git's index
 MOST_PATHS = 500  # of one command that are looked at
 _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
@@ -292,6 +293,7 @@ class Places:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
         self.agents_home = os.path.normpath(reader.agents_home(environment))
         self.directory = os.path.normpath(directory)
+        self._looked_up = 0  # paths of which git was asked
         self._real: dict[str, str] = {}  # directories to what they are without symbolic links
         self.finds_generated = False  # what `xargs rm` is given is what a build makes
         self.root = _root(self.directory, self.home)
@@ -422,8 +424,10 @@ class Places:
         return place is not None and place.rule == "delete-system" and not directory.startswith(self.home)
 
     def can_restore(self, path: str) -> bool:
-        """Whether git can restore a path of the project as it is now."""
-        if any(mark in path for mark in _MARKS) or not self._is_in(path, self.root):
+        """Whether git can restore a path of the project as it is now. Only a few paths of a line are looked at."""
+        self._looked_up += 1
+        is_known = self._is_in(path, self.root) and not any(mark in path for mark in _MARKS)
+        if not is_known or self._looked_up > MOST_LOOKED_UP:
             return False
         from . import tracked  # only if something of the project is deleted
 
