@@ -23,10 +23,13 @@ EXPECTED = [
     "block-dangerous-commands",
     "enforce-tests",
     "global-agents-md",
+    "infrastructure",
     "notify",
     "protect-hooks",
+    "protect-secrets",
     "session-logger",
     "session-logger-end",
+    "stay-in-project",
 ]
 
 
@@ -40,12 +43,12 @@ def test_they_are_all_there() -> None:
 
 def test_check_finds_nothing_wrong_with_any(project: Path) -> None:
     ended = tenterhook("check", HOOKS)
-    assert (ended.returncode, ended.stdout) == (0, "8 hooks, 0 errors, 0 warnings\n")
+    assert (ended.returncode, ended.stdout) == (0, "11 hooks, 0 errors, 0 warnings\n")
 
 
 def test_check_finds_nothing_wrong_with_them_in_force(home: Path, project: Path) -> None:
     assert tenterhook("add", *NAMES).returncode == 0
-    assert tenterhook("check").stdout == "8 hooks, 0 errors, 0 warnings\n"
+    assert tenterhook("check").stdout == "11 hooks, 0 errors, 0 warnings\n"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=shown)

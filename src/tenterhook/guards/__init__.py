@@ -21,6 +21,7 @@ GUARDS = {
     "infrastructure": "infrastructure",
     "protect-hooks": "protect_hooks",
     "protect-secrets": "secrets",
+    "stay-in-project": "stay_in_project",
 }
 
 

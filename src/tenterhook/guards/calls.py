@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 
 from ..basics.named_tuples import NamedTuple
+from ..events import NAMES_OF_TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +83,15 @@ class GuardedCall(NamedTuple):
         home = self.environment.get("HOME") or os.path.expanduser("~")
         expanded = [home + name[1:] if name == "~" or name.startswith("~/") else name for name in names]
         return [os.path.abspath(os.path.join(self.work_dir, name)) for name in expanded]
+
+
+def shell_line(call: GuardedCall) -> str | list[str] | None:
+    """Return the shell line of a call, or None if its tool is none that runs one, but takes paths or a patch."""
+    if call.tool_name in NAMES_OF_TOOL["Shell"]:
+        return call.line()
+    if not isinstance(call.tool_input, dict) or any("path" in str(key).lower() for key in call.tool_input):
+        return None
+    return call.line()
 
 
 def objection(call: GuardedCall, findings: Iterable[Finding], rules: Rules) -> Objection | None:
