@@ -10,7 +10,7 @@ import os
 import re
 
 from ..shell import effects as shell_effects
-from ..shell import reader
+from ..shell import one_liners, reader
 from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
@@ -198,7 +198,8 @@ def _of_command(command: Command, places: Places) -> Found:
         yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "a service of this machine ends"
-    if any(mark in name for mark in UNKNOWNS):
+    # `$(which python || which python3)` reads as what both print
+    if any(mark in name for mark in UNKNOWNS) or name.count("python") > 1:
         yield from _unknown_program(command, places)
 
 
@@ -1074,6 +1075,10 @@ def _unknown_program(command: Command, places: Places) -> Found:
     recursive = [
         word for word in command.words[1:] if re.fullmatch(r"-[a-zA-Z]{0,3}[rR][a-zA-Z]{0,3}|--recursive", word)
     ]
+    for option, code in zip(command.words[1:], command.words[2:], strict=False):
+        for kind, note in one_liners.actions("python", code) if option in ("-c", "-e", "-r") else ():
+            if kind == "note":
+                yield note, DENY, f"it {RULES[note][0]}"
     operands = [word for word in command.words[1:] if word and not word.startswith("-")]
     for word in operands if recursive else ():
         hit = places.hit(places.resolve(command, word))

@@ -70,9 +70,12 @@ _DECODES = (
     r"unpack1?\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
 )
 _FETCHES = (
-    r"urlopen|requests\.get|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
+    r"urlopen|requests\.(?:get|session|request)|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
     r"Net::HTTP|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
+# With a download: it is saved, and a program is started.
+_SAVES = r"['\"][wa]b?\+?['\"]|urlretrieve|writeFile|write_bytes"
+_STARTS = r"os\.(?:system|popen|exec\w*|spawn\w*)|subprocess|child_process|execSync|\bsystem\s*[(\"'$]"
 # A connection, and a shell: together they are a remote shell.
 _CONNECTS = (
     r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
@@ -124,6 +127,8 @@ def actions(language: str, code: str) -> list[Action]:
         found.append(("note", "fork-bomb"))
     if re.search(_CONNECTS, code) and re.search(_SHELL, code):
         found.append(("note", "remote-shell"))
+    if re.search(_FETCHES, code) and re.search(_SAVES, code) and re.search(_STARTS, code):
+        found.append(("note", "run-download"))
     if language != "awk" and re.search(_RUNS_TEXT, code):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
