@@ -127,6 +127,9 @@ STORES = (
 )  # fmt: skip
 
 
+LONGEST = 2_000  # characters of arguments that are searched
+
+
 @cache
 def _expressions() -> tuple[tuple[str, re.Pattern[str]], ...]:
     by_rule: dict[str, list[str]] = {}
@@ -155,4 +158,4 @@ def _stores() -> dict[str, str]:
 def prints_secrets(name: str, words: list[str]) -> bool:
     """Whether a program is asked for a secret that it keeps."""
     expression = _stores().get(name)
-    return expression is not None and re.search(expression, " ".join(words)) is not None
+    return expression is not None and re.search(expression, " ".join(words[:50])[:LONGEST]) is not None
