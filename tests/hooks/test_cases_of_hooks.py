@@ -44,16 +44,13 @@ def test_what_is_added_keeps_its_promises(home: Path, project: Path, name: str) 
     [
         (
             "block-dangerous-commands",
-            "scripts/dangers.py",
-            "def judge(",
-            "def judge(*_):\n    return []\n\n\ndef unused(",
+            "HOOK.md",
+            "  guard: block-dangerous-commands\n",
+            "  guard: block-dangerous-commands\n  allow: [delete-system]\n",
             {
                 "what destroys the system is refused",
                 "variables and wrappers hide nothing",
                 "a one-liner of Python is read, too",
-                "a download is not run unseen",
-                "what may be wanted is asked about",
-                "a line without an end is asked about",
             },
         ),
         (
