@@ -643,7 +643,7 @@ class Parser:
         spend = self.budget.spend
         ordinary = ORDINARY if stops == WORD_ENDS else ORDINARY_IN_BRACES
         if (run := ordinary.match(source, self.at)) and source[run.end() : run.end() + 1] in stops:  # most words
-            spend()
+            spend(2)
             self.at = run.end()
             return [Part("text", run.group(), False)]
         while self.at < len(source):
