@@ -31,7 +31,7 @@ class State:
         self.through: tuple[str, ...] = ()
 
     def size(self) -> int:
-        return sum(map(len, (self.variables, self.lists, self.functions, self.aliases, self.files)))
+        return len(self.variables) + len(self.lists) + len(self.functions) + len(self.aliases) + len(self.files)
 
     def copy(self) -> State:
         other = State.__new__(State)

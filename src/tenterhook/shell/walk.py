@@ -392,9 +392,13 @@ class Walk(Expansion):
     def xargs_of_find(self, words: list[str], state: State, shown: str, upstream: Collection[list[str]]) -> None:
         """Add `find … | xargs rm` as `find … -exec rm {} +`."""
         found = next(each for each in upstream if program(each[0]) == "find")
-        _, at = programs.xargs_options(words)
+        options, at = programs.xargs_options(words)
+        replaced = programs.value_of(options, "-I", "-i", "--replace")
+        command = (
+            [*words[at:], "{}"] if replaced is None else [word.replace(replaced or "{}", "{}") for word in words[at:]]
+        )
         is_filtered = any(program(each[0]) in ("grep", "egrep", "head", "tail", "rg") for each in upstream)
-        spelt = [*found, *(["-name", UNKNOWN] if is_filtered else []), "-exec", *words[at:], "{}", "+"]
+        spelt = [*found, *(["-name", UNKNOWN] if is_filtered else []), "-exec", *command, "+"]
         self.commands.append(self.emitted(spelt, [], None, state, shown, []))
 
     def call(self, words: list[str], state: State, stdin: str | None, depth: int) -> str:
