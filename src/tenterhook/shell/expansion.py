@@ -477,6 +477,6 @@ def without_private(text: str) -> str:
     """Return a text with each private character replaced, up to where there are too many of them."""
     if text.isascii():
         return text
-    text = PRIVATE.sub("\ufffd", text, count=MOST_PRIVATE)
-    left = PRIVATE.search(text)
+    text = re.sub(PRIVATE, "\ufffd", text, count=MOST_PRIVATE)
+    left = re.search(PRIVATE, text)
     return text[: left.start()] if left else text

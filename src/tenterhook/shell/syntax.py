@@ -34,7 +34,7 @@ UNKNOWNS = (UNKNOWN, NETWORK, DECODED, GENERATED)
 ACTIVE = {"*": STAR, "?": ONE, "[": SET, "{": OPEN, ",": COMMA, "}": CLOSE}
 PLAIN = {mark: char for char, mark in ACTIVE.items()}
 # What is replaced in a line: these characters, and surrogates that are not a byte, which no program can be given.
-PRIVATE = re.compile("[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]")
+PRIVATE = "[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]"
 
 WORD_ENDS = " \t\n;&|()<>"
 COMMAND_ENDS = "\n;&|)"
@@ -62,7 +62,7 @@ ANSI = r"(?s)(?:[^'\\]++|\\.)*+'"
 BACKQUOTES = r"(?s)(?:[^`\\]++|\\.)*+`"
 HERE_QUOTES = r"""(?s)'([^']*+)'|"([^"]*+)"|\\(.)"""
 # A token inside parentheses that are skipped: quoted text, an escaped character, anything without parentheses.
-PARENTHESES = re.compile(r"""(?s)[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]""")
+PARENTHESES = r"""(?s)[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]"""
 DECLARING = ("declare", "typeset", "local", "export", "readonly")
 COMPOUND = frozenset("{ if while until for select case function [[".split())
 NOT_COMMANDS = frozenset("then else elif fi do done esac in } !".split())  # reserved words that begin no command
@@ -695,7 +695,8 @@ class Parser:
     def skip_parentheses(self) -> int:
         """Skip a balanced pair of parentheses, such as `(a|b)` of `!(a|b)`; return where its inside ends."""
         depth = 0
-        while lexeme := self.take(PARENTHESES):
+        pattern = re.compile(PARENTHESES)
+        while lexeme := self.take(pattern):
             self.budget.spend()
             self.budget.spend_on(len(lexeme))
             depth += (lexeme == "(") - (lexeme == ")")
@@ -881,7 +882,7 @@ def _merged(pieces: list[str | Part], quoted: bool = False) -> Word:
     text = QUOTED if quoted else ""
     texts = [text]
     for piece in (*pieces, None):
-        if type(piece) is str:
+        if isinstance(piece, str):
             texts.append(piece)
             continue
         if len(texts) > 1:
@@ -923,4 +924,4 @@ def unescaped(text: str, ansi: bool = False) -> str:
         return _LETTERS.get(letter, letter if letter in "\\'\"?" else "\\" + letter)
 
     text = re.sub(_ESCAPES % ("[0-7]{1,3}" if ansi else "0?[0-7]{1,3}"), char, text)
-    return PRIVATE.sub("\ufffd", text.partition("\0")[0] if ansi else text)
+    return re.sub(PRIVATE, "\ufffd", text.partition("\0")[0] if ansi else text)
