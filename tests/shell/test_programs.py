@@ -6,7 +6,7 @@ import pytest
 
 from shell.forms import FORMS, MENTIONS
 from tenterhook.shell import programs, reader
-from tenterhook.shell.programs import inner, program
+from tenterhook.shell.programs import git_options, inner, program
 from tenterhook.shell.syntax import UNKNOWN, decoded
 
 HOME = "/home/me"
@@ -20,8 +20,8 @@ def words_of(line: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("line", FORMS)
 def test_the_command_is_found_in_every_form(line: str) -> None:
-    found = [[program(words[0]), *words[1:3]] for words in words_of(line)]
-    assert ["git", "push", "--force"] in found, words_of(line)
+    found = [words[git_options(words)[1] :][:2] for words in words_of(line) if program(words[0]) == "git"]
+    assert ["push", "--force"] in found, words_of(line)
 
 
 @pytest.mark.parametrize("line", MENTIONS)
@@ -60,8 +60,13 @@ def test_the_programs_that_run_a_command_are_named_outermost_first(line: str, th
         ("sudo -D /tmp ls", "/tmp"),
         ("sudo --chdir=sub ls", f"{PROJECT}/sub"),
         ("sudo -i ls", HOME),
+        ("sudo -D /tmp -i ls", "/tmp"),
         ("env -C/tmp ls", "/tmp"),
         ("env --chdir /tmp ls", "/tmp"),
+        ("env -iC /tmp ls", "/tmp"),
+        ("env - ls", PROJECT),
+        ("env -C /tmp env -C sub ls", "/tmp/sub"),
+        ("uv run --directory /tmp ls", "/tmp"),
         ("env -C /tmp -S 'ls -l'", "/tmp"),
         ("cd /tmp && ls", "/tmp"),
         ("(cd /tmp); ls", PROJECT),
@@ -74,6 +79,73 @@ def test_the_programs_that_run_a_command_are_named_outermost_first(line: str, th
 def test_a_command_has_the_directory_in_which_it_runs(line: str, directory: str) -> None:
     command = [each for each in reader.read(line, PROJECT, {"HOME": HOME}).commands if each.name == "ls"][-1]
     assert command.directory == directory
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ssh host ls",
+        "ssh host 'cd /srv && ls'",
+        "ssh -p 22 me@host sudo ls",
+        "ssh host <<< ls",
+        "sshpass -p x ssh host ls",
+        "mosh host -- ls",
+        "docker exec web ls",
+        "docker compose exec web sh -c ls",
+        "kubectl exec pod -- ls",
+        "kubectl run x --image=y -- ls",
+        "oc rsh pod ls",
+        "adb shell ls",
+        "vagrant ssh -c ls",
+        "gcloud compute ssh vm --command=ls",
+        "fly ssh console -C ls",
+        "heroku run ls",
+        "lxc exec box -- ls",
+    ],
+)
+def test_a_command_on_another_machine_is_remote(line: str) -> None:
+    first, *_, last = reader.read(line, PROJECT, {"HOME": HOME}).commands
+    assert (first.is_remote, last.name, last.is_remote) == (False, "ls", True)
+
+
+@pytest.mark.parametrize("line", ["sudo ls", "ssh -o ProxyCommand=ls host true", "docker run alpine ls", "chroot / ls"])
+def test_other_commands_are_not_remote(line: str) -> None:
+    found = [each for each in reader.read(line, PROJECT, {"HOME": HOME}).commands if each.name == "ls"]
+    assert [each.is_remote for each in found] == [False]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("find d -exec chmod -R 777 {} +", ["chmod", "-R", "777", "d"]),
+        ("find d -name x -exec chmod 777 {} \\;", ["chmod", "777", f"d/{UNKNOWN}"]),
+        ("find d -type f -print0 | xargs -0 chmod 777", ["chmod", "777", "d"]),
+        ("find d e -print0 | xargs -0 chmod 777", ["chmod", "777", "d", "e"]),
+        ("find d -exec sh -c 'chmod 777 \"$1\"' _ {} \\;", ["chmod", "777", "d"]),
+        ("find d -exec sh -c 'for f; do chmod 777 \"$f\"; done' _ {} +", ["chmod", "777", "d"]),
+    ],
+)
+def test_what_find_finds_is_an_argument(line: str, words: list[str]) -> None:
+    found = [each for each in reader.read(line, PROJECT, {"HOME": HOME}).commands if each.name == "chmod"]
+    assert [(each.words, each.is_certain) for each in found] == [(words, False)]
+
+
+def test_what_find_finds_is_written_to_by_xargs() -> None:
+    line = 'find . -type f -print0 | xargs -0i sh -c "cat /dev/null > \\"{}\\""'
+    (command,) = [each for each in reader.read(line, PROJECT, {"HOME": HOME}).commands if each.name == "cat"]
+    assert (command.redirects, command.through) == ([(">", ".")], ("xargs", "sh"))
+
+
+def test_of_several_commands_that_a_program_runs_each_is_run_by_it() -> None:
+    commands = reader.read("parallel rm ::: a b", PROJECT, {}).commands[1:]
+    assert [(each.words, each.through) for each in commands] == [
+        (["rm", "a"], ("parallel",)),
+        (["rm", "b"], ("parallel",)),
+    ]
+
+
+def test_a_dry_run_runs_nothing() -> None:
+    assert words_of("parallel --dry-run rm ::: a") == [["parallel", "--dry-run", "rm", ":::", "a"]]
 
 
 def test_no_command_runs_nothing() -> None:

@@ -118,7 +118,7 @@ def test_what_a_shell_accepts_is_readable(line: str) -> None:
 
 
 def first(line: str) -> Simple:
-    command = parse(line).items[0][1].stages[0]
+    command = parse(line)[0][1].stages[0]
     assert isinstance(command, Simple)
     return command
 
@@ -157,7 +157,7 @@ def test_what_shells_read_differently_is_unreadable(line: str) -> None:
 
 
 def test_a_carriage_return_is_a_blank_only_at_the_end_of_a_line() -> None:
-    assert len(parse("a\r# ; b").items) == 2
+    assert len(parse("a\r# ; b")) == 2
     assert [len(pipeline.stages[0].words) for _, pipeline in parse("a b\r\nc\r\n")] == [2, 1]
 
 
@@ -198,7 +198,7 @@ def test_a_command_stands_at_its_span() -> None:
 
 
 def test_a_function_has_a_name_and_a_body() -> None:
-    function = parse("f() { a; }").items[0][1].stages[0]
+    function = parse("f() { a; }")[0][1].stages[0]
     assert isinstance(function, Function)
     assert function.name == "f"
     assert isinstance(function.body, Block)

@@ -1,41 +1,125 @@
-"""The output of programs, where their arguments and their input decide it."""
+"""What programs print, where their arguments, their input and the files of the line decide it."""
 
 from __future__ import annotations
 
+import os
 import re
 
-from .syntax import GENERATED, UNKNOWN, unescaped
+from . import programs
+from .syntax import DECODED, GENERATED, NETWORK, PATTERNS, STAR, UNKNOWN, unescaped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
+    from .state import State
+    from .walk import Walk
 
 LONGEST = 200_000  # characters of an output that is kept; a longer one is unknown
-
 LONGEST_SCRIPT = 2_000  # characters of a script of `sed` or `tr`
-
-DECODERS = frozenset(
-    "base64 base32 b64decode basenc xxd openssl uudecode gunzip zcat bzcat xzcat zstdcat gzip bzip2 xz zstd".split()
-)
-
-
+# How each program is told to decode; some do nothing else.
+_DECODERS = {
+    **dict.fromkeys(("base64", "base32"), r"-[a-zA-Z]*d|--decode$|-D$"),
+    "xxd": r"-[a-z]*r",
+    "openssl": r"-[dA]$",
+    **dict.fromkeys(("gzip", "bzip2", "xz", "zstd"), r"--de|-[a-z]*d"),
+    **dict.fromkeys("b64decode basenc uudecode gunzip zcat bzcat xzcat zstdcat".split(), ""),
+}
 # They print a person's own secrets, which is ordinary unless the output is run.
 DECRYPTERS = ("gpg", "gpg2", "age", "sops")
-FETCHERS = frozenset("curl wget http https xh nc ncat netcat telnet socat lynx w3m aria2c aws gsutil ftp".split())
-
-
 FILTERS = frozenset(
     "sed awk gawk mawk nawk tr rev cut grep egrep fgrep rg head tail sort uniq nl jq yq fold paste column tac pv "
     "expand iconv dd strings".split()
 )
 
 
-def decodes(name: str, rest: list[str]) -> bool:
-    if name in ("base64", "base32"):
-        return any(word in ("--decode", "-D") or re.match(r"-[a-zA-Z]*d", word) for word in rest)
-    if name == "xxd":
-        return any(re.match(r"-[a-z]*r", word) for word in rest)
-    if name == "openssl":
-        return any(word in ("-d", "-A") for word in rest)
-    if name in ("gzip", "bzip2", "xz", "zstd"):
-        return any(re.match(r"--de|-[a-z]*d", word) for word in rest)
-    return True
+def content(walk: Walk, target: str, state: State) -> str:
+    """Return the text of a file, as far as the line wrote it."""
+    if target.startswith(("/dev/tcp/", "/dev/udp/")):
+        return NETWORK
+    return state.files.get(walk.path(target, state), UNKNOWN)
+
+
+def printed(walk: Walk, name: str, words: list[str], state: State, text: str) -> str:
+    """Return what a program prints that reads a text, as far as that is known; record the files that it writes."""
+    rest = words[1:]
+    operands = [word for word in rest if not word.startswith("-")]
+    first = "".join(operands[:1])
+    match name:
+        case "echo":
+            walk.budget.spend(sum(word.count("\\") for word in rest) // 2)
+            return echo(rest)
+        case "cat" | "tac" | "bat" | "sponge":
+            texts = [content(walk, file, state) for file in operands] or [text]
+            walk.budget.spend_on(sum(map(len, texts)) if len(texts) > 1 else 0)
+            return "".join(texts) if len(texts) == 1 or sum(map(len, texts)) <= LONGEST else UNKNOWN
+        case "tee":
+            state.files.update((walk.path(word, state), text) for word in operands)
+            return text
+        case "ls":
+            return "\n".join(word for word in operands if any(mark in word for mark in PATTERNS)) or STAR
+        case "find":
+            walk.budget.spend(len(words) // 4)
+            find = programs.Find(words)
+            end = "\0" if "-print0" in rest else "\n"
+            return end.join(find.found(start) for start in find.starts) + end
+        case "cp" | "mv" | "install" | "ln":
+            source = state.files.get(walk.path(first, state))
+            if len(operands) == 2 and source is not None:
+                state.files[walk.path(operands[1], state)] = source
+            return ""
+        case "pwd":
+            return state.directory
+        case "whoami":
+            return walk.values("USER", state)[0]
+        case "mktemp":
+            return "/tmp/" + UNKNOWN  # noqa: S108  # what a program would make there
+        case "printenv":
+            return walk.values(first, state)[0] if first else UNKNOWN
+        case "dirname":
+            return os.path.dirname(first.rstrip("/")) or ("/" if first.startswith("/") else ".")
+        case "basename":
+            return os.path.basename(first.rstrip("/"))
+        case "which":
+            return first
+        case "realpath" | "readlink":
+            return walk.path(first, state) if first else UNKNOWN
+        case "git" if rest[:1] == ["rev-parse"]:
+            return {"--show-toplevel": state.directory, "--git-dir": ".git"}.get("".join(rest[1:2]), UNKNOWN)
+        case "docker" | "podman" if any(word.startswith(("-f", "--filter")) for word in rest):
+            return "some" + UNKNOWN
+        case "true" | "false" | ":" | "mkdir" | "touch" | "rm" | "chmod" | "cd" | "sleep":
+            return ""
+    if name in _DECODERS:
+        decodes = any(re.match(_DECODERS[name], word) for word in (*rest, ""))
+        return NETWORK if NETWORK in text else DECODED + decoded(name, text) if decodes else UNKNOWN
+    if name in FILTERS:
+        walk.budget.spend_on(4 * len(text))
+        return filtered(name, rest, text)
+    return _fetched(walk, name, words, state)
+
+
+def _fetched(walk: Walk, name: str, words: list[str], state: State) -> str:
+    """Return what a download prints; record the file that it writes."""
+    match name:
+        case "curl" | "http" | "https" | "xh":
+            options, operands = programs.arguments(words, "oHXdFuAbceEKmrTxyYzCDPQtUw", ("--output", "--header"))
+            target = programs.value_of(options, "-o", "--output")
+            is_named_by_address = programs.has(options, "-O", "--remote-name")
+        case "wget":
+            options, operands = programs.arguments(words, "OPoaeiUtTwQ", ("--output-document", "--header"))
+            target = programs.value_of(options, "-O", "--output-document")
+            is_named_by_address = True
+        case "aws" | "gsutil":
+            return NETWORK if words[-1] == "-" or "cat" in words else UNKNOWN
+        case "nc" | "ncat" | "netcat" | "telnet" | "socat" | "lynx" | "w3m" | "aria2c" | "ftp":
+            return NETWORK
+        case _:
+            return UNKNOWN
+    if target is None and is_named_by_address:
+        target = next((word.rstrip("/").rpartition("/")[2] for word in operands if "/" in word), UNKNOWN)
+    if target in (None, "-", "/dev/stdout"):
+        return NETWORK
+    state.files[walk.path(target, state)] = NETWORK
+    return ""
 
 
 def decoded(name: str, text: str) -> str:
@@ -49,26 +133,43 @@ def decoded(name: str, text: str) -> str:
         return ""
 
 
+def filtered(name: str, words: list[str], text: str) -> str:
+    """Return what a filter prints. The mark of where its input came from stays."""
+    for mark in (NETWORK, DECODED, GENERATED):
+        if mark in text:
+            return mark
+    match name:
+        case "grep" | "egrep" | "fgrep" | "rg":
+            inverted = any(re.match(r"-[a-zA-Z]*v|--invert", word) for word in words)
+            return text if STAR not in text or inverted else UNKNOWN
+        case "head" | "tail":
+            return text if STAR not in text else UNKNOWN
+        case "sort" | "uniq" | "nl" | "column" | "pv" | "iconv":
+            return text
+        case "awk" | "gawk" | "mawk" | "nawk" if any("BEGIN" in word for word in words):
+            return GENERATED
+    return UNKNOWN if not text.strip() or UNKNOWN in text or STAR in text else rewritten(name, words, text)
+
+
 def rewritten(name: str, words: list[str], text: str) -> str:
     """Return what a filter prints for a known text, or the mark of generated text."""
     operands = [word for word in words if not word.startswith("-")]
-    if name == "rev":
-        return "\n".join(line[::-1] for line in text.split("\n"))
-    if name == "tac":
-        return "\n".join(reversed(text.strip("\n").split("\n"))) + "\n"
-    if name == "tr":
-        first = _characters("".join(operands[:1]))
-        if any(re.match(r"-[a-zA-Z]*d", word) for word in words):
-            return text.translate(dict.fromkeys(map(ord, first)))
-        second = _characters("".join(operands[1:2]))
-        if second and len(words) == len(operands):
-            table = {ord(char): second[min(at, len(second) - 1)] for at, char in enumerate(first)}
-            return text.translate(table)
-    if name == "sed" and len(words) == len(operands) == 1:
-        found = re.fullmatch(r"s(.)((?:\\.|(?!\1).)*+)\1((?:\\.|(?!\1).)*+)\1(g?)", operands[0][:LONGEST_SCRIPT])
-        if found and not re.search(r"[.*^$\[\]&\\]", found.group(2) + found.group(3)):
-            growth = text.count(found.group(2)) * len(found.group(3)) if found.group(2) else LONGEST
-            return text.replace(found.group(2), found.group(3)) if growth < LONGEST else GENERATED
+    match name:
+        case "rev":
+            return "\n".join(line[::-1] for line in text.split("\n"))
+        case "tac":
+            return "\n".join(reversed(text.strip("\n").split("\n"))) + "\n"
+        case "tr":
+            first, second = ("".join(map(_characters, operands[at : at + 1])) for at in (0, 1))
+            if any(re.match(r"-[a-zA-Z]*d", word) for word in words):
+                return text.translate(dict.fromkeys(map(ord, first)))
+            if second and len(words) == len(operands):
+                return text.translate({ord(char): second[min(at, len(second) - 1)] for at, char in enumerate(first)})
+        case "sed" if len(words) == len(operands) == 1:
+            found = re.fullmatch(r"s(.)((?:\\.|(?!\1).)*+)\1((?:\\.|(?!\1).)*+)\1(g?)", operands[0][:LONGEST_SCRIPT])
+            if found and not re.search(r"[.*^$\[\]&\\]", found.group(2) + found.group(3)):
+                growth = text.count(found.group(2)) * len(found.group(3)) if found.group(2) else LONGEST
+                return text.replace(found.group(2), found.group(3)) if growth < LONGEST else GENERATED
     return GENERATED
 
 
@@ -82,6 +183,7 @@ def _characters(spelt: str) -> str:
 
 
 def echo(words: list[str]) -> str:
+    """Return what `echo` prints."""
     escapes = False
     while words and re.fullmatch(r"-[neE]+", words[0]):
         escapes = escapes or "e" in words[0]
@@ -91,6 +193,7 @@ def echo(words: list[str]) -> str:
 
 
 def printf(words: list[str]) -> str:
+    """Return what `printf` prints: its format is used again until no argument is left."""
     if words[:1] == ["--"]:
         words = words[1:]
     if not words or words[0] == "-v":
@@ -106,12 +209,12 @@ def printf(words: list[str]) -> str:
         value = values[used - 1] if used <= len(values) else ""
         return unescaped(value) if found.group(1) == "b" else value
 
-    printed: list[str] = []
+    lines: list[str] = []
     size = 0
     while size <= LONGEST:
         before = used
-        printed.append(re.sub(r"%[-+ #0]*+[0-9]*+(?:\.[0-9]*+)?([a-zA-Z%])", fill, form))
-        size += len(printed[-1])
+        lines.append(re.sub(r"%[-+ #0]*+[0-9]*+(?:\.[0-9]*+)?([a-zA-Z%])", fill, form))
+        size += len(lines[-1])
         if used >= len(values) or used == before:
-            return "".join(printed)
+            return "".join(lines)
     return UNKNOWN

@@ -623,7 +623,8 @@ def _git_subcommand(words: list[str]) -> list[Inner]:
         return _joined(words[split_options(words, at=2)[1] :])
     if words[:2] == ["bisect", "run"]:
         return _command(words[2:])
-    ran = _option_lines(words, synopsis(_GIT_SUBCOMMANDS.get(words[0], "")).options)
+    row = _GIT_SUBCOMMANDS.get(words[0])
+    ran = _option_lines(words, synopsis(row).options) if row else []
     for prefix in _GIT_PREFIXES.get(words[0], ()):
         ran += [Inner("shell", word[len(prefix) :].replace("% ", " ")) for word in words[1:] if word.startswith(prefix)]
     return ran

@@ -1,6 +1,6 @@
 """The syntax of a shell line: text to a tree of commands, as bash, dash and zsh parse it.
 
-Nothing is expanded and nothing is run here. `parse` returns the `Sequence` of a whole text. `Parser.complete_commands`
+Nothing is expanded and nothing is run here. `parse` returns the commands of a whole text. `Parser.complete_commands`
 yields the commands one by one, so that those before a syntax error can be used. A text that is no shell code raises
 `Unreadable`; one that takes more steps than its `Budget` raises `OutOfBudget`.
 """
@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 
+from ..basics.named_tuples import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Word = list["Part"]
+    Sequence = list[tuple[str, "Pipeline"]]  # pipelines, each with the operator before it: `;`, `&&` or `||`
 
 # Private-use characters that mark what is special to the shell where it is not quoted. `read` replaces them in the
 # text it is given, so that no line can contain them.
@@ -31,7 +34,7 @@ UNKNOWNS = (UNKNOWN, NETWORK, DECODED, GENERATED)
 ACTIVE = {"*": STAR, "?": ONE, "[": SET, "{": OPEN, ",": COMMA, "}": CLOSE}
 PLAIN = {mark: char for char, mark in ACTIVE.items()}
 # What is replaced in a line: these characters, and surrogates that are not a byte, which no program can be given.
-PRIVATE = re.compile("[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]")
+PRIVATE = "[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]"
 
 WORD_ENDS = " \t\n;&|()<>"
 COMMAND_ENDS = "\n;&|)"
@@ -45,11 +48,14 @@ ASSIGNMENT_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
 FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\=#!]++)[ \t]*+\([ \t]*+\)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]|[@*#?$!-]")
 BRACED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+|[0-9]++|[@*#?$!-]")
+SEPARATOR = re.compile(r"&&|\|\||&[|!]?|;(?![;&])")  # zsh has `&|` and `&!`, too
+BRACED_PREFIX = re.compile(r"[#!](?![}:=?+-]|\Z)")
 RESERVED = re.compile(r"(?:[a-z]++|[{}!]|\[\[)(?=[ \t\r\n;&|()<>]|\Z)")
 ORDINARY = re.compile(r"[\w./:=%^@+-]++")  # characters of a word that stand for themselves
 ORDINARY_IN_BRACES = re.compile(r"[\w.%^]++")
 ORDINARY_IN_QUOTES = re.compile(r'[^"\\$`]++')
 # Rare ones are compiled when they are needed first.
+TIME_OPTION = r"-p(?=[ \t\n]|\Z)[ \t]*+"
 COPROCESS_NAME = r"[A-Za-z_]\w*+[ \t]++(?=[{(]|(?:if|while|until|for|case|select)[ \t\n])"
 TILDE = r"~(\+|[\w.-]*+)(?=[/: \t\r\n;&|()<>}]|\Z)"
 ANSI = r"(?s)(?:[^'\\]++|\\.)*+'"
@@ -58,6 +64,7 @@ HERE_QUOTES = r"""(?s)'([^']*+)'|"([^"]*+)"|\\(.)"""
 # A token inside parentheses that are skipped: quoted text, an escaped character, anything without parentheses.
 PARENTHESES = r"""(?s)[^()'"`\\]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|`(?:[^`\\]++|\\.)*+`|[()'"`\\]"""
 DECLARING = ("declare", "typeset", "local", "export", "readonly")
+COMPOUND = frozenset("{ if while until for select case function [[".split())
 NOT_COMMANDS = frozenset("then else elif fi do done esac in } !".split())  # reserved words that begin no command
 OPERATORS = ":- := :? :+ ## %% // /# /% ^^ ,, - = ? + # % / ^ , @ :".split()
 DEEPEST = 60  # substitutions and blocks in one another
@@ -86,8 +93,6 @@ class Budget:
     A step takes a few microseconds; the whole budget is spent in less than a tenth of a second.
     """
 
-    __slots__ = ("steps",)
-
     def __init__(self, steps: int = STEPS) -> None:
         self.steps = steps
 
@@ -103,133 +108,77 @@ class Budget:
             self.spend(characters // CHARACTERS_PER_STEP)
 
 
-class Part:
+class Part(NamedTuple):
     """A piece of a word: text, a variable, a command substitution … `quoted` pieces are not split into fields."""
 
-    __slots__ = ("kind", "quoted", "value")
-
-    def __init__(self, kind: str, value: Any, quoted: bool = False) -> None:
-        self.kind = kind  # text, tilde, variable, command, process, arithmetic
-        self.value = value
-        self.quoted = quoted
+    kind: str  # text, tilde, variable, command, process, arithmetic
+    value: Any
+    quoted: bool = False
 
 
-class Variable:
-    """`${name[index]operator argument}`."""
+class Variable(NamedTuple):
+    """`${name[subscript]operator argument}`."""
 
-    __slots__ = ("argument", "index", "name", "operator", "other", "prefix", "subscript")
-
-    def __init__(
-        self,
-        name: Any,
-        prefix: str = "",
-        index: str | None = None,
-        operator: str = "",
-        argument: Word | None = None,
-        other: Word | None = None,
-    ) -> None:
-        self.name = name
-        self.prefix = prefix  # # for the length, ! for indirection
-        self.index = index
-        self.subscript: Word | None = None  # the index, if something in it is substituted
-        self.operator = operator
-        self.argument = argument
-        self.other = other  # the replacement of a pattern; the length of a substring
+    name: str
+    prefix: str = ""  # # for the length, ! for indirection
+    subscript: str | None = None
+    subscript_word: Word | None = None  # the subscript, if something in it is substituted
+    operator: str = ""
+    argument: Word | None = None
+    other: Word | None = None  # the replacement of a pattern; the length of a substring
 
 
-class Redirect:
+class Redirect(NamedTuple):
     """`2> target`, `<<< word`, `<< here-document`."""
 
-    __slots__ = ("descriptor", "operator", "target")
-
-    def __init__(self, descriptor: str | None, operator: str, target: Word) -> None:
-        self.descriptor = descriptor
-        self.operator = operator
-        self.target = target
+    descriptor: str | None
+    operator: str
+    target: Word  # of a here-document: its text, once that is read
 
 
-class Simple:
-    """`NAME=value program argument > file`. `span` is where it stands in the line, or None."""
+class Simple(NamedTuple):
+    """`NAME=value program argument > file`."""
 
-    __slots__ = ("assignments", "redirects", "shown", "span", "words")
-
-    def __init__(
-        self,
-        assignments: list[Any],
-        words: list[Word],
-        redirects: list[Redirect],
-        shown: str,
-        span: tuple[int, int] | None = None,
-    ) -> None:
-        self.assignments = assignments  # of (name, index, operator, word or list of words)
-        self.words = words
-        self.redirects = redirects
-        self.shown = shown
-        self.span = span
+    assignments: list[Any]  # of (name, index, operator, word or list of words)
+    words: list[Word]
+    redirects: list[Redirect]
+    shown: str
+    span: tuple[int, int] | None  # where it stands in the line, if it does
 
 
-class Sequence:
-    """Pipelines, each with the operator before it: `;`, `&&` or `||`."""
-
-    __slots__ = ("items",)
-
-    def __init__(self, items: list[tuple[str, Pipeline]] | None = None) -> None:
-        self.items = items or []
-
-    def __iter__(self) -> Iterator[tuple[str, Pipeline]]:
-        return iter(self.items)
-
-
-class Pipeline:
+class Pipeline(NamedTuple):
     """`a | b | c`."""
 
-    __slots__ = ("background", "shown", "stages")
-
-    def __init__(self, stages: list[Any], shown: str) -> None:
-        self.stages = stages
-        self.shown = shown
-        self.background = False
+    stages: list[Any]
+    shown: str
+    background: bool = False
 
 
-class Block:
+class Block(NamedTuple):
     """A compound command. `kind` says which of the `bodies` run, and how often."""
 
-    __slots__ = ("bodies", "complete", "kind", "name", "redirects", "shown", "span", "words")
-
-    def __init__(
-        self,
-        kind: str,
-        bodies: list[Sequence],
-        shown: str = "",
-        name: Any | None = None,
-        words: list[Word] | None = None,
-        complete: bool = False,
-    ) -> None:
-        self.kind = kind  # group, subshell, branches, loop, for, test
-        self.bodies = bodies
-        self.shown = shown
-        self.name = name
-        self.words = words
-        self.complete = complete  # has an `else`
-        self.redirects: list[Redirect] = []
-        self.span: tuple[int, int] | None = None
+    kind: str  # group, subshell, branches, loop, for, test
+    bodies: list[Sequence]
+    name: str | None = None
+    words: list[Word] | None = None
+    complete: bool = False  # has an `else`
+    redirects: list[Redirect] | tuple[()] = ()
+    shown: str = ""
+    span: tuple[int, int] | None = None
 
 
-class Function:
+class Function(NamedTuple):
     """`name() { … }`."""
 
-    __slots__ = ("body", "name", "shown", "span")
-
-    def __init__(self, name: Any, body: Any, shown: str) -> None:
-        self.name = name
-        self.body = body
-        self.shown = shown
-        self.span: tuple[int, int] | None = None
+    name: str
+    body: Any
+    shown: str = ""
+    span: tuple[int, int] | None = None
 
 
 def parse(text: str, budget: Budget | None = None) -> Sequence:
     """Return the commands of a line or a script. Raise Unreadable or OutOfBudget."""
-    return Sequence(list(Parser(text, budget or Budget(), 0).complete_commands()))
+    return list(Parser(text, budget or Budget(), 0).complete_commands())
 
 
 def nodes(tree: Any) -> Iterator[Any]:
@@ -285,71 +234,74 @@ class Parser:
             raise Unreadable(f"{self.text[self.at]!r} stands where a command should")
         self.unfinished.clear()
 
-    # -- looking --------------------------------------------------------------------------------------------------
+    # -- looking and taking ---------------------------------------------------------------------------------------
 
-    def looks_at(self, text: str) -> bool:
-        return self.text.startswith(text, self.at)
+    def looks_at(self, *texts: str) -> bool:
+        return self.text.startswith(texts, self.at)
 
-    def char(self) -> str:
-        return self.text[self.at : self.at + 1]
+    def char(self, ahead: int = 0) -> str:
+        return self.text[self.at + ahead : self.at + ahead + 1]
 
     def reserved(self) -> str:
         found = RESERVED.match(self.text, self.at)
         return found.group() if found else ""
 
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """Take the text that matches here; return it, or nothing."""
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return found.group() if found else ""
+
+    def accept(self, text: str) -> bool:
+        """Take a text if it stands here; return whether it does."""
+        found = self.text.startswith(text, self.at)
+        self.at += len(text) if found else 0
+        return found
+
+    def expect(self, text: str, why: str) -> None:
+        if not self.accept(text):
+            raise Unreadable(why)
+
     def skip_blanks(self) -> None:
         """Skip blanks, line continuations and comments; not newlines."""
         if self.text[self.at : self.at + 1] in " \t\\\r#":  # also at the end of the text
-            found = BLANKS.match(self.text, self.at)
-            assert found
-            self.at = found.end()
+            self.take(BLANKS)
 
     def skip_newlines(self) -> None:
-        while True:
-            if not self.pending:
-                found = BLANK_LINES.match(self.text, self.at)
-                assert found
-                self.at = found.end()
-                return
+        while self.pending:
             self.skip_blanks()
             if self.char() != "\n":
                 return
             self.newline()
+        self.take(BLANK_LINES)
 
     def newline(self) -> None:
         self.at += 1
         pending, self.pending = self.pending, []
         for redirect, delimiter, literal in pending:
-            redirect.target = self.here_document(delimiter, literal, strip=redirect.operator == "<<-")
-
-    def expect(self, text: str, why: str) -> None:
-        if not self.looks_at(text):
-            raise Unreadable(why)
-        self.at += len(text)
+            redirect.target.extend(self.here_document(delimiter, literal, strip=redirect.operator == "<<-"))
 
     def take_word(self, *names: str) -> str:
         """Take one of these reserved words, or none."""
         self.skip_newlines()
         found = self.reserved()
-        if found in names:
-            self.at += len(found)
-            return found
-        return ""
+        return found if found in names and self.accept(found) else ""
 
     def need_word(self, name: str, after: str) -> None:
         if not self.take_word(name):
             raise Unreadable(f"there is no '{name}' after '{after}'")
+
+    def missing_command(self) -> Unreadable:
+        return Unreadable(f"{self.char()!r} stands where a command should" if self.char() else "a command is missing")
 
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
             raise Unreadable("it is nested too deeply")
 
-    def find(self, text: str, start: int) -> int:
-        """Return where a text occurs next, -1 if nowhere; the distance is spent."""
-        end = self.text.find(text, start)
-        self.budget.spend_on((end if end >= 0 else len(self.text)) - start)
-        return end
+    def inside(self, text: str) -> Word:
+        """Parse the text of an expression, an index or a here-document: what is substituted in it."""
+        return Parser(text, self.budget, None, self).double("")
 
     def shown(self, start: int) -> str:
         return self.text[start : min(self.end, start + LONGEST_SHOWN)]
@@ -365,11 +317,15 @@ class Parser:
         self.budget.spend(3)
         items = list(self.pipelines(*stops))
         if not items and not may_be_empty:
-            raise Unreadable(
-                f"{self.char()!r} stands where a command should" if self.char() else "a command is missing"
-            )
+            raise self.missing_command()
         self.depth -= 1
-        return Sequence(items)
+        return items
+
+    def body(self, opening: str, closing: str) -> Sequence:
+        """Parse commands up to a reserved word, and that word."""
+        commands = self.sequence(closing)
+        self.need_word(closing, opening)
+        return commands
 
     def substitution(self, why: str) -> Sequence:
         """Parse the commands of `$(…)` or `<(…)`, after its opening parenthesis."""
@@ -384,37 +340,24 @@ class Parser:
         connector = ";"
         while True:
             self.skip_newlines()
-            char = self.char()
-            if not char or char == ")" or self.looks_at(";;") or self.looks_at(";&") or self.reserved() in stops:
+            if self.char() in ("", ")") or self.looks_at(";;", ";&") or self.reserved() in stops:
                 if connector != ";":
                     raise Unreadable(f"there is no command after '{connector}'")
                 return
             pipeline = self.pipeline()
             self.skip_blanks()
-            before, connector = connector, ";"
-            char = self.char()
-            if char == "&":
-                if self.looks_at("&&"):
-                    connector = "&&"
-                    self.at += 2
-                else:
-                    pipeline.background = True
-                    self.at += 2 if self.text[self.at + 1 : self.at + 2] in ("|", "!") else 1  # zsh's &| and &!
-            elif self.looks_at("||"):
-                connector = "||"
-                self.at += 2
-            elif char == ";" and not self.looks_at(";;") and not self.looks_at(";&"):
-                self.at += 1
-            elif (
-                char
-                and char not in "\n);"
-                and not (pipeline.stages and isinstance(pipeline.stages[-1], Block) and self.reserved() in stops)
-            ):
-                raise Unreadable(f"{char!r} stands where a command should have ended")
+            separator = self.take(SEPARATOR)
+            if separator[:1] == "&" and separator != "&&":
+                pipeline = Pipeline(pipeline.stages, pipeline.shown, True)
+            if not separator and self.char() not in ("", "\n", ")", ";"):
+                is_after_block = pipeline.stages and isinstance(pipeline.stages[-1], Block)
+                if not (is_after_block and self.reserved() in stops):
+                    raise Unreadable(f"{self.char()!r} stands where a command should have ended")
             self.skip_blanks()
             if self.char() == "\n":
                 self.newline()
-            yield before, pipeline
+            yield connector, pipeline
+            connector = separator if separator in ("&&", "||") else ";"
 
     def pipeline(self) -> Pipeline:
         start = self.at
@@ -428,46 +371,40 @@ class Parser:
             if not (prefixed and self.char() in ("", "\n", ";", ")")):  # `!` and `time` may stand alone
                 stages.append(self.command())
             self.skip_blanks()
-            if self.char() != "|" or self.looks_at("||"):
-                break
-            self.at += 2 if self.looks_at("|&") else 1
-        return Pipeline(stages, self.shown(start))
+            if self.looks_at("||") or not self.accept("|"):
+                return Pipeline(stages, self.shown(start))
+            self.accept("&")
 
     def prefixes(self) -> bool:
         """Skip `!`, `time` and `coproc NAME`; return whether there were any."""
-        found = False
+        start = self.at
         while (word := self.reserved()) in ("!", "time", "coproc"):
-            found = True
             self.budget.spend()
             self.at += len(word)
             self.skip_blanks()
-            if word == "time" and self.looks_at("-p") and self.text[self.at + 2 : self.at + 3] in ("", " ", "\t", "\n"):
-                self.at += 2
-                self.skip_blanks()
-            elif word == "coproc" and (name := re.compile(COPROCESS_NAME).match(self.text, self.at)):
-                self.at = name.end()
-        return found
+            if word != "!":
+                self.take(re.compile(TIME_OPTION if word == "time" else COPROCESS_NAME))
+        return self.at > start
 
     def command(self) -> Simple | Block | Function:
         start = self.at
         block = self.block()
         if block is None:
             return self.simple()
-        if isinstance(block, Block):
-            self.end = self.at
-            while True:
-                self.skip_blanks()
-                if not REDIRECT.match(self.text, self.at):
-                    break
-                block.redirects.append(self.redirect())
-        block.shown = self.shown(start)
-        block.span = self.span(start)
-        return block
+        if isinstance(block, Function):
+            return Function(block.name, block.body, self.shown(start), self.span(start))
+        redirects: list[Redirect] = []
+        self.end = self.at
+        self.skip_blanks()
+        while REDIRECT.match(self.text, self.at):
+            redirects.append(self.redirect())
+            self.skip_blanks()
+        kind, bodies, name, words, complete, *_ = block
+        return Block(kind, bodies, name, words, complete, redirects, self.shown(start), self.span(start))
 
     def block(self) -> Block | Function | None:
         """Parse a compound command or a function; return None if a simple command stands here."""
-        char = self.char()
-        if char == "(":
+        if self.char() == "(":
             arithmetic = self.arithmetic(self.at + 2) if self.looks_at("((") else None
             if arithmetic is not None:
                 return Block("test", [], words=[arithmetic])
@@ -476,55 +413,57 @@ class Parser:
             self.expect(")", "a parenthesis is not closed")
             return Block("subshell", [body])
         word = self.reserved()
-        if word == "{":
-            self.at += 1
-            body = self.sequence("}")
-            self.need_word("}", "{")
-            return Block("group", [body])
-        if word in ("if", "while", "until", "for", "select", "case", "function", "[["):
-            self.at += len(word)
-            return self.compound(word)
         if word in NOT_COMMANDS:
             raise Unreadable(f"'{word}' stands where a command should")
-        found = FUNCTION.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-            return self.function_body(found.group(1))
-        return None
+        if word in COMPOUND:
+            self.at += len(word)
+        match word:
+            case "{":
+                return Block("group", [self.body("{", "}")])
+            case "if":
+                return self.if_()
+            case "while" | "until":
+                return Block("loop", [self.body(word, "do"), self.body(word, "done")])
+            case "for" | "select":
+                return self.for_(word)
+            case "case":
+                return self.case()
+            case "[[":
+                return self.test()
+            case "function":
+                self.skip_blanks()
+                name = self.plain(self.word())
+                self.skip_blanks()
+                if self.accept("("):
+                    self.skip_blanks()
+                    self.expect(")", "the function's parentheses are not closed")
+                return self.function(name)
+        found = self.take(FUNCTION)
+        return self.function(found.rstrip(" \t()")) if found else None
 
-    def compound(self, word: str) -> Block | Function:
-        if word == "if":
-            return self.if_()
-        if word == "case":
-            return self.case()
-        if word == "function":
-            return self.function()
-        return self.test() if word == "[[" else self.loop(word)
+    def function(self, name: str) -> Function:
+        self.skip_newlines()
+        self.deeper()
+        body = self.command()
+        self.depth -= 1
+        return Function(name, body)
 
     def if_(self) -> Block:
-        bodies = [self.sequence("then")]
-        self.need_word("then", "if")
+        bodies = [self.body("if", "then")]
         complete = False
         while True:
             bodies.append(self.sequence("elif", "else", "fi"))
-            word = self.take_word("fi") if complete else self.take_word("elif", "else", "fi")
-            if word == "elif":
-                bodies.append(self.sequence("then"))
-                self.need_word("then", "elif")
-            elif word == "else":
-                complete = True
-            elif word == "fi":
-                return Block("branches", bodies, complete=complete)
-            else:
-                raise Unreadable("there is no 'fi' after 'if'")
+            match self.take_word("fi") if complete else self.take_word("elif", "else", "fi"):
+                case "elif":
+                    bodies.append(self.body("elif", "then"))
+                case "else":
+                    complete = True
+                case "fi":
+                    return Block("branches", bodies, complete=complete)
+                case _:
+                    raise Unreadable("there is no 'fi' after 'if'")
 
-    def loop(self, word: str) -> Block:
-        if word in ("while", "until"):
-            condition = self.sequence("do")
-            self.need_word("do", word)
-            body = self.sequence("done")
-            self.need_word("done", word)
-            return Block("loop", [condition, body])
+    def for_(self, keyword: str) -> Block:
         self.skip_blanks()
         name = None
         words: list[Word] | None = None
@@ -534,105 +473,72 @@ class Parser:
                 raise Unreadable("'((' is not closed")
             words = [arithmetic]
         else:
-            found = BRACED_NAME.match(self.text, self.at)
-            if not found:
-                raise Unreadable(f"there is no name after '{word}'")
-            name = found.group()
-            self.at = found.end()
+            name = self.take(BRACED_NAME)
+            if not name:
+                raise Unreadable(f"there is no name after '{keyword}'")
             if self.take_word("in"):
-                words = self.loop_words(word)
+                words = self.words_until((";", "\n", ""), f"the words of '{keyword}' cannot be read", self.skip_blanks)
         self.skip_blanks()
-        if self.char() == ";":
-            self.at += 1
-        if self.take_word("do"):
-            body = self.sequence("done")
-            self.need_word("done", word)
-        else:
-            self.need_word("{", word)
-            body = self.sequence("}")
-            self.need_word("}", word)
-        return Block("for", [body], name=name, words=words)
+        self.accept(";")
+        opening = self.take_word("do", "{")
+        if not opening:
+            raise Unreadable(f"there is no '{{' after '{keyword}'")
+        return Block("for", [self.body(keyword, "done" if opening == "do" else "}")], name, words)
 
-    def loop_words(self, keyword: str) -> list[Word]:
+    def words_until(self, ends: tuple[str, ...], why: str, skip: Callable[[], None]) -> list[Word]:
+        """Parse words up to one of these characters."""
         words: list[Word] = []
         while True:
-            self.skip_blanks()
-            if self.char() in ("", ";", "\n"):
+            skip()
+            if self.char() in ends:
                 return words
             words.append(self.word(tilde="word"))
             if not words[-1]:
-                raise Unreadable(f"the words of '{keyword}' cannot be read")
+                raise Unreadable(why)
 
     def case(self) -> Block:
         self.skip_blanks()
-        subject = self.word()
-        if not subject:
+        words = [self.word()]
+        if not words[0]:
             raise Unreadable("there is no word after 'case'")
         self.need_word("in", "case")
-        words = [subject]
         bodies: list[Sequence] = []
         complete = False  # a pattern matches everything
-        while True:
-            if self.take_word("esac"):
-                return Block("branches", bodies, words=words, complete=complete)
+        while not self.take_word("esac"):
             if self.at >= len(self.text):
                 raise Unreadable("there is no 'esac' after 'case'")
-            if self.char() == "(":
-                self.at += 1
+            self.accept("(")
             while True:  # the patterns
                 self.skip_blanks()
-                pattern = self.word(" \t\n|;&<>()")
-                if not pattern:
+                words.append(self.word())
+                if not words[-1]:
                     raise Unreadable("a pattern of 'case' cannot be read")
-                words.append(pattern)
-                complete = complete or [part.value for part in pattern] == [STAR]
+                complete = complete or [part.value for part in words[-1]] == [STAR]
                 self.skip_blanks()
-                if self.char() == ")":
-                    self.at += 1
+                if self.accept(")"):
                     break
                 self.expect("|", "a pattern of 'case' cannot be read")
-            bodies += [Sequence(), self.sequence("esac", may_be_empty=True)]
+            bodies += [[], self.sequence("esac", may_be_empty=True)]
             self.skip_newlines()
-            if self.looks_at(";;&"):
-                self.at += 3
-            elif self.looks_at(";;") or self.looks_at(";&"):
-                self.at += 2
-            else:
+            if not (self.accept(";;&") or self.accept(";;") or self.accept(";&")):
                 self.need_word("esac", "case")
-                return Block("branches", bodies, words=words, complete=complete)
-
-    def function(self) -> Function:
-        self.skip_blanks()
-        name = self.plain(self.word())
-        self.skip_blanks()
-        if self.char() == "(":
-            self.at += 1
-            self.skip_blanks()
-            self.expect(")", "the function's parentheses are not closed")
-        return self.function_body(name)
-
-    def function_body(self, name: str) -> Function:
-        self.skip_newlines()
-        self.deeper()
-        body = self.command()
-        self.depth -= 1
-        return Function(name, body, "")
+                break
+        return Block("branches", bodies, words=words, complete=complete)
 
     def test(self) -> Block:
         """Parse `[[ … ]]`, where `<`, `|` and parentheses are operators of the test."""
         words: list[Word] = []
-        while True:
-            self.skip_newlines()
+        self.skip_newlines()
+        while not self.accept("]]"):
             self.budget.spend()
             if self.at >= len(self.text):
                 raise Unreadable("'[[' is not closed")
-            if self.looks_at("]]"):
-                self.at += 2
-                return Block("test", [], words=words)
             if self.char() in "()<>&|;":
                 self.at += 1
-                continue
-            words.append(self.word(" \t\n", nested=True))
+            else:
+                words.append(self.word(" \t\n", nested=True))
+            self.skip_newlines()
+        return Block("test", [], words=words)
 
     def simple(self) -> Simple:
         start = self.at
@@ -645,9 +551,7 @@ class Parser:
             command = Simple(assignments, words, redirects, self.shown(start), self.span(start))
             self.unfinished.append(command)
         if not words and not assignments and not redirects:
-            raise Unreadable(
-                f"{self.char()!r} stands where a command should" if self.char() else "a command is missing"
-            )
+            raise self.missing_command()
         return command
 
     def words_of(self, assignments: list[Any], words: list[Word], redirects: list[Redirect]) -> None:
@@ -657,48 +561,34 @@ class Parser:
             self.skip_blanks()
             at = self.at
             char = text[at : at + 1]
-            if not char or char in COMMAND_ENDS:
-                if char != "&" or text[at + 1 : at + 2] != ">":
-                    return
-            elif char == "(":
+            if (not char or char in COMMAND_ENDS) and not text.startswith("&>", at):
+                return
+            if char == "(":
                 raise Unreadable("a parenthesis stands inside a command")
             if char in "<>&{" or char.isdigit():
                 redirect = REDIRECT.match(text, at)
-                if redirect and not (redirect.group() in "<>" and text[redirect.end() : redirect.end() + 1] == "("):
+                if redirect and not (redirect.group() in "<>" and text.startswith("(", redirect.end())):
                     redirects.append(self.redirect())
                     continue
-            if not words or declaring:
-                found = ASSIGNMENT.match(text, at)
-                is_array = found is not None and text[found.end() : found.end() + 1] == "("
-                if found and (not words or is_array):
-                    self.at = found.end()
-                    value: Any = self.array() if is_array else self.word(tilde="value")
-                    if not is_array and (subscript := self.subscript(found.group(2) or "")):
-                        value = [Part("arithmetic", subscript), *value]
-                    if words:
-                        words.append([Part("text", found.group(1))])
-                    assignments.append((found.group(1), found.group(2), found.group(3), value))
-                    self.end = self.at
-                    continue
-            words.append(self.word(tilde="word"))
+            found = ASSIGNMENT.match(text, at) if not words or declaring else None
+            is_array = found is not None and text.startswith("(", found.end())
+            if found and (not words or is_array):
+                self.at = found.end()
+                value: Any = self.array() if is_array else self.word(tilde="value")
+                if not is_array and (subscript := self.subscript(found.group(2) or "")):
+                    value = [Part("arithmetic", subscript), *value]
+                assignments.append((found.group(1), found.group(2), found.group(3), value))
+                words.extend([[Part("text", found.group(1))]] if words else [])
+            else:
+                words.append(self.word(tilde="word"))
+                declaring = declaring or (len(words) == 1 and self.plain(words[0]) in DECLARING)
             self.end = self.at
-            if len(words) == 1:
-                declaring = self.plain(words[0]) in DECLARING
 
     def array(self) -> list[Word]:
-        self.expect("(", "")
-        words: list[Word] = []
-        while True:
-            self.skip_newlines()
-            if self.char() == ")":
-                self.at += 1
-                return words or [[]]
-            if self.at >= len(self.text):
-                raise Unreadable("a list is not closed")
-            word = self.word(tilde="word")
-            if not word:
-                raise Unreadable("a list cannot be read")
-            words.append(word)
+        self.at += 1
+        words = self.words_until((")", ""), "a list cannot be read", self.skip_newlines)
+        self.expect(")", "a list is not closed")
+        return words or [[]]
 
     def redirect(self) -> Redirect:
         found = REDIRECT.match(self.text, self.at)
@@ -707,22 +597,20 @@ class Parser:
         self.budget.spend(2)
         self.at = found.end()
         self.skip_blanks()
-        redirect = Redirect(descriptor, operator, [])
         start = self.at
         word = self.word(tilde="word")
+        raw = self.text[start : self.at]
         if not word:
             raise Unreadable(f"there is nothing after '{operator}'")
-        if self.char() in ("<", ">") and self.text[start : self.at].isdigit():
+        if self.char() in ("<", ">") and raw.isdigit():
             raise Unreadable("a file descriptor stands where the target of a redirection should")
-        if operator in ("<<", "<<-"):
-            raw = self.text[start : self.at]  # nothing is expanded in a delimiter
-            delimiter = re.sub(HERE_QUOTES, lambda each: each[1] or each[2] or each[3] or "", raw)
-            if self.text.startswith("\r\n", self.at):
-                delimiter += "\r"
-            self.pending.append((redirect, delimiter, any(char in raw for char in "'\"\\")))
-        else:
-            redirect.target = word
         self.end = self.at
+        if operator not in ("<<", "<<-"):
+            return Redirect(descriptor, operator, word)
+        delimiter = re.sub(HERE_QUOTES, lambda each: each[1] or each[2] or each[3] or "", raw)  # nothing is expanded
+        redirect = Redirect(descriptor, operator, [])
+        delimiter += "\r" if self.looks_at("\r\n") else ""
+        self.pending.append((redirect, delimiter, any(char in raw for char in "'\"\\")))
         return redirect
 
     def here_document(self, delimiter: str, literal: bool, strip: bool) -> Word:
@@ -750,27 +638,22 @@ class Parser:
             raise Unreadable("the delimiter of a here-document is too long")
         if strip or self.in_substitution:  # `$(cat <<E … E)`: bash takes the delimiter before the parenthesis
             self.budget.spend(20)
-            expression = ("^\t*+" if strip else "^") + re.escape(delimiter)
-            expression += r"(?=\n|\Z|\))" if self.in_substitution else r"(?=\n|\Z)"
+            end = r"(?=\n|\Z|\))" if self.in_substitution else r"(?=\n|\Z)"
+            expression = ("^\t*+" if strip else "^") + re.escape(delimiter) + end
             found = re.compile(expression, re.MULTILINE).search(text, self.at)
-            return (
-                (found.start(), min(found.end() + text.startswith("\n", found.end()), length))
-                if found
-                else (length,) * 2
-            )
-        at = text.find(f"\n{delimiter}\n", self.at - 1)
-        if at >= 0:
-            return at + 1, at + len(delimiter) + 2
-        if text.endswith("\n" + delimiter) and length - len(delimiter) >= self.at:
-            return length - len(delimiter), length
-        return length, length
+            at, after = (found.start(), found.end()) if found else (length, length)
+        else:
+            at = text.find(f"\n{delimiter}\n", self.at - 1) + 1
+            if not at:
+                is_last = text.endswith("\n" + delimiter) and length - len(delimiter) >= self.at
+                at = length - len(delimiter) if is_last else length
+            after = at + len(delimiter)
+        return at, min(after + text.startswith("\n", after), length)
 
     # -- words ----------------------------------------------------------------------------------------------------
 
     def plain(self, word: Word) -> str:
         """Return the text of a word, without its expansions."""
-        if len(word) == 1 and word[0].kind == "text":
-            return decoded(word[0].value)
         return "".join(decoded(part.value) for part in word if part.kind == "text")
 
     def word(self, stops: str = WORD_ENDS, tilde: str = "", nested: bool = False, quoted: bool = False) -> Word:
@@ -778,89 +661,69 @@ class Parser:
 
         `nested` is inside `${…}`, `quoted` there inside double quotes too, where single quotes are ordinary.
         """
-        parts: Word = []
-        text: list[str] = []
+        pieces: list[str | Part] = []
         source = self.text
         spend = self.budget.spend
-
-        def flush() -> None:
-            if text:
-                parts.append(Part("text", "".join(text)))
-                text.clear()
-
         ordinary = ORDINARY if stops == WORD_ENDS else ORDINARY_IN_BRACES
+        if (run := ordinary.match(source, self.at)) and source[run.end() : run.end() + 1] in stops:  # most words
+            spend(2)
+            self.at = run.end()
+            return [Part("text", run.group(), False)]
         while self.at < len(source):
             spend()
             if run := ordinary.match(source, self.at):
-                text.append(run.group())
+                pieces.append(run.group())
                 self.at = run.end()
                 continue
             char = source[self.at]
             follower = source[self.at + 1 : self.at + 2]
-            if char in "<>" and follower == "(" and not nested:
-                flush()
-                self.at += 2
-                parts.append(Part("process", (char, self.substitution("'<(' is not closed"))))
-            elif char in stops or (char == "\r" and follower in ("", "\n") and not nested):
-                break
-            elif char == "\\":
-                if follower != "\n":
-                    text.append(QUOTED + (follower or "\\"))
-                self.at += 1 + len(follower)
-            elif char == "'" and quoted:
-                text.append(QUOTED + self.quote_in_quotes())
-            elif char == "'":
-                text.append(QUOTED + self.single())
-            elif char == '"':
-                flush()
-                self.at += 1
-                parts.append(Part("text", QUOTED, True))
-                parts += self.double('"')
-            elif char in "$`":
-                flush()
-                parts += self.special(quoted)
-            elif char == "~" and tilde and self.tilde_is_active(tilde, parts, text):
-                flush()
-                parts.append(self.tilde())
-            elif char in "?*+@!" and follower == "(" and not nested:
-                self.at += 1
-                start = self.at
-                subscript = self.subscript(source[start : self.skip_parentheses()])
-                text.append(STAR)
-                if subscript:
-                    flush()
-                    parts.append(Part("arithmetic", subscript))
-            else:
-                text.append(BREAK if nested and not quoted and char in " \t\n" else ACTIVE.get(char, char))
-                self.at += 1
-        flush()
-        return parts
+            match char:
+                case "<" | ">" if follower == "(" and not nested:
+                    self.at += 2
+                    pieces.append(Part("process", (char, self.substitution("'<(' is not closed"))))
+                case _ if char in stops or (char == "\r" and follower in ("", "\n") and not nested):
+                    break
+                case "\\":
+                    pieces += [QUOTED + (follower or "\\")] if follower != "\n" else []
+                    self.at += 1 + len(follower)
+                case "'":
+                    pieces.append(QUOTED + (self.quote_in_quotes() if quoted else self.single()))
+                case '"':
+                    self.at += 1
+                    pieces += [Part("text", QUOTED, True), *self.double('"')]
+                case "$" | "`":
+                    pieces += self.special(quoted)
+                case "~" if tilde and (user := self.tilde(tilde, pieces)) is not None:
+                    pieces.append(Part("tilde", user))
+                case "?" | "*" | "+" | "@" | "!" if follower == "(" and not nested:
+                    self.at += 1
+                    start = self.at
+                    subscript = self.subscript(source[start : self.skip_parentheses()])
+                    pieces += [STAR, Part("arithmetic", subscript)] if subscript else [STAR]
+                case _:
+                    pieces.append(BREAK if nested and not quoted and char in " \t\n" else ACTIVE.get(char, char))
+                    self.at += 1
+        return _merged(pieces)
 
-    def tilde_is_active(self, kind: str, parts: Word, text: list[str]) -> bool:
-        if parts or not re.compile(TILDE).match(self.text, self.at):
-            return False
-        before = "".join(text)
-        if kind == "value" or ASSIGNMENT_ARGUMENT.match(before):
-            return not before or before[-1] in ":="
-        return not before
-
-    def tilde(self) -> Part:
+    def tilde(self, kind: str, pieces: list[str | Part]) -> str | None:
+        """Take a tilde that is expanded, with its user's name; return that name, or None."""
+        first, last = (piece if isinstance(piece, str) else "" for piece in [*pieces[:1], *pieces[-1:]] or ["", ""])
+        is_in_value = kind == "value" or ASSIGNMENT_ARGUMENT.match(first)
         found = re.compile(TILDE).match(self.text, self.at)
-        assert found
+        if not found or (pieces and not (is_in_value and last[-1:] in (":", "="))):
+            return None
         self.at = found.end()
-        return Part("tilde", found.group(1))
+        return found.group(1)
 
     def skip_parentheses(self) -> int:
         """Skip a balanced pair of parentheses, such as `(a|b)` of `!(a|b)`; return where its inside ends."""
         depth = 0
-        token_at = re.compile(PARENTHESES).match
-        while found := token_at(self.text, self.at):
+        pattern = re.compile(PARENTHESES)
+        while lexeme := self.take(pattern):
             self.budget.spend()
-            self.budget.spend_on(found.end() - self.at)
-            self.at = found.end()
-            token = found.group()
-            depth += (token == "(") - (token == ")")  # noqa: S105
-            if token in ("'", '"', "`"):
+            self.budget.spend_on(len(lexeme))
+            depth += (lexeme == "(") - (lexeme == ")")
+            if lexeme in ("'", '"', "`"):
                 raise Unreadable("a quote is not closed")
             if not depth:
                 return self.at - 1
@@ -870,8 +733,7 @@ class Parser:
         end = self.text.find("'", self.at + 1)
         if end < 0:
             raise Unreadable("a quote is not closed")
-        text = self.text[self.at + 1 : end]
-        self.at = end + 1
+        text, self.at = self.text[self.at + 1 : end], end + 1
         return text
 
     def quote_in_quotes(self) -> str:
@@ -885,96 +747,84 @@ class Parser:
 
     def double(self, stop: str) -> Word:
         """Parse quoted text up to its closing quote; a here-document, which has none, up to the end of the text."""
-        parts = []
-        text: list[str] = []
+        pieces: list[str | Part] = []
         while True:
             self.budget.spend()
             if run := ORDINARY_IN_QUOTES.match(self.text, self.at):
-                text.append(run.group())
+                pieces.append(run.group())
                 self.at = run.end()
-            if self.at >= len(self.text):
-                if stop:
-                    raise Unreadable("a quote is not closed")
-                break
-            char = self.text[self.at]
-            if char == stop:
+            char = self.char()
+            if char == stop:  # or both are empty
                 self.at += 1
-                break
-            if char == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", "\\", "\n", stop or "\\"):
-                follower = self.text[self.at + 1]
-                text.append("" if follower == "\n" else follower)
-                self.at += 2
-            elif char in "$`":
-                parts += [Part("text", QUOTED + "".join(text), True)] if text else []
-                text = []
-                parts += self.special(True, in_here_document=not stop)
-            else:
-                text.append(char)
-                self.at += 1
-        return parts + ([Part("text", QUOTED + "".join(text), True)] if text else [])
+                return _merged(pieces, quoted=True)
+            if not char:
+                raise Unreadable("a quote is not closed")
+            if char in "$`":
+                pieces += self.special(True, in_here_document=not stop)
+                continue
+            follower = self.char(1)
+            is_escape = char == "\\" and follower in ("$", "`", "\\", "\n", stop or "\\")
+            pieces += [] if is_escape and follower == "\n" else [follower if is_escape else char]
+            self.at += 1 + is_escape
 
     def special(self, quoted: bool, in_here_document: bool = False) -> Word:
         """Parse what begins with a dollar sign or a backquote."""
         self.budget.spend()
         if self.char() == "`":
             return [Part("command", self.backquoted(quoted and not in_here_document), quoted)]
-        after = self.text[self.at + 1 : self.at + 2]
-        if after == "(":
-            arithmetic = self.arithmetic(self.at + 3) if self.looks_at("$((") else None
-            if arithmetic is not None:
-                return [Part("arithmetic", arithmetic, quoted)]
-            self.at += 2
-            return [Part("command", self.substitution("'$(' is not closed"), quoted)]
-        if after == "{":
-            return self.braced(quoted, in_here_document)
-        if after == "[":
-            end = self.find("]", self.at)
-            if end > 0:
-                inner = self.text[self.at + 2 : end]
-                self.at = end + 1
-                return [Part("arithmetic", Parser(inner, self.budget, None, self).double(""), quoted)]
-        if after == "'" and not quoted:
-            return [Part("text", QUOTED + self.ansi())]
-        if after == '"' and not quoted:
-            self.at += 2
-            return [Part("text", QUOTED, True), *self.double('"')]
-        if after == "\\" and self.text.startswith("\n", self.at + 2):
-            raise Unreadable("a line is continued after '$'")
-        found = NAME.match(self.text, self.at + 1)
-        if not found:
-            self.at += 1
+        match self.char(1):
+            case "(":
+                arithmetic = self.arithmetic(self.at + 3) if self.looks_at("$((") else None
+                if arithmetic is not None:
+                    return [Part("arithmetic", arithmetic, quoted)]
+                self.at += 2
+                return [Part("command", self.substitution("'$(' is not closed"), quoted)]
+            case "{":
+                return self.braced(quoted, in_here_document)
+            case "[":
+                start, end = self.at, self.text.find("]", self.at)
+                self.budget.spend_on((end if end >= 0 else len(self.text)) - start)
+                if end >= 0:
+                    self.at = end + 1
+                    return [Part("arithmetic", self.inside(self.text[start + 2 : end]), quoted)]
+            case "'" if not quoted:
+                return [Part("text", QUOTED + self.ansi())]
+            case '"' if not quoted:
+                self.at += 2
+                return [Part("text", QUOTED, True), *self.double('"')]
+            case "\\" if self.char(2) == "\n":
+                raise Unreadable("a line is continued after '$'")
+        self.at += 1
+        name = self.take(NAME)
+        if not name:
             return [Part("text", "$", quoted)]
-        self.at = found.end()
         if self.char() == "{" and not quoted:  # braces are expanded first: `$x{a,b}` is `$xa $xb`
             return [Part("arithmetic", [], quoted)]
-        return [Part("variable", Variable(found.group()), quoted)]
+        return [Part("variable", Variable(name), quoted)]
 
     def ansi(self) -> str:
         """Parse `$'…'`."""
-        found = re.compile(ANSI).match(self.text, self.at + 2)
-        if not found:
+        self.at += 2
+        text = self.take(re.compile(ANSI))
+        if not text:
             raise Unreadable("a quote is not closed")
-        text = self.text[self.at + 2 : found.end() - 1]
         self.budget.spend(2 + text.count("\\"))
         self.budget.spend_on(len(text))
-        self.at = found.end()
-        return unescaped(text, ansi=True)
+        return unescaped(text[:-1], ansi=True)
 
     def backquoted(self, quoted: bool) -> Sequence:
         """Parse the commands in backquotes. An error in them shows when they run: the rest of the line runs, too."""
-        start = self.at + 1
-        found = re.compile(BACKQUOTES).match(self.text, start)
-        if not found:
+        self.at += 1
+        start = self.at
+        raw = self.take(re.compile(BACKQUOTES))[:-1]
+        if self.at == start:
             raise Unreadable("a backquote is not closed")
-        self.at = found.end()
-        raw = self.text[start : found.end() - 1]
         self.budget.spend(8)
         self.budget.spend_on(len(raw))
         inner = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", raw)
-        parser = Parser(
-            inner, self.budget, self.offset + start if self.offset is not None and inner == raw else None, self
-        )
-        items: list[tuple[str, Pipeline]] = []
+        offset = self.offset + start if self.offset is not None and inner == raw else None
+        parser = Parser(inner, self.budget, offset, self)
+        items: Sequence = []
         parser.deeper()
         try:
             items.extend(parser.pipelines())
@@ -982,7 +832,7 @@ class Parser:
                 raise Unreadable("what stands in backquotes cannot be read")
         except Unreadable as error:
             self.flaws.append(error.why)
-        return Sequence(items)
+        return items
 
     def arithmetic(self, start: int) -> Word | None:
         """Parse an arithmetic expression from here past its `))`; return None if it is none, without moving."""
@@ -990,69 +840,54 @@ class Parser:
         self.at = start - 1
         try:
             end = self.skip_parentheses()
+            self.expect(")", "a subshell after all")  # `$((a) | b)`
         except Unreadable:
             self.at = before
             return None
-        if not self.looks_at(")"):  # `$((a) | b)`: a subshell after all
-            self.at = before
-            return None
-        self.at += 1
-        return Parser(self.text[start:end], self.budget, None, self).double("")
+        return self.inside(self.text[start:end])
 
     def braced(self, quoted: bool, in_here_document: bool = False) -> Word:
         """Parse `${…}`."""
         start = self.at
         self.at += 2
-        prefix = ""
-        if self.char() in ("#", "!") and self.text[self.at + 1 : self.at + 2] not in ("}", ":", "-", "=", "?", "+", ""):
-            prefix = self.char()
-            self.at += 1
-        found = BRACED_NAME.match(self.text, self.at)
-        if not found:
-            return self.unknown_braces(start, quoted)
-        variable = Variable(found.group(), prefix)
-        self.at = found.end()
-        if self.char() == "[":
-            end = self.index_end(self.at)
-            if end < 0:
-                raise Unreadable("an index is not closed")
-            variable.index = self.text[self.at + 1 : end]
-            variable.subscript = self.subscript(variable.index)
-            self.at = end + 1
+        prefix = self.take(BRACED_PREFIX)
+        name = self.take(BRACED_NAME)
+        index, subscript, argument, other = None, None, None, None
+        if self.char() == "[" and name:
+            index, subscript = self.index()
         if prefix == "!" and self.char() in ("*", "@"):
             self.at += 1
-        variable.operator = next((each for each in OPERATORS if self.looks_at(each)), "")
-        self.at += len(variable.operator)
+        operator = next((each for each in OPERATORS if self.looks_at(each)), "") if name else ""
+        self.at += len(operator)
         self.deeper()
-        operator = variable.operator
         if operator:
             # single quotes quote in patterns, and outside of double quotes
             literal = in_here_document or (quoted and operator[0] not in "#%/^,@")
-            parts_of = operator.startswith("/") or operator == ":"
-            separator = "/" if operator.startswith("/") else ":"
-            variable.argument = self.inside_braces(separator if parts_of else "", literal)
-            if parts_of and self.char() == separator:
-                self.at += 1
-                variable.other = self.inside_braces("", literal)
+            separator = operator[0] if operator[0] == "/" or operator == ":" else ""
+            argument = self.word("}" + separator, "word", True, literal)
+            if separator and self.accept(separator):
+                other = self.word("}", "word", True, literal)
         self.depth -= 1
-        if self.char() != "}":
+        if not name or not self.accept("}"):
             return self.unknown_braces(start, quoted)
-        self.at += 1
-        return [Part("variable", variable, quoted)]
+        return [Part("variable", Variable(name, prefix, index, subscript, operator, argument, other), quoted)]
 
-    def index_end(self, start: int) -> int:
-        """Return where the bracket that opens at `start` is closed, -1 if nowhere near."""
+    def index(self) -> tuple[str, Word | None]:
+        """Parse `[…]` after a name."""
         depth = 0
-        for found in re.finditer(r"[\[\]]", self.text[start : start + LONGEST_INDEX]):
+        start = self.at + 1
+        for found in re.finditer(r"[\[\]]", self.text[self.at : self.at + LONGEST_INDEX]):
             self.budget.spend()
             depth += 1 if found.group() == "[" else -1
             if not depth:
-                return start + found.start()
-        return -1
+                index = self.text[start : self.at + found.start()]
+                self.at += found.end()
+                return index, self.subscript(index)
+        raise Unreadable("an index is not closed")
 
     def subscript(self, index: str) -> Word | None:
         """Parse an index or a pattern in parentheses, if something in it is substituted."""
-        return Parser(index, self.budget, None, self).double("") if "$" in index or "`" in index else None
+        return self.inside(index) if "$" in index or "`" in index else None
 
     def unknown_braces(self, start: int, quoted: bool) -> Word:
         """Parse a `${…}` of another shell, or a bad one: only what it substitutes counts."""
@@ -1063,8 +898,22 @@ class Parser:
         self.expect("}", "'${' is not closed")
         return [Part("arithmetic", word, quoted)]
 
-    def inside_braces(self, separator: str, quoted: bool) -> Word:
-        return self.word("}" + separator, tilde="word", nested=True, quoted=quoted)
+
+def _merged(pieces: list[str | Part], quoted: bool = False) -> Word:
+    """Return the parts of a word; texts that follow one another are one part."""
+    word: Word = []
+    text = QUOTED if quoted else ""
+    texts = [text]
+    for piece in (*pieces, None):
+        if isinstance(piece, str):
+            texts.append(piece)
+            continue
+        if len(texts) > 1:
+            word.append(Part("text", "".join(texts), quoted))
+            texts = [text]
+        if piece:
+            word.append(piece)
+    return word
 
 
 def decoded(text: str) -> str:
@@ -1098,4 +947,4 @@ def unescaped(text: str, ansi: bool = False) -> str:
         return _LETTERS.get(letter, letter if letter in "\\'\"?" else "\\" + letter)
 
     text = re.sub(_ESCAPES % ("[0-7]{1,3}" if ansi else "0?[0-7]{1,3}"), char, text)
-    return PRIVATE.sub("\ufffd", text.partition("\0")[0] if ansi else text)
+    return re.sub(PRIVATE, "\ufffd", text.partition("\0")[0] if ansi else text)

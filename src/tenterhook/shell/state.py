@@ -1,0 +1,55 @@
+"""What a shell knows at one point of a line: its directory, variables, functions, and the files that the line wrote."""
+
+from __future__ import annotations
+
+from .syntax import UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
+    from collections.abc import Sequence
+
+    from .syntax import Function
+
+MOST_VALUES = 8  # of one variable, from different branches
+
+
+class State:
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self.variables: dict[str, tuple[str, ...]] = {}  # name to a tuple of possible values
+        self.lists: dict[str, list[str]] = {}
+        self.functions: dict[str, Function] = {}
+        self.aliases: dict[str, str] = {}
+        self.files: dict[str, str] = {}  # path to the text that the line wrote there
+        self.arguments: Sequence[str] = ()
+        self.sourced = False  # a file that we cannot see may have set anything
+        self.zero = "sh"
+        self.is_certain = True  # the code that is walked stands in the line, or in a word of it, as it is
+        self.contained = False
+        self.mounts: tuple[tuple[str, str], ...] = ()
+        self.is_remote = False
+        self.through: tuple[str, ...] = ()
+
+    def size(self) -> int:
+        return len(self.variables) + len(self.lists) + len(self.functions) + len(self.aliases) + len(self.files)
+
+    def copy(self) -> State:
+        other = State.__new__(State)
+        other.__dict__.update(self.__dict__)
+        other.variables, other.lists, other.functions = dict(self.variables), dict(self.lists), dict(self.functions)
+        other.aliases, other.files = dict(self.aliases), dict(self.files)
+        return other
+
+    def take(self, end: State, arguments: Sequence[str]) -> None:
+        """Take over what a branch changed, but for its variables and its directory."""
+        for name in ("lists", "functions", "aliases", "files"):
+            mine = getattr(self, name)
+            mine.update((key, value) for key, value in getattr(end, name).items() if mine.get(key) is not value)
+        self.arguments = end.arguments if end.arguments is not arguments else self.arguments
+        self.sourced = self.sourced or end.sourced
+
+
+def some_values(values: list[str]) -> tuple[str, ...]:
+    """Return the distinct values, at most `MOST_VALUES` of them; then the mark of unknown text stands for the rest."""
+    distinct = tuple(dict.fromkeys(values))
+    return distinct if len(distinct) <= MOST_VALUES else (*distinct[: MOST_VALUES - 1], UNKNOWN)

@@ -1,0 +1,623 @@
+"""The walk over the commands of a line, in the order in which they would run: all branches, all rounds of loops.
+
+It goes into what a command runs: substitutions, functions, scripts that the line wrote, programs that run others.
+"""
+
+from __future__ import annotations
+
+from . import one_liners, programs
+from .commands import Command, because, shortened
+from .expansion import DEEPEST, Expansion, Printed
+from .output import DECRYPTERS, FILTERS, content, printed
+from .programs import program, resolved
+from .shell_builtins import BUILTINS, in_this_shell
+from .state import MOST_VALUES
+from .syntax import (
+    BREAK,
+    COMMA,
+    DECODED,
+    GENERATED,
+    NETWORK,
+    ONE,
+    OPEN,
+    SET,
+    STAR,
+    UNKNOWN,
+    UNKNOWNS,
+    Block,
+    Function,
+    OutOfBudget,
+    Parser,
+    Simple,
+    Unreadable,
+    decoded,
+)
+from .words import MOST_WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing these at run time would slow every hook down
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from .state import State
+    from .syntax import Budget, Pipeline, Redirect, Word
+
+ORIGINS = {NETWORK: "run-download", DECODED: "run-decoded", GENERATED: "run-decoded"}
+LONGEST_WORD = 131_072  # bytes of an argument: Linux starts no program with a longer one
+MOST_ROUNDS = 24  # of a loop over numbers
+STEPS_AFTER = 2_000  # for what was parsed when the budget ran out
+STEPS_PER_COMMAND = 8
+# Builtins that evaluate the index of a name they are given.
+_INDEXING = frozenset("let test [ unset read printf declare typeset local export readonly wait mapfile".split())
+# Variables whose value other programs run.
+_COMMAND_VARIABLES = frozenset(
+    "EDITOR VISUAL PAGER MANPAGER BROWSER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS "
+    "GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH LESSOPEN LESSCLOSE "
+    "PROMPT_COMMAND".split()
+)
+
+
+class Walk(Expansion):
+    """The walk over one line. `commands` and `notes` are what was found."""
+
+    def __init__(self, environment: Mapping[str, str], line: str) -> None:
+        super().__init__(environment, line)
+        self.commands: list[Command] = []
+        self.around: list[str] = []  # the source of the pipelines around
+        self.calling: set[str] = set()  # functions that are being called
+        self.assignments: tuple[tuple[str, str], ...] = ()  # those before the program that is being walked
+        self.is_certain = True  # whether nothing was expanded in the words that are being walked
+        self.parser: Parser | None = None  # of the line itself, while it is being parsed
+
+    def all_of(self, line: str | list[str], state: State) -> None:
+        """Walk a line or the words of a program, as far as the budget goes."""
+        shown = line if isinstance(line, str) else " ".join(line[:64])
+        try:
+            if isinstance(line, str):
+                self.shell(line, state, None, "", depth=0)
+            else:
+                self.run(line, state, None, [], shortened(shown), depth=0)
+        except (OutOfBudget, RecursionError) as error:
+            why = "it is too long" if isinstance(error, OutOfBudget) else "it is nested too deeply"
+            self.note("unreadable", because(shown, why))
+            self.after_parser(state)
+
+    def after_parser(self, state: State) -> None:
+        """Walk the simple commands of what could not be parsed to its end."""
+        if self.parser is None:
+            return
+        unfinished, self.parser = self.parser.unfinished, None
+        self.budget.steps = max(self.budget.steps, STEPS_AFTER)
+        try:
+            for command in unfinished:
+                del command.words[MOST_WORDS:], command.redirects[MOST_WORDS:], command.assignments[MOST_WORDS:]
+                self.simple(command, state, None, (), 0)
+        except (OutOfBudget, RecursionError):
+            pass  # the line is noted as unreadable already
+
+    def note_origin(self, mark: str, directly: str = "") -> None:
+        """Note that text of unknown content is run, with the part of the line that runs it, or the file's command."""
+        sources = [text for text in self.around if not all(char in ORIGINS or char.isspace() for char in text)]
+        self.note(ORIGINS[mark] + ("-directly" if directly else ""), directly or "".join(sources[-1:]))
+
+    # -- structure ------------------------------------------------------------------------------------------------
+
+    def shell(self, code: str, state: State, stdin: str | None, shown: str, depth: int, surely: bool = True) -> str:
+        """Walk a line or script; return what it prints, as far as that is known.
+
+        Code that is only partly known, or that may be no shell code at all, need not be readable.
+        """
+        code = code.replace("\0", "")  # as shells do
+        if depth:
+            self.code_run.append(code)
+        surely = surely and not any(mark in code for mark in (UNKNOWN, *ORIGINS))
+        if code.lstrip()[:1] == GENERATED:
+            self.note_origin(GENERATED)
+        if depth > DEEPEST:
+            self.note("unreadable", shown or code)
+            return UNKNOWN
+        parser = Parser(code, self.budget, self.offset(code) if depth else 0)
+        self.parser = self.parser if depth else parser
+        outer = self.span
+        try:
+            out = self.sequence(parser.complete_commands(), state, stdin, depth)
+        except Unreadable as error:
+            out = UNKNOWN
+            if surely:
+                self.note("unreadable", code if depth else because(shown or code, error.why))
+            if not depth:
+                self.after_parser(state)
+        self.span = outer
+        self.parser = self.parser if depth else None
+        if parser.flaws and surely:
+            self.note("unreadable", because(shown or code, parser.flaws[0]))
+        return out
+
+    def sequence(self, sequence: Iterable[tuple[str, Pipeline]], state: State, stdin: str | None, depth: int) -> str:
+        result = Printed(self.budget)
+        before: State | None = None  # the state without the commands after `&&` or `||`, which may not run
+        for connector, pipeline in sequence:
+            if before is not None and connector != "&&":
+                self.join(state, [state], before)
+                before = None
+            if connector != ";" and before is None:
+                before = self.copy(state)
+            out = self.pipeline(pipeline, state, stdin, depth)
+            result.add(out + "\n" if out[-1:] in UNKNOWNS else out)
+            if connector == "||" and before is not None:
+                state.directory = before.directory
+        if before is not None:
+            self.join(state, [state], before)
+        return result.text()
+
+    def pipeline(self, pipeline: Pipeline, state: State, stdin: str | None, depth: int) -> str:
+        data = stdin
+        upstream: list[list[str]] = []
+        self.around.append(pipeline.shown)
+        last = len(pipeline.stages) - 1
+        for stage in pipeline.stages:
+            own = self.copy(state) if last or pipeline.background else state
+            begun = len(self.commands)
+            data = self.command(stage, own, data, upstream, depth)
+            if last:
+                self.budget.spend(len(upstream) // 4)
+                upstream = upstream + [command.words for command in self.commands[begun:] if command.words]
+            state.files.update(own.files if own is not state else {})
+        if last > 0 and not pipeline.background:  # zsh runs the last command of a pipeline in the shell itself
+            self.join(state, [own], state)
+        self.around.pop()
+        return data or ""
+
+    def command(self, node: Any, state: State, stdin: str | None, upstream: Collection[list[str]], depth: int) -> str:
+        outer, self.deferred = self.deferred, []
+        out = ""
+        if isinstance(node, Simple):
+            out = self.simple(node, state, stdin, upstream, depth)
+        elif isinstance(node, Block):
+            out = self.block(node, state, stdin, depth)
+        else:
+            if _is_fork_bomb(node, self.budget):
+                self.note("fork-bomb", node.shown)
+            state.functions[node.name] = node
+        deferred, self.deferred = self.deferred, outer
+        for body in deferred:
+            self.sequence(body, self.copy(state), UNKNOWN, depth)
+        return out
+
+    def block(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
+        self.budget.spend()
+        redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
+        if redirects:
+            self.span, self.is_certain = node.span, _is_literal(node.redirects, ())
+            self.commands.append(self.emitted([], redirects, stdin, state, node.shown, []))
+        match node.kind:
+            case "group":
+                out = self.sequence(node.bodies[0], state, stdin, depth)
+            case "subshell":
+                out = self.sequence(node.bodies[0], self.copy(state), stdin, depth)
+            case "branches":
+                out = self.branches(node, state, stdin, depth)
+            case "loop":
+                out = self.loop(node, state, stdin, depth)
+            case "for":
+                out = self.for_loop(node, state, stdin, depth)
+            case _:
+                out = ""
+                for word in node.words or ():
+                    self.indexes(map(decoded, self.expand(word, state, depth)), state, depth)
+        return self.written(redirects, out, state)
+
+    def branches(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
+        result = Printed(self.budget)
+        for word in node.words or ():
+            self.expand(word, state, depth)
+        ends = []
+        for at in range(0, len(node.bodies), 2):
+            condition, body = node.bodies[at], node.bodies[min(at + 1, len(node.bodies) - 1)]
+            if condition is not body:
+                result.add(self.sequence(condition, state, stdin, depth))
+            ends.append(self.copy(state))
+            result.add(self.sequence(body, ends[-1], stdin, depth))
+        directories = {end.directory for end in ends}
+        if node.complete and len(directories) == 1:
+            state.directory = directories.pop()
+        self.join(state, ends, None if node.complete else state)
+        return result.text()
+
+    def loop(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
+        if _spawns_for_ever(node, self.budget):
+            self.note("fork-bomb", node.shown)
+        result = Printed(self.budget)
+        before = dict(state.variables)
+        result.add(self.sequence(node.bodies[0], state, stdin, depth))
+        reads = "read" in [name for name, _ in _names(Block("group", [node.bodies[0]]), self.budget)]
+        set_by_read = [name for name, values in state.variables.items() if reads and before.get(name) is not values]
+        inside = self.copy(state)
+        result.add(self.sequence(node.bodies[1], inside, stdin, depth))
+        self.join(state, [inside], state)
+        for name in set_by_read:  # they are empty after the loop
+            state.variables[name] = (*state.variables[name][: MOST_VALUES - 1], "")
+        return result.text()
+
+    def for_loop(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
+        if node.words is None:
+            items = state.arguments
+        else:
+            items = self.fields(node.words, state, depth)[0] if node.name else ()
+            if not node.name:
+                self.expand(node.words[0], state, depth)
+        items = items or [UNKNOWN]
+        result = Printed(self.budget)
+        inside = self.copy(state)
+        if len(items) > MOST_ROUNDS and all(map(str.isdigit, items)):
+            items = [*items[: MOST_ROUNDS - 1], items[-1]]
+        for item in items:
+            if node.name:
+                inside.variables[node.name] = (item,)
+            result.add(self.sequence(node.bodies[0], inside, stdin, depth))
+        self.join(state, [inside], state if UNKNOWN in items else None)
+        return result.text()
+
+    # -- simple commands ------------------------------------------------------------------------------------------
+
+    def simple(self, node: Simple, state: State, stdin: str | None, upstream: Collection[list[str]], depth: int) -> str:
+        """Walk one command; twice if it uses a variable without a value: it may be empty, or come from elsewhere."""
+        self.span = node.span
+        if self.unset_is_empty:
+            return self.simple_once(node, state, stdin, upstream, depth)
+        outer, self.met_unset = self.met_unset, []
+        out = self.simple_once(node, state, stdin, upstream, depth)
+        if self.met_unset:
+            self.unset_is_empty = True
+            try:
+                self.simple_once(node, self.copy(state), stdin, upstream, depth)
+            finally:
+                self.unset_is_empty = False
+        self.met_unset = outer
+        return out
+
+    def simple_once(
+        self, node: Simple, state: State, stdin: str | None, upstream: Collection[list[str]], depth: int
+    ) -> str:
+        own = self.copy(state) if node.words and node.assignments and not _is_builtin(node) else state
+        self.deferred = []
+        assignments = tuple(
+            (name, self.assign(own, name, index, operator, value, depth))
+            for name, index, operator, value in node.assignments
+        )
+        redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
+        is_certain = state.is_certain and _is_literal(node.redirects, (*node.words, *_values(node)))
+        outputs = []
+        alternatives = self.fields(node.words, state, depth) if node.words else [[]]
+        deferred, self.deferred = self.deferred, []
+        for words in alternatives:
+            self.span, self.assignments, self.is_certain = node.span, assignments, is_certain
+            if words:
+                outputs.append(self.run(words, own, stdin, redirects, node.shown, upstream, depth))
+            elif redirects or assignments:
+                self.budget.spend(STEPS_PER_COMMAND // 2)
+                self.command_variables(assignments, state, stdin, node.shown, depth)
+                self.commands.append(self.emitted([], redirects, stdin, state, node.shown, upstream))
+        out = outputs[0] if outputs and len(set(outputs)) == 1 else UNKNOWN if outputs else ""
+        for body in deferred:
+            self.sequence(body, self.copy(state), out, depth)
+        return self.written(redirects, out, state)
+
+    def command_variables(
+        self, assignments: Iterable[tuple[str, str]], state: State, stdin: str | None, shown: str, depth: int
+    ) -> None:
+        """Walk the values of variables that later commands run, such as `GIT_EDITOR='…'`, unless they only name one."""
+        for name, value in assignments:
+            if name in _COMMAND_VARIABLES and " " in value.strip():
+                self.shell(value.lstrip("|-"), self.copy(state), stdin, shown, depth + 1)
+
+    def emitted(
+        self,
+        words: list[str],
+        redirects: list[tuple[str, str]],
+        stdin: str | None,
+        state: State,
+        shown: str,
+        upstream: Collection[list[str]],
+    ) -> Command:
+        return Command(
+            [_argument(word) for word in words],
+            redirects,
+            stdin,
+            state.directory,
+            shortened(shown),
+            upstream,
+            self.span,
+            self.is_certain,
+            self.assignments,
+            state.contained,
+            state.mounts,
+            state.is_remote,
+            state.through,
+            tuple(dict.fromkeys(self.met_unset)) if self.unset_is_empty else (),
+        )
+
+    def run(
+        self,
+        words: list[str],
+        state: State,
+        stdin: str | None,
+        redirects: list[tuple[str, str]],
+        shown: str,
+        upstream: Collection[list[str]] = (),
+        depth: int = 0,
+    ) -> str:
+        """Walk one program with its words; return what it prints."""
+        self.budget.spend(STEPS_PER_COMMAND + len(words))
+        if not words:
+            return ""
+        self.commands.append(self.emitted(words, redirects, stdin, state, shown, upstream))
+        for mark in (NETWORK, DECODED):
+            if mark in words[0]:
+                self.note_origin(mark)
+        name = program(words[0])
+        if words[0] in state.functions and words[0] not in self.calling:
+            return self.call(words, state, stdin, depth)
+        if words[0] in state.aliases and words[0] not in self.calling:  # only interactive shells expand it
+            self.aliased(words, self.copy(state), stdin, shown, depth)
+        if name in _INDEXING:
+            self.indexes(words[2:3] if name == "printf" else words[1:], state, depth)
+        if name in BUILTINS:
+            return BUILTINS[name](self, words, state, stdin, shown, depth)
+        outputs = [
+            self.inner(name, each, state, stdin, shown, upstream, depth)
+            for each in self.inner_of(name, words, state, stdin)
+        ]
+        if name == "xargs" and any(program(each[0]) == "find" for each in upstream):
+            self.xargs_of_find(words, state, shown, upstream)
+        text = state.files.get(self.path(words[0], state)) if "/" in words[0] else None
+        if text is not None:
+            return self.script(text, "shell", words, state, stdin, shown, depth, directly=True)
+        return "".join(outputs) if outputs and name not in FILTERS else printed(self, name, words, state, stdin or "")
+
+    def inner_of(self, name: str, words: list[str], state: State, stdin: str | None) -> list[programs.Inner]:
+        """Return what a program runs: by its words, by variables that name a command, by a makefile of the line."""
+        if name == "xargs" and (file := programs.value_of(programs.xargs_options(words)[0], "-a", "--arg-file")):
+            stdin = content(self, file, state)
+        found = [
+            programs.Inner("shell", value.lstrip("|-"))  # as in LESSOPEN
+            for variable, value in self.assignments
+            if variable in _COMMAND_VARIABLES and value.strip()
+        ]
+        found += programs.inner(words, stdin, lambda variable: self.values(variable, state)[0])
+        if name in ("make", "gmake") and state.files:
+            file = programs.makefile(words)
+            for path in (file,) if file else programs.MAKEFILES:
+                found += programs.recipes(state.files.get(self.path(path, state), ""))
+        return found
+
+    def xargs_of_find(self, words: list[str], state: State, shown: str, upstream: Collection[list[str]]) -> None:
+        """Add `find … | xargs rm` as `find … -exec rm {} +`."""
+        found = next(each for each in upstream if program(each[0]) == "find")
+        options, at = programs.xargs_options(words)
+        replaced = programs.value_of(options, "-I", "-i", "--replace")
+        command = (
+            [*words[at:], "{}"] if replaced is None else [word.replace(replaced or "{}", "{}") for word in words[at:]]
+        )
+        is_filtered = any(program(each[0]) in ("grep", "egrep", "head", "tail", "rg") for each in upstream)
+        spelt = [*found, *(["-name", UNKNOWN] if is_filtered else []), "-exec", *command, "+"]
+        self.commands.append(self.emitted(spelt, [], None, state, shown, []))
+
+    def call(self, words: list[str], state: State, stdin: str | None, depth: int) -> str:
+        outer, state.arguments = state.arguments, words[1:]
+        self.calling.add(words[0])
+        try:
+            return self.command(state.functions[words[0]].body, state, stdin, [], depth + 1)
+        finally:
+            state.arguments = outer
+            self.calling.discard(words[0])
+
+    def aliased(self, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> None:
+        self.budget.spend(2 * STEPS_PER_COMMAND + len(words))
+        line = " ".join([state.aliases[words[0]], *map(programs.quoted, words[1:])])
+        self.calling.add(words[0])
+        in_this_shell(self, line, state, stdin, shown, depth, is_certain=False)
+        self.calling.discard(words[0])
+
+    def inner(
+        self,
+        name: str,
+        inner: programs.Inner,
+        state: State,
+        stdin: str | None,
+        shown: str,
+        upstream: Collection[list[str]],
+        depth: int,
+    ) -> str:
+        """Walk what a program runs; return what that prints."""
+        if depth > DEEPEST:
+            self.note("unreadable", shown)
+            return UNKNOWN
+        own = self.copy(state)
+        own.through = (*state.through, name)
+        own.is_remote = state.is_remote or inner.is_remote
+        if inner.directory is not None:
+            own.directory = self.path(inner.directory, state)
+        own.contained = inner.contained or (state.contained and name not in ("nsenter", "chroot"))
+        if inner.contained:
+            own.mounts = tuple((there, self.path(here, state)) for there, here in inner.mounts)
+        stdin = stdin if inner.stdin is None else inner.stdin
+        span, is_certain = self.span, self.is_certain and inner.is_certain
+        own.is_certain = own.is_certain and is_certain and inner.kind not in ("stdin", "file")
+        self.is_certain, self.assignments = is_certain, inner.assignments
+        match inner.kind:
+            case "words":
+                out = self.run(inner.value, own, stdin, [], shown, upstream, depth + 1)
+            case "shell":
+                own.arguments = inner.arguments[1:]
+                own.zero = "".join(inner.arguments[:1]) or own.zero
+                out = self.shell(inner.value, own, stdin, shown, depth + 1)
+            case "stdin":
+                own.arguments = inner.arguments
+                if any(program(each[0]) in DECRYPTERS for each in upstream):
+                    self.note_origin(DECODED)
+                out = self.script(stdin, inner.language, (), own, "", shown, depth)
+            case "file":
+                text = state.files.get(self.path(inner.value, state))
+                out = self.script(text, inner.language, inner.arguments, own, stdin, shown, depth)
+            case _:
+                self.code(inner.language, inner.value, own, stdin, shown, depth)
+                origin = next((mark for mark in (NETWORK, DECODED) if mark in (stdin or "")), GENERATED)
+                out = origin if not inner.arguments and inner.language != "awk" else UNKNOWN
+        self.span, self.is_certain = span, is_certain
+        state.files.update(own.files)
+        return out
+
+    def script(
+        self,
+        text: str | None,
+        language: str,
+        words: Collection[str],
+        state: State,
+        stdin: str | None,
+        shown: str,
+        depth: int,
+        directly: bool = False,
+    ) -> str:
+        """Walk a script whose text is known: from stdin, or from a file that the line wrote."""
+        is_other = language != "shell"
+        mark = next((mark for mark in ORIGINS if mark in (text or "")), "") if is_other or directly else ""
+        if mark:
+            self.note_origin(mark, shown if directly else "")
+        elif is_other and text is not None:
+            self.code(language, text, state, stdin, shown, depth)
+        if text is None or mark or is_other:
+            return UNKNOWN
+        state.arguments = tuple(words)[1:] if words else state.arguments
+        return self.shell(text, state, stdin, shown, depth + 1)
+
+    def code(self, language: str, code: str, state: State, stdin: str | None, shown: str, depth: int) -> None:
+        """Walk code of another language, as the shell commands that do the same."""
+        self.code_run.append(code)
+        for mark in (NETWORK, DECODED):
+            if code.lstrip().startswith(mark):
+                self.note_origin(mark)
+        state = self.copy(state)
+        state.is_certain = self.is_certain = False
+        if len(code) > one_liners.LONGEST:
+            self.note("unreadable", because(shown, "its code is too long"))
+            code = code[: one_liners.LONGEST]
+        self.budget.spend(len(code) // 4)
+        for kind, value in one_liners.actions(language, code):
+            match kind:
+                case "note":
+                    self.note(value, shown)
+                case "shell":
+                    self.shell(value, self.copy(state), stdin, shown, depth + 1, surely=False)
+                case _:
+                    self.run(value, self.copy(state), stdin, [], shown, (), depth + 1)
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    def path(self, word: str, state: State) -> str:
+        return resolved(word, state.directory, self.home(state))
+
+    def home(self, state: State) -> str:
+        return self.values("HOME", state)[0] or "/"
+
+    def redirects(
+        self, redirects: Iterable[Redirect], state: State, stdin: str | None, depth: int
+    ) -> tuple[list[tuple[str, str]], str | None]:
+        """Return the files that output goes to, as (operator, target), and the text on stdin."""
+        found = []
+        for redirect in redirects:
+            self.budget.spend(6)
+            operator, descriptor = redirect.operator, redirect.descriptor
+            values = self.expand(redirect.target, state, depth)
+            if operator.startswith("<<"):
+                stdin = decoded(values[0].replace(BREAK, " ")) + ("\n" if operator == "<<<" else "")
+                continue
+            for value in values:
+                target = "".join(self.split(value)[:1])
+                if operator in ("<", "<>"):
+                    stdin = content(self, target, state)
+                elif operator == "<&":
+                    stdin = state.files.get("&" + target, UNKNOWN)
+                if operator in ("<", "<&"):
+                    continue
+                if operator != ">&" or not (target.isdigit() or target == "-"):  # else a copy of a descriptor
+                    found.append((operator if descriptor in (None, "1") else "2" + operator, target))
+                if descriptor and target.startswith("/dev/tcp"):
+                    state.files["&" + descriptor] = NETWORK
+        return found, stdin
+
+    def written(self, redirects: list[tuple[str, str]], out: str, state: State) -> str:
+        """Record what is written to files; return the output that is left."""
+        targets = [(operator, target) for operator, target in redirects if not operator.startswith("2")]
+        for operator, target in targets:
+            path = self.path(target, state)
+            before = state.files.get(path, "") if ">>" in operator else ""
+            self.budget.spend_on(len(before) + len(out) if before else 0)
+            state.files[path] = before + out
+        return "" if targets else out
+
+
+def _argument(word: str) -> str:
+    """Return a word as an argument of a command: the mark of decoded text counts only where nothing follows it."""
+    if len(word) > LONGEST_WORD:
+        return UNKNOWN
+    word = word.replace("\0", "")
+    return word if word.isascii() or word.find(DECODED, 0, -1) < 0 else word.replace(DECODED, "")
+
+
+def _is_literal(redirects: Iterable[Redirect], words: Iterable[Word]) -> bool:
+    """Whether words and the targets of redirections are those that are written: nothing in them is expanded."""
+    for word in (*words, *(redirect.target for redirect in redirects)):
+        for part in word:
+            if part.kind != "text" or (not part.value.isascii() and _has_pattern(part.value)):
+                return False
+    return True
+
+
+def _has_pattern(text: str) -> bool:
+    """Whether a text has a pattern or braces that are expanded."""
+    has_braces = OPEN in text and (COMMA in text or ".." in text)
+    return has_braces or STAR in text or ONE in text or (SET in text and "]" in text)
+
+
+def _values(node: Simple) -> Iterator[Word]:
+    """Yield the values of a command's assignments."""
+    for _, _, _, value in node.assignments:
+        yield from value if value and isinstance(value[0], list) else [value]
+
+
+def _is_builtin(node: Simple) -> bool:
+    """Whether a command is one whose assignments stay: `IFS=, read x` runs in the shell itself."""
+    first = node.words[0]
+    return len(first) == 1 and first[0].kind == "text" and first[0].value in BUILTINS
+
+
+# -- fork bombs ---------------------------------------------------------------------------------------------------
+
+
+def _names(node: Any, budget: Budget) -> Iterator[tuple[str, Pipeline | None]]:
+    """Yield the names of the plain commands of a syntax tree, each with the innermost pipeline around it."""
+    waiting: list[tuple[Any, Pipeline | None]] = [(node.body if isinstance(node, Function) else node, None)]
+    while waiting:
+        budget.spend()
+        node, where = waiting.pop()
+        if isinstance(node, Block):
+            for body in reversed(node.bodies):
+                waiting += [(stage, pipeline) for _, pipeline in reversed(body) for stage in reversed(pipeline.stages)]
+        elif isinstance(node, Simple) and node.words and all(part.kind == "text" for part in node.words[0]):
+            yield decoded("".join(part.value for part in node.words[0])), where
+
+
+def _is_fork_bomb(function: Function, budget: Budget) -> bool:
+    """Whether a function calls itself twice in a pipeline, or in the background."""
+    calls = [where for name, where in _names(function, budget) if name == function.name]
+    pipelines = [where for where in calls if where is not None]
+    return any(where.background for where in pipelines) or len(pipelines) != len(set(map(id, pipelines)))
+
+
+def _spawns_for_ever(loop: Block, budget: Budget) -> bool:
+    """Whether a loop is `while true; do something & done`."""
+    if not any(pipeline.background for _, pipeline in loop.bodies[1]):
+        return False
+    condition, names = ([name for name, _ in _names(Block("group", [body]), budget)] for body in loop.bodies)
+    return condition in (["true"], [":"], ["false"]) and not {"sleep", "wait", "read", "break", "exit"} & set(names)
