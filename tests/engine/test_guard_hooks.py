@@ -157,7 +157,8 @@ def test_a_projects_guard_does_not_run_until_it_is_trusted(home: Path, project: 
 
 
 def test_a_guard_that_nothing_waits_for_runs_as_its_script(home: Path, project: Path) -> None:
-    folder_hook(user_hooks(home), "mine", "exit 0", metadata={"guard": GUARD}, **{"async": True})
+    keys: dict[str, Any] = {"metadata": {"guard": GUARD}, "async": True}
+    folder_hook(user_hooks(home), "mine", "exit 0", **keys)
     verdict = trigger("pre-tool-call", "--tool", "Shell", "--input", '{"command": "rm -rf /"}')
     assert (verdict["decision"], verdict["runs"][0]["outcome"]) == ("none", "started")
 

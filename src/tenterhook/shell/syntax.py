@@ -186,17 +186,16 @@ def nodes(tree: Any) -> Iterator[Any]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
+        if isinstance(node, tuple) and hasattr(node, "_fields"):
+            yield node
         if isinstance(node, (list, tuple)):
             waiting.extend(node)
-        elif slots := getattr(node, "__slots__", None):
-            yield node
-            waiting.extend(getattr(node, slot) for slot in slots)
 
 
 def only_command(text: str) -> Simple | None:
     """Return the command of a text that is one simple command and nothing else; otherwise None."""
     try:
-        items = parse(text).items
+        items = parse(text)
     except (Unreadable, OutOfBudget):
         return None
     command = items[0][1].stages[0] if items and items[0][1].stages else None
