@@ -249,7 +249,7 @@ PASSED = r"""
     tar czf - src | ssh host 'tar xzf -'
     aws s3 cp dist s3://site --recursive
     aws configure list
-    aws secretsmanager list-secrets
+    aws secretsmanager describe-secret --secret-id db
     aws configure get region
     gcloud auth list
     gcloud config get-value project

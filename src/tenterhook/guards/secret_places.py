@@ -13,7 +13,10 @@ PLACES = (
     ("private-key", r"\.ssh/(?!known_hosts|config|authorized_keys|environment$|rc$)[^/]*(?<!\.pub)(?<!\.)"),
     ("private-key", r"\.ssh|\.gnupg(?:/(?:private-keys-v1\.d.*|secring\.gpg))?|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"),
     ("private-key", r"[^/]*(?:private|privkey|secret|key)[^/]*\.(?:pem|asc|gpg)|[^/]+\.(?:key|ppk|p12|pfx|kdbx?|jks)"),
-    ("private-key", r"[^/]+\.keystore|wallet\.dat|\.ethereum/keystore/.*|\.config/solana/id\.json|[^/]+\.ovpn"),
+    (
+        "private-key",
+        r"[^/]+\.keystore|wallet\.dat|\.ethereum/keystore/.*|\.config/solana/id\.json|age/keys\.txt|[^/]+\.ovpn",
+    ),
     ("credentials", r"\.aws(?:/(?:credentials|sso/cache/.*|cli/cache/.*))?|\.kube/config|\.oci/(?:config|sessions/.*)"),
     (
         "credentials",

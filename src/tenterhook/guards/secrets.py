@@ -176,7 +176,8 @@ class _Check:
     def _read_by(self, command: Command) -> str | None:
         """Return the rule about what a command reads, or None."""
         name, words = command.name, command.words[1:MOST]
-        if "<" in command.shown and (not name or name in _READERS or name in _SENDERS):
+        is_shown = "$(<" in command.shown or not name or name in _READERS or name in _SENDERS
+        if "<" in command.shown and is_shown:
             for found in re.finditer(_INPUT, command.shown):
                 rule = rule_of(self._path(command, found[1].strip("'\"")))
                 if rule:
