@@ -24,7 +24,7 @@ from .requests import WorkerEnded
 from .rows import Measure, Row, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -88,25 +88,26 @@ def _forget_mark() -> None:
 class Installed:
     """A home with hooks in which Tenterhook is installed, and a session that has begun."""
 
-    def __init__(self, home: Path, project: Path) -> None:
+    def __init__(self, home: Path, project: Path, host: str = HOST) -> None:
+        self.host = host
         self.home = home
         self.project = project
         self.environment = homes.clean_environment(home)
         _forget_mark()
-        install = [sys.executable, "-m", "tenterhook", "install", HOST]
+        install = [sys.executable, "-m", "tenterhook", "install", host]
         done = subprocess.run(install, cwd=project, env=self.environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise WorkerEnded(f"tenterhook install: {done.stderr.strip() or done.stdout.strip()}")
-        agent = AGENTS[HOST]
+        agent = AGENTS[host]
         found = entries.found(agent, (home / agent.directory / agent.file).read_bytes())
         self.line = entries.command_of(found[EVENT][0])
-        self.record = home / ".local" / "state" / "tenterhook" / "installed" / f"{HOST}.json"
+        self.record = home / ".local" / "state" / "tenterhook" / "installed" / f"{host}.json"
         self.python = json.loads(self.record.read_text())["python"]
 
     @property
     def bridge(self) -> list[str]:
         """Return the command that the line runs."""
-        names = {"--host": HOST, "--event": EVENT, "--record": str(self.record)}
+        names = {"--host": self.host, "--event": EVENT, "--record": str(self.record)}
         return [self.python, "-I", "-S", launcher.BRIDGE, *(word for pair in names.items() for word in pair)]
 
     def payload(self, call: dict[str, Any]) -> bytes:
@@ -137,12 +138,12 @@ class Installed:
     def refuses(self, argv: list[str], call: dict[str, Any]) -> bool:
         """Return whether an event is answered with the guard's reason, in any form."""
         with chdir(self.project):
-            return b"the guard says no" in _run(argv, self.environment, self.payload(call))[2]
+            return b"the guard says no" in run(argv, self.environment, self.payload(call))[2]
 
     def run(self, argv: list[str], payload: bytes) -> float:
         """Microseconds from the start of a process to the end of its outputs and itself; it has nothing to say."""
         with chdir(self.project):
-            took, status, said = _run(argv, self.environment, payload)
+            took, status, said = run(argv, self.environment, payload)
         if status or said:
             raise WorkerEnded(f"{argv[0]} ended with {status} and said: {said.decode(errors='replace').strip()}")
         return took
@@ -151,7 +152,8 @@ class Installed:
         return lambda: [self.run(argv, payload) for _ in range(_ROUNDS)]
 
 
-def _run(argv: list[str], environment: dict[str, str], payload: bytes) -> tuple[float, int, bytes]:
+def run(argv: list[str], environment: Mapping[str, str], payload: bytes) -> tuple[float, int, bytes]:
+    """Return the microseconds that a process took with an event on stdin, its exit status and what it printed."""
     begun = time.perf_counter()
     stdin, stdout, stderr = os.pipe(), os.pipe(), os.pipe()
     os.write(stdin[1], payload)  # a pipe takes it all at once

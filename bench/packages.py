@@ -68,11 +68,15 @@ def node() -> Path:
     return from_npm(NODE, scripts=True).parent / ".bin" / "node"
 
 
-def _folder(package: Package) -> Path:
-    """Where this is or will be; looked up when asked, so that nothing is made where nothing is wanted."""
+def cache() -> Path:
+    """Return the cache folder, which may not exist yet."""
     beside = Path(__file__).resolve().parent.parent / ".cache" / "bench"
     named = os.environ.get("TENTERHOOK_BENCH_CACHE")
-    return (Path(named).absolute() if named else beside) / package.name.replace("/", "-").lstrip("@")
+    return Path(named).absolute() if named else beside
+
+
+def _folder(package: Package) -> Path:
+    return cache() / package.name.replace("/", "-").lstrip("@")
 
 
 def _stamp(folder: Path) -> str:

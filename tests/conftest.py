@@ -43,7 +43,7 @@ SLOW = (
         "doctor/live/test_trial",
         "doctor/test_checks",
     ),
-    *("hooks/test_cases_of_hooks", "hooks/test_protect_hooks"),
+    "hooks/test_cases_of_hooks",
     *("hub/browser", "hub/test_fuzzing", "hub/test_growth", "hub/test_postgres", "hub/test_races"),
     *("hub_client/test_agent_and_hub", "hub_client/test_companion", "hub_client/test_hosts_and_hub"),
     *("hub_client/test_join_command", "install/test_entries", "install/test_event_wiring", "install/test_launcher"),

@@ -111,7 +111,7 @@ def modules_of(statement: str) -> set[str]:
 
 def test_an_engine_starts_without_what_only_people_need() -> None:
     loaded = modules_of("import tenterhook.engine.engine, tenterhook.catalog.loading")
-    for_people = {"click", "tree_sitter", "regress", "asyncio", "difflib", "shutil"}
+    for_people = {"click", "regress", "asyncio", "difflib", "shutil"}
     heavy = {"typing", "dataclasses", "inspect", "subprocess", "yaml", "tomllib", "pathlib"}
     assert not (for_people | heavy) & loaded
 

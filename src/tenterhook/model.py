@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from .guards.calls import Finding
+
 
 class Action(StrEnum):
     """The decision of one hook, or of all of them together."""
@@ -195,7 +197,8 @@ class Hook(NamedTuple):
     @property
     def guard(self) -> str | None:
         """The built-in guard that runs instead of the folder's script, if the definition names one."""
-        return self.metadata.get("guard") if self.folder is not None else None
+        named = self.metadata.get("guard") if self.folder is not None else None
+        return named if named is None else str(named)
 
     @property
     def is_shadow(self) -> bool:
@@ -254,6 +257,7 @@ class Run(NamedTuple):
     answer: Any = None  # what a Python function returned, or another agent's hook answered, in our form
     saw: Any = None  # the tool's input that was sent to this run
     decision: Decision = SILENT
+    findings: tuple[Finding, ...] = ()  # of a built-in guard
 
     @property
     def failed(self) -> bool:

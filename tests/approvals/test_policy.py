@@ -28,6 +28,11 @@ GATE = {
     "ask forces the question": ({"hooks": ASK, "asks": False}, OPEN),
     "ask is not satisfied by an approve rule": ({"hooks": ASK, "rule": "approve", "asks": True}, OPEN),
     "ask is not satisfied by a session approval": ({"hooks": ASK, "is_granted": True, "asks": True}, OPEN),
+    "an approve rule of the person answers a built-in guard": (
+        {"hooks": ASK, "rule": "approve", "is_answered": True, "asks": True},
+        (Step.RUN, "rule"),
+    ),
+    "what a guard asks is not answered by a session approval": ({"hooks": ASK, "is_granted": True}, OPEN),
     "otherwise an approve rule decides": ({"rule": "approve", "asks": True}, (Step.RUN, "rule")),
     "otherwise a session approval decides": ({"is_granted": True, "asks": True}, (Step.RUN, "session")),
     "a session approval answers an ask rule": ({"rule": "ask", "is_granted": True}, (Step.RUN, "session")),
@@ -53,6 +58,20 @@ BEFORE = {
     "else the hub is asked": ({"hooks": ASK, "has_hub": True}, HUB),
     "the hub is asked for an agent that cannot ask": ({"rule": "ask", "can_ask": False, "has_hub": True}, HUB),
     "without a hub an agent that cannot ask refuses": ({"rule": "ask", "can_ask": False}, (Step.REFUSE, "nobody")),
+    "a call that a person allowed runs": ({"hooks": ASK, "can_ask": False, "is_allowed": True}, (Step.RUN, "allow")),
+    "it runs without asking the hub": ({"hooks": ASK, "has_hub": True, "is_allowed": True}, (Step.RUN, "allow")),
+    "an ask rule is answered so, too": ({"rule": "ask", "can_ask": False, "is_allowed": True}, (Step.RUN, "allow")),
+    "a hook's deny is not": ({"hooks": DENY, "is_allowed": True}, (Step.REFUSE, "hook")),
+    "nor is a deny rule": ({"hooks": ASK, "rule": "deny", "is_allowed": True}, (Step.REFUSE, "rule")),
+    "what needs no answer uses no approval": ({"is_allowed": True}, LEFT),
+    "a rule answers a guard before the call": (
+        {"hooks": ASK, "rule": "approve", "is_answered": True},
+        (Step.RUN, "rule"),
+    ),
+    "and again when the agent asks": (
+        {"hooks": ASK, "rule": "approve", "is_answered": True, "can_approve": False},
+        LEFT,
+    ),
 }
 # The bridge at `permission-request`: the agent is about to ask its person.
 ASKING = {
@@ -77,9 +96,9 @@ TABLE = [
     for title, (case, expected) in rows.items()
 ]
 BOTH = (False, True)
-EVERY = [
-    ApprovalCase(*case) for case in product(Action, (None, *ANSWERS), BOTH, BOTH, (None, *BOTH), BOTH, BOTH, BOTH, BOTH)
-]
+_VALUES: dict[str, tuple[Any, ...]] = dict.fromkeys(ApprovalCase._fields, BOTH)
+_VALUES |= {"hooks": tuple(Action), "rule": (None, *ANSWERS), "asks": (None, *BOTH)}
+EVERY = [ApprovalCase(*case) for case in product(*_VALUES.values())]
 
 
 @pytest.mark.parametrize(("case", "expected"), TABLE)
@@ -93,15 +112,16 @@ def test_no_call_runs_against_a_hook_or_a_rule_that_denies() -> None:
 
 
 def test_a_forced_question_is_never_skipped() -> None:
-    """Only a hook that approves, or a refusal, can stand in place of a person's answer."""
+    """Only a hook that approves, or a refusal, can stand in place of a person's answer, also one that was typed."""
     forced = [decide(case) for case in EVERY if case.is_forced]
-    assert {ruling.by for ruling in forced if ruling.step is Step.RUN} == {"hook"}
+    assert {ruling.by for ruling in forced if ruling.step is Step.RUN} == {"hook", "allow"}
     assert Step.LEAVE not in {ruling.step for ruling in forced}
 
 
-def test_nothing_runs_that_neither_hook_nor_rule_nor_session_nor_mode_approves() -> None:
-    assert {decide(case).by for case in EVERY if decide(case).step is Step.RUN} == {"hook", "rule", "session", "mode"}
-    asking = [case for case in EVERY if case.asks and case.rule is None and not case.is_granted]
+def test_nothing_runs_that_neither_hook_nor_rule_nor_session_nor_mode_nor_person_approves() -> None:
+    approving = {"hook", "rule", "session", "mode", "allow"}
+    assert {decide(case).by for case in EVERY if decide(case).step is Step.RUN} == approving
+    asking = [case for case in EVERY if case.asks and case.rule is None and not case.is_granted and not case.is_allowed]
     assert {decide(case).by for case in asking if decide(case).step is Step.RUN} == {"hook"}
 
 

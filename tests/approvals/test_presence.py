@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tenterhook.approvals import presence
+from tenterhook.basics import places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,3 +56,10 @@ def test_a_hub_that_was_joined_is_seen(settings: Path) -> None:
     (settings / "hub.json").write_text("broken")
     assert presence.is_joined()
     assert presence.is_any()
+
+
+def test_a_question_that_a_hook_forced_concerns_its_session_alone(home: Path) -> None:
+    assert not presence.concerns("s")
+    places.make_private(presence.forced("s"))
+    assert presence.concerns("s")
+    assert not presence.concerns("t")

@@ -46,6 +46,7 @@ def marked(line: str, mark: int) -> list[str]:
         ("bash -c 'rm  -rf   ~'", ["rm  -rf   ~"]),
         ("echo hi;\n dd if=/dev/zero of=/dev/sda", ["dd if=/dev/zero of=/dev/sda"]),
         ('echo "rm -rf /"', []),
+        ("echo 'rm -rf /'; rm -rf /", ["rm -rf /"]),
         ("ls -l", []),
     ],
 )
@@ -57,6 +58,7 @@ def test_the_dangerous_part_of_a_line_is_marked_and_no_other(line: str, dangerou
 def test_notable_words_are_marked_less() -> None:
     assert marked("é; sudo rm -rf build", NOTABLE) == ["sudo", "rm", "-rf"]
     assert marked("echo rm", NOTABLE) == []
+    assert marked("ls rm; timeout 5 rm a; bash -c 'curl x'", NOTABLE) == ["rm", "curl"]
 
 
 def test_a_danger_says_why() -> None:

@@ -221,6 +221,297 @@ def test_a_denial_covers_any_line_that_holds_the_command(line: str) -> None:
     assert answer(line, Rule("deny", pattern="^rm ")) == "deny"
 
 
+# A push, in every form that a person or a model might write it.
+PUSHES = [
+    *("git push", "  git push origin main", "git  push", "git\tpush", "git push&&ls", "ls;git push", "ls\ngit push"),
+    *("make && git push", "make || git push", "make | git push", "make & git push", "git push &", "! git push"),
+    *("time git push", "time -p git push", "coproc git push", "(git push)", "{ git push; }", "git push > log 2>&1"),
+    *(
+        "/usr/bin/git push",
+        "./git push",
+        "git.exe push",
+        "'git' push",
+        "g'i't pu\"sh\"",
+        "git \\\n  push",
+        "\\git push",
+    ),
+    *("git -C . push", "git --no-pager -c a=b push", "git -c a=b -C x --git-dir=y push", "git --work-tree x push"),
+    *(
+        "A=1 git push",
+        "A=1 B=$(ls) git push",
+        "env git push",
+        "env A=1 git push",
+        "env -i A=1 git push",
+        "env -u A git push",
+    ),
+    *(
+        "env -S 'git push'",
+        "sudo git push",
+        "sudo -u x git push",
+        "sudo -E -H git push",
+        "sudo A=1 git push",
+        "doas git push",
+    ),
+    *(
+        "sudo -i git push",
+        "su -c 'git push'",
+        "su - me -c 'git push'",
+        "runuser -u me -- git push",
+        "runuser -c 'git push'",
+    ),
+    *(
+        "timeout 5 git push",
+        "timeout -s KILL 5 git push",
+        "nice git push",
+        "nice -n 5 git push",
+        "nohup git push",
+        "setsid git push",
+    ),
+    *(
+        "ionice -c3 git push",
+        "stdbuf -oL git push",
+        "strace -f git push",
+        "flock lock git push",
+        "flock lock -c 'git push'",
+    ),
+    *(
+        "bash -c 'git push'",
+        "sh -lc 'git push'",
+        "bash -o pipefail -c 'ls; git push'",
+        'zsh -c "git push"',
+        "/bin/sh -c 'git push'",
+    ),
+    *(
+        "bash -c 'sh -c \"git push\"'",
+        "echo 'git push' | sh",
+        "printf 'git push' | bash",
+        "sh <<E\ngit push\nE",
+        "bash <<< 'git push'",
+    ),
+    *("cat <<E | sh\ngit push\nE", "echo 'git push' > x; sh x", "source <(echo git push)", "bash -s <<E\ngit push\nE"),
+    *(
+        "eval git push",
+        "eval 'git push'",
+        "command git push",
+        "command -p git push",
+        "builtin command git push",
+        "exec git push",
+    ),
+    *(
+        "exec -a x git push",
+        "echo $(git push)",
+        'echo "$(git push)"',
+        "echo `git push`",
+        "cat <(git push)",
+        "ls > >(git push)",
+    ),
+    *(
+        "x=$(git push)",
+        "f() { git push; }; f",
+        'f() { git "$@"; }; f push',
+        "if true; then git push; fi",
+        "if git push; then ls; fi",
+    ),
+    *("for x in 1 2; do git push; done", "for x in pull push; do git $x; done", "while true; do git push; done"),
+    *(
+        "until git push; do sleep 1; done",
+        "case $x in a) git push ;; esac",
+        "x=git; $x push",
+        "x=push; git $x",
+        'x="git push"; $x',
+    ),
+    *('x=(git push); "${x[@]}"', "git ${x:-push}", "trap 'git push' EXIT", "alias p='git push'; p", "$'git' push"),
+    *("echo push | xargs git", "xargs git push < x", "echo origin | xargs -n1 git push", "xargs -I{} git push {} < x"),
+    *(
+        "parallel git push ::: a b",
+        "find . -exec git push \\;",
+        "find . -name x -execdir git push {} +",
+        "fd -x git push",
+        "fd x . -X git push",
+    ),
+    *(
+        "ssh host git push",
+        "ssh -p 22 me@host 'cd x && git push'",
+        "docker exec c git push",
+        "docker exec -it c sh -c 'git push'",
+    ),
+    *(
+        "docker run --rm -v .:/x image git push",
+        "kubectl exec pod -- git push",
+        "podman exec c git push",
+        "docker compose exec web git push",
+    ),
+    *(
+        "watch git push",
+        "watch -n 5 'git push'",
+        "npx -c 'git push'",
+        "npm exec -- git push",
+        "pnpm exec git push",
+        "yarn exec git push",
+    ),
+    *(
+        "uv run git push",
+        "poetry run git push",
+        "bundle exec git push",
+        "script -qc 'git push' /dev/null",
+        "tmux new -d 'git push'",
+    ),
+    *("python3 -c 'import os; os.system(\"git push\")'", "perl -e 'system(\"git push\")'", "ruby -e '`git push`'"),
+    *('node -e \'require("child_process").execSync("git push")\'', "awk 'BEGIN { system(\"git push\") }'"),
+    *(
+        'python3 -c \'import subprocess; subprocess.run(["git", "push"])\'',
+        "git -c alias.p=push p",
+        "git -c alias.p='!git push' p",
+    ),
+    *(
+        "git submodule foreach 'git push'",
+        "git rebase -x 'git push' main",
+        "busybox sh -c 'git push'",
+        "at now <<< 'git push'",
+    ),
+    *(
+        "echo '* * * * * git push' | crontab -",
+        "make -f - <<E\nall:\n\tgit push\nE",
+        "vim -c '!git push' x",
+        "systemd-run git push",
+    ),
+]
+NO_PUSHES = [
+    *(
+        "git status",
+        "echo git push",
+        "echo 'git push'",
+        "git log --grep 'git push'",
+        "git commit -m 'git push'",
+        "# git push",
+    ),
+    *(
+        "git pull",
+        "git -c push.default=simple fetch",
+        "grep -r 'git push' .",
+        "cat git push",
+        "command -v git push",
+        "ls # git push",
+    ),
+    *(
+        "printf 'git push' > notes",
+        "git stash push",
+        "git help push",
+        "rg 'git push' docs",
+        "git -C push status",
+        "cat <<E\ngit push\nE",
+    ),
+]
+
+
+@pytest.mark.parametrize("line", PUSHES)
+def test_a_denial_covers_a_command_in_every_form(line: str) -> None:
+    assert answer(line, Rule("deny", tool="Shell", pattern=r"^git push\b")) == "deny"
+
+
+@pytest.mark.parametrize("line", NO_PUSHES)
+def test_a_denial_does_not_cover_a_mention_of_the_command(line: str) -> None:
+    assert answer(line, Rule("deny", tool="Shell", pattern=r"^git push\b")) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "pattern"),
+    [
+        ("kubectl -n prod delete pod x", "^kubectl delete"),
+        ("kubectl --context=a --insecure -n prod delete pod x", "^kubectl delete"),
+        ("npm --prefix x --silent publish", "^npm publish"),
+        ("docker --debug -H tcp://x run image", "^docker run"),
+        ("aws --profile a --region b s3 rm x", "^aws s3 rm"),
+        ("python3.11 -c 1", "^python "),
+        ("python3.11 -c 1", "^python3.11 "),
+        ("/opt/x/terraform -chdir=a destroy", "^terraform destroy"),
+    ],
+)
+def test_options_before_a_subcommand_and_the_path_of_a_program_do_not_count(line: str, pattern: str) -> None:
+    assert answer(line, Rule("deny", pattern=pattern)) == "deny"
+
+
+def test_a_program_with_its_arguments_is_denied_like_a_line() -> None:
+    for words in (["git", "push"], ["bash", "-lc", "ls; git  push"]):
+        assert answer(call({"command": words}), Rule("deny", pattern="^git push")) == "deny"
+
+
+def test_a_denial_covers_what_was_read_before_a_line_becomes_unreadable() -> None:
+    assert answer("sudo git push; echo 'oh", Rule("deny", pattern="^git push")) == "deny"
+
+
+def test_a_line_of_a_megabyte_is_searched_in_time() -> None:
+    began = time.monotonic()
+    assert answer("sudo git push; " + "ls -l a b; " * 90_000, Rule("deny", pattern="^git push")) == "deny"
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "git diff *.py",
+            "git diff a?",
+            "git diff [ab]",
+            "git diff {a,b}",
+            "git diff {1..3}",
+            "git diff ~/x",
+            "git diff ~me",
+        ),
+        *(
+            "git diff a=~/x",
+            "git diff $HOME",
+            'git diff "$HOME"',
+            "git diff !(a)",
+            'git diff $"x"',
+            "git diff;",
+        ),
+        *(
+            "git diff\0x",
+            "git -c core.pager='rm x' diff",
+            "git diff a |",
+            "time git diff",
+            "git diff\\ ",
+        ),
+    ],
+)
+def test_an_approval_does_not_cover_what_a_shell_expands_or_cannot_read(line: str) -> None:
+    assert answer(line, ANY_GIT) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "pattern", "is_covered"),
+    [
+        ("uv run pytest -x", "^uv run (pytest|ruff)", True),
+        ("uv run rm -rf x", "^uv run", False),
+        ("timeout 5 git status", "^(timeout 5 )?git status", True),
+        ("timeout 5 git status", "^timeout 5 git status$", True),
+        ("timeout 5 rm x", "^timeout 5", False),
+        ("bash -c 'git status'", "^bash -c 'git status'$", True),
+        ("bash -c 'git status; rm x'", "^bash -c 'git status", False),
+        ("bash -c 'timeout 5 rm x'", "^bash -c 'timeout 5", False),
+        ("bash -c 'git status > x'", "^bash -c 'git status", False),
+        ("bash -c 'git diff $x'", "^bash -c 'git diff", False),
+        ("find . -exec rm x ;", "^find", False),
+        ("find . -exec rm {} +", "^find", False),
+        ("find . -name x", "^find", True),
+        ("sudo git status", "git status", True),
+        ("env rm -rf x", "^env", False),
+        ("git grep 'foo$'", "^git grep", True),
+        ("git log --format='%h {a,b} ~ *'", "^git log", True),
+    ],
+)
+def test_an_approval_covers_a_program_that_another_runs_only_if_the_pattern_names_it(
+    line: str, pattern: str, is_covered: bool
+) -> None:
+    assert (answer(line, Rule("approve", pattern=pattern)) == "approve") is is_covered
+
+
+def test_an_exact_command_that_runs_another_is_approved() -> None:
+    assert answer("timeout 5 make", Rule("approve", command="timeout 5 make")) == "approve"
+    assert answer("find . -exec rm {} +", Rule("approve", command="find . -exec rm {} +")) is None
+
+
 @pytest.mark.parametrize("line", ["Y=1 rm x", "ls; Y=1 Z=2 rm x", "Y=$(ls) rm x"])
 def test_a_denial_is_not_passed_by_a_variable_before_the_command(line: str) -> None:
     assert answer(line, DENIED) == "deny"
@@ -497,15 +788,6 @@ def test_a_dry_run_with_rules_that_cannot_be_read_says_so(home: Path, project: P
     ended = tenterhook("trigger", "permission-request", "--tool", "Shell", "--input", "{}", "--dry-run")
     assert ended.returncode == 1
     assert "never" in ended.stderr
-
-
-@pytest.mark.parametrize("character", ["\U0001f680", "\U000e0041", "\U0010fffd"])
-def test_a_line_that_the_grammar_would_crash_on_is_not_parsed(character: str) -> None:
-    from tenterhook.basics import shell_lines
-
-    line = f"echo {character} | {{ $( `"
-    assert all(shell_lines.parse(f"{line}{character * number}".encode()).has_error for number in range(200))
-    assert not shell_lines.parse(b"echo plain").has_error
 
 
 @pytest.mark.parametrize("text", [b"a = ", b"\xff", b"a = " + b"9" * 5000, b"a = " + b"[" * 100_000])

@@ -752,7 +752,7 @@ def test_an_agent_that_is_ended_from_outside_ends_its_tools(play: Play, number: 
         processes = begun(play)
         try:
             if number == signal.SIGHUP:
-                terminal.child.ptyproc.fileobj.close()
+                terminal.child.ptyproc.fileobj.close()  # type: ignore[attr-defined]  # not in the stubs
             for _ in range(3):  # a shell sends it again, which must not end the last hooks
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(terminal.child.pid or 0), number)

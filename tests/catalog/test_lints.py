@@ -18,6 +18,7 @@ from support import (
     user_hooks,
     write_config,
 )
+from tenterhook.catalog import lints
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -252,3 +253,12 @@ def test_a_block_without_a_reason_says_that_stderr_was_empty(home: Path, project
     assert note in shown
     assert (run["reason"], run["notes"]) == ("Blocked by pre-tool-call hook", [note])
     assert note in tenterhook("log").stdout
+
+
+def test_a_script_names_its_programs_but_not_builtins_functions_and_what_is_computed() -> None:
+    text = """
+        set -e; cd x; check() { jq . | grep -q x; }
+        check && /usr/bin/env || $TOOL --now; "$(which sed)" -n; for each in a b; do rg "$each"; done
+        jq .again <<< '{}'
+    """
+    assert sorted(lints.programs(text)) == ["/usr/bin/env", "grep", "jq", "rg", "which"]

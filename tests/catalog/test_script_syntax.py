@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support import folder_hook, project_hooks
+from tenterhook.catalog import script_syntax
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,3 +64,10 @@ def test_what_another_version_says_counts(project: Path, programs: Path, line: s
     python(programs, line)
     folder_hook(project_hooks(project), "guard", REFUSED, file="run.py")
     assert bool(checked(programs)) is refused
+
+
+def test_a_shell_says_why_it_refuses_a_line_and_runs_nothing(tmp_path: Path) -> None:
+    assert script_syntax.refusal_by_shell("/bin/sh", "-c", f"touch {tmp_path}/ran") is None
+    assert script_syntax.refusal_by_shell("/bin/sh", "-c", "if then")
+    assert not (tmp_path / "ran").exists()
+    assert script_syntax.refusal_by_shell("/no/such/shell", "-c", "true") is None  # it cannot be asked

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support import user_hooks
-from tenterhook.cli import add
+from tenterhook.authoring import built_in_hooks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,12 +53,12 @@ def test_an_agent_that_could_not_be_wired_is_told_and_status_is_one(home: Path, 
 
 
 def test_byte_code_beside_the_files_is_no_change_and_another_file_is(home: Path, run: Run) -> None:
-    (hook,) = [hook for hook in add.built_in_hooks() if hook.name == GUARD]
+    (hook,) = [hook for hook in built_in_hooks.built_in_hooks() if hook.name == GUARD]
     folder = user_hooks(home) / GUARD
-    assert add.state_of(hook, str(folder)) is None
+    assert built_in_hooks.state_of(hook, str(folder)) is None
     assert run("add", GUARD).status == 0
     (folder / "scripts/__pycache__").mkdir()
     (folder / "scripts/__pycache__/run.pyc").touch()
-    assert add.state_of(hook, str(folder)) == "as it comes"
+    assert built_in_hooks.state_of(hook, str(folder)) == "as it comes"
     (folder / "notes.txt").touch()
-    assert add.state_of(hook, str(folder)) == "changed"
+    assert built_in_hooks.state_of(hook, str(folder)) == "changed"

@@ -11,7 +11,7 @@ import pytest
 
 from install.installations import install, wired
 from support import below_agent, folder_hook, project_hooks, tenterhook, user_hooks, write_config
-from tenterhook.basics import places, protected_places
+from tenterhook.basics import places
 from tenterhook.basics.protected_places import READING, REFUSED, REFUSED_WITH, REFUSED_WITHOUT, WRITING, command_in
 from tenterhook.cli import tenterhook as commands
 
@@ -66,6 +66,7 @@ _CALLS = [
     *(
         "agent go --model scripted:evil.yaml --mode yolo",
         "add protect-hooks",
+        "allow abcdefgh --yes",
         "add protect-hooks --project --force",
         "disable guard --yes",
         "disable guard --for 1h --yes",
@@ -254,9 +255,3 @@ def test_a_person_may_write_where_they_like(home: Path, project: Path, line: str
 )
 def test_the_command_is_found_among_options(words: str, name: str, is_refused: bool) -> None:
     assert command_in(words.split()) == (name, is_refused)
-
-
-def test_the_hook_has_a_copy_of_the_one_function() -> None:
-    copy = os.path.join(places.PACKAGE, "hooks/protect-hooks/scripts/protected_places.py")
-    with open(copy) as one, open(protected_places.__file__) as other:
-        assert one.read() == other.read()

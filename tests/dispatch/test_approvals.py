@@ -69,10 +69,18 @@ def test_a_rule_approves_where_the_agent_takes_an_approval_and_else_leaves_it_to
     assert verdict.decision is (Action.APPROVE if takes_it else Action.NONE)
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex"])
-def test_a_rule_that_asks_forces_the_question_and_an_agent_that_cannot_ask_refuses(agent: str) -> None:
-    verdict = settled("make deploy", agent)
+def test_a_rule_that_asks_forces_the_question_and_an_agent_that_cannot_ask_refuses() -> None:
+    verdict = settled("make deploy")
     assert (verdict.decision, verdict.reason) == (Action.ASK, "a person looks")
+    refused = settled("make deploy", "codex")
+    assert refused.decision is Action.DENY
+    assert (refused.reason or "").startswith("a person looks\n")
+
+
+def test_a_refusal_that_cannot_be_recorded_is_one_all_the_same(home: Path) -> None:
+    write_config(home / ".local/state/tenterhook/single-use", "in the way")
+    verdict = settled("make deploy", "codex")
+    assert (verdict.decision, verdict.reason) == (Action.ASK, "a person looks")  # which its module makes a refusal
 
 
 def test_a_call_that_no_rule_is_for_is_as_hooks_decided() -> None:

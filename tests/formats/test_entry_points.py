@@ -80,3 +80,21 @@ def test_a_program_is_looked_for_no_further_than_a_relative_entry_of_the_path(tm
     assert entry_points.on_path("tool", f"{tmp_path}:{program.parent}") == str(program)  # the first cannot be run
     assert entry_points.on_path("tool", f"bin:{program.parent}") is None
     assert entry_points.on_path("tool", f":{program.parent}") is None
+
+
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        (b"#!/bin/sh\n", ["/bin/sh"]),
+        (b"#! /bin/bash -eu\n", ["/bin/bash", "-eu"]),
+        (b"#!/usr/bin/env python3\n", ["python3"]),
+        (b"#!/usr/bin/env -S python3 -u -I\n", ["python3", "-u", "-I"]),
+        (b"#!/usr/bin/env -S -i -u B A=1 python3\n", ["python3"]),
+        (b"#!/usr/bin/env --split-string=node --test\n", ["node", "--test"]),
+        (b"#!/usr/bin/env -i sh\n", []),
+        (b'#!/usr/bin/env -S "unclosed\n', []),
+        (b"echo hi\n", []),
+    ],
+)
+def test_a_first_line_comes_to_a_program_behind_env_too(first: bytes, words: list[str]) -> None:
+    assert entry_points.named_program(first) == words

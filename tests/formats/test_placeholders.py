@@ -443,3 +443,366 @@ def test_a_placeholder_behind_a_program_that_starts_programs_is_refused(project:
     engine = Engine.load(configs=[write_config(project / "c.toml", table_hook(line))])
     assert [problem.code for problem in engine.problems] == ["placeholder-in-code"]
     assert engine.hooks == ()
+
+
+# Lines in which `X` would be program text: a language's, a shell's, a database's, or a file of it.
+PROGRAM_TEXTS = [
+    # awk, sed, jq
+    *('awk -F , "/X/ {print}"', "awk '/X/' f", "gawk -v a=1 '{print \"X\"}' f", "awk -f X f", "mawk 'BEGIN {X}'"),
+    *("sed 's/a/X/' f", 'sed -e 1d -e "s/X/b/" f', "sed -n -i.bak --expression='X' f", "sed -f X f", "gsed 'X'"),
+    *("jq '.X' f", 'jq -r ".[\\"X\\"]" f', "jq --arg a b '.X' f", "jq -f X f", "yq '.X' f", "mlr put '$x=X' f"),
+    # languages
+    *(
+        'perl -I lib "-e X"',
+        "perl -pe 's/a/X/' f",
+        "perl -Mstrict -we 'X'",
+        "perl -ne print X",
+        "perl -p -i.bak -e 1 X",
+    ),
+    *(
+        "node -r fs --eval=X",
+        "node -r fs --eval X",
+        "node -p 'X'",
+        "node -pe X",
+        "nodejs -e 'X'",
+        "deno eval 'X'",
+        "bun -e X",
+    ),
+    *(
+        "python3 -W error -c 'X'",
+        "python3.11 -W error -Ic 'print(X)'",
+        "python3 - arg <<E\nprint('X')\nE",
+        "pypy3 -c X",
+    ),
+    *(
+        "python3 <<E\nX\nE",
+        "python3 -u - <<< 'X'",
+        "echo 'print(X)' | python3 -",
+        "printf %s X | python3",
+        "python3 < X",
+    ),
+    *(
+        "python3 X",
+        "ruby -rjson -e 'puts X'",
+        "ruby -ne 'X' f",
+        "php -r 'echo X;'",
+        "php -B 'X'",
+        "lua -e 'X'",
+        "Rscript -e X",
+    ),
+    *(
+        "julia -e X",
+        "osascript -e 'X'",
+        "tclsh <<E\nX\nE",
+        "elixir -e X",
+        "groovy -e X",
+        "emacs --batch --eval '(X)'",
+        "guile -c X",
+    ),
+    *("octave --eval X", "gnuplot -e X", "ruby X", "node X", "perl X a", "php <<E\n<?php X\nE", "uv run python -c 'X'"),
+    # shells
+    *(
+        "sh -s a <<E\nX\nE",
+        "bash -s -- a <<E\necho X\nE",
+        "sh X",
+        "bash -x X",
+        "sh < X",
+        "bash <(echo X)",
+        ". <(echo X)",
+    ),
+    *(
+        "echo X > f; sh f",
+        "cat > f <<E\nX\nE\nsh f",
+        "echo X | tee f | sh",
+        "echo X | tr a b | sh",
+        "cat <<< X | bash -x",
+    ),
+    *(
+        "bash -c 'echo X' _ a",
+        "bash --norc -c X",
+        "fish -c X",
+        "zsh -ic X",
+        "busybox sh -c X",
+        'x=X; sh -c "$x"',
+        "x=X; eval $x",
+    ),
+    *(
+        'f() { eval "$1"; }; f X',
+        "f() { sh -c X; }",
+        "while read l; do eval $l; done <<E\nX\nE",
+        "source X",
+        "trap X 0",
+    ),
+    *(
+        "alias a=X",
+        "env -S X",
+        "env -S 'sh -c X'",
+        "runuser -c X",
+        "runuser -l me -c 'echo X'",
+        "su me -c X",
+        "su - me -c 'echo X'",
+    ),
+    *(
+        "su --command=X me",
+        "sudo -s X",
+        "sudo -i echo X",
+        "doas sh -c X",
+        "xargs -I{} sh -c 'X {}'",
+        "echo X | xargs -I{} sh -c 'echo {}'",
+    ),
+    *(
+        "find . -exec sh -c X \\;",
+        "find X -exec sh -c 'rm {}' \\;",
+        "find . -execdir X \\;",
+        "fd -x sh -c X",
+        "parallel X ::: a",
+    ),
+    *(
+        "parallel echo ::: X",
+        "echo X | parallel",
+        "ssh host echo X",
+        "ssh -p 22 host 'echo X'",
+        "ssh host <<E\nX\nE",
+        "ssh -o ProxyCommand=X h",
+    ),
+    *(
+        "docker exec c sh -c X",
+        "docker run --rm i bash -c 'echo X'",
+        "docker run --entrypoint X i",
+        "kubectl exec p -- sh -c X",
+    ),
+    *(
+        "watch X",
+        "watch -n1 'ls X'",
+        "flock f -c X",
+        "script -c X f",
+        "npm exec -c X",
+        "npx -c 'ls X'",
+        "tmux new -d X",
+        "screen -dm sh -c X",
+    ),
+    *(
+        "timeout 5 bash -c X",
+        "nice sh -c X",
+        "setsid -w sh -c X",
+        "xvfb-run sh -c X",
+        "strange-runner sh -c X",
+        "$RUNNER -c X",
+        "at now <<< X",
+    ),
+    *(
+        "echo X | at now",
+        "echo X | crontab -",
+        "hyperfine 'ls X'",
+        "nodemon --exec 'X'",
+        "rsync -e X a b",
+        "tar --to-command=X -xf a",
+    ),
+    *(
+        "git -c core.pager=X log",
+        "git -c alias.a=!X a",
+        "git rebase --exec X main",
+        "git submodule foreach X",
+        "git bisect run X",
+    ),
+    *("GIT_SSH_COMMAND=X git fetch", "PAGER='X' man ls", "git difftool -x X", "GIT_EDITOR='vi X' git commit"),
+    # other programs
+    *(
+        "make X",
+        "make test FILE=X",
+        "make -f X",
+        "make --eval=X",
+        "echo 'a:; X' | make -f -",
+        "gdb -ex X p",
+        "vim -c X f",
+        "ex +X f",
+    ),
+    *(
+        "ed f <<E\nX\nE",
+        "sqlite3 db 'select X'",
+        "sqlite3 -cmd X db",
+        "echo X | sqlite3 db",
+        "sqlite3 db <<E\nX\nE",
+        "psql -c 'select X'",
+    ),
+    *(
+        'psql --command="X" db',
+        "psql -f X",
+        "echo X | psql",
+        "mysql -e X db",
+        "mysql --execute='X'",
+        "mysql db <<< X",
+        "mongosh --eval X",
+    ),
+    *("duckdb -c X", "bc <<< X", "dc -e X", "m4 <<E\nX\nE", "ansible all -m shell -a X", "expect -c X"),
+    # the shell itself
+    *(
+        "echo $((X + 1))",
+        "x=X; echo $((x))",
+        "let x=X",
+        "let 'X'",
+        "[[ X -eq 1 ]]",
+        "((X))",
+        "a[X]=1",
+        "echo ${a[X]}",
+        "unset X",
+        "read X",
+    ),
+    *(
+        "export X=1",
+        "env X=1 ls",
+        "test -v X",
+        "printf -v X a",
+        "X=1",
+        "X() { :; }",
+        "for X in a; do :; done",
+        "cat <<'E'\nX\nE",
+    ),
+    *(
+        "PATH=X ls",
+        "export PATH=X:/bin; ls",
+        "LD_PRELOAD=X ls",
+        "BASH_ENV=X bash f",
+        "PYTHONPATH=X python3 f",
+        "export NODE_OPTIONS=X; node f",
+    ),
+    *("echo 'X", "echo X |", "if X", "echo $'\\x41X\\x42'"),
+]
+# Lines in which `X` is an argument, a file, or input that is not run.
+DATA = [
+    *(
+        "awk -F , '{print $1}' \"X\"",
+        "awk -v x=X '{print x}' f",
+        "awk -f prog.awk X",
+        "sed 's/a/b/' X",
+        "sed -n 1p -- 'X'",
+        "sed -e 1d X",
+    ),
+    *(
+        "echo X | sed 's/a/b/'",
+        "jq . X",
+        "jq --arg x X '.a[$x]' f",
+        "jq -n '$ARGS' --args X",
+        "jq -f prog.jq X",
+        "echo X | jq .",
+    ),
+    *(
+        "perl -e 'print $ARGV[0]' X",
+        "perl check.pl X",
+        "node -e 'f(process.argv[1])' X",
+        "node check.mjs X",
+        "python3 -c 'import sys' X",
+    ),
+    *(
+        "python3 -m json.tool X",
+        "python3 check.py --path=X",
+        "python3 - X <<E\nimport sys\nE",
+        "echo X | python3 check.py",
+        "python3 check.py < X",
+    ),
+    *(
+        "python3 check.py <<E\nX\nE",
+        "ruby check.rb X",
+        "php -r 'f($argv[1]);' X",
+        "php check.php X",
+        "uv run ruff check X",
+        "npx prettier X",
+    ),
+    *(
+        "sh -s X <<E\necho $1\nE",
+        "bash check.sh X",
+        "sh -c 'echo \"$1\"' sh X",
+        "sh ./check.sh < X",
+        "echo X | sh check.sh",
+        "cat X | wc -l",
+    ),
+    *(
+        "find X -name '*.py'",
+        "find . -name X -exec rm {} \\;",
+        "find X -exec sh -c 'rm \"$1\"' sh {} \\;",
+        "find . -newer X -print",
+        "fd X",
+    ),
+    *(
+        "echo X | xargs rm",
+        "echo X | xargs -0 sh -c 'rm \"$@\"' sh",
+        "xargs -a X ls",
+        "ssh host uptime > X",
+        "scp X host:",
+        "docker cp X c:/",
+    ),
+    *(
+        "docker exec c cat X",
+        "docker run -v X:/x i ls /x",
+        "kubectl exec p -- cat X",
+        "git commit -m X",
+        "git log -- X",
+        "git -C X status",
+    ),
+    *(
+        "timeout 5 cat X",
+        "sudo -u me cat X",
+        "env A=X ls",
+        "A=X ls",
+        "export A=X; ls",
+        "flock X ls",
+        "nice cat X",
+        "command -v X",
+        "which X",
+    ),
+    *(
+        "sqlite3 X 'select 1'",
+        "psql -v x=X -f q.sql",
+        "mysql -u X -e 'select 1'",
+        "vim X",
+        "gdb X",
+        "bc X",
+        "grep -e X f",
+        "grep -c X f",
+        "rg -e X",
+    ),
+    *(
+        "test -f X && echo X",
+        "[ X = a ] || cat X",
+        "case X in a*) ls;; esac",
+        'for f in X; do cat "$f"; done',
+        "printf '%s\\n' X",
+        "echo X >> log",
+    ),
+    *(
+        "cat <<E | grep a\nX\nE",
+        "cat <<E > notes\nX\nE",
+        'f() { cat "$1"; }; f X',
+        'x=X; cat "$x"',
+        "curl -d X https://example.com",
+        "echo # X",
+    ),
+    *(
+        "notify-send \"X\" 'X'",
+        "tee X < f",
+        "cat < X",
+        'ls "${DIR:-X}"',
+        'x=$(basename X); echo "$x"',
+        "echo `basename X`",
+    ),
+]
+
+
+@pytest.mark.parametrize("line", PROGRAM_TEXTS)
+def test_a_value_in_program_text_is_refused(line: str) -> None:
+    command = line.replace("X", "{{tool_name}}")
+    assert placeholders.template(command).misplaced, placeholders.template(command).line
+
+
+@pytest.mark.parametrize("line", DATA)
+def test_a_value_that_is_an_argument_or_input_is_data(line: str) -> None:
+    assert placeholders.template(line.replace("X", "{{tool_name}}")).misplaced == ()
+
+
+def test_a_hook_whose_value_is_code_does_not_run_however_it_was_loaded(project: Path) -> None:
+    (hook,) = Engine.load(configs=[write_config(project / "c.toml", table_hook("touch {{tool_name}}"))]).hooks
+    engine = Engine([hook._replace(command="sh -c 'touch {{tool_name}}'")])
+    (run,) = engine.decide(shell_call(tool_name="oops")).runs
+    assert run.outcome == Outcome.FAILED
+    assert "{{tool_name}} would be run as code" in (run.why or "")
+    assert not (project / "oops").exists()

@@ -1,4 +1,4 @@
-"""The built-in hooks as tests use them: where they are, how one is added, and the corpus of command lines."""
+"""The built-in hooks as tests use them: where they are, how one is added, and what they decide."""
 
 from __future__ import annotations
 
@@ -8,66 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from support import user_hooks
 from tenterhook import Engine, Event
 from tenterhook.cli.add import BUILT_IN
 
 HOOKS = Path(BUILT_IN)
-CORPUS = Path(__file__).parent / "corpus"
-WORK_DIR = "/home/dev/project"
-ENVIRONMENT = {
-    "HOME": "/home/dev",
-    "LANG": "C.UTF-8",
-    "LOGNAME": "dev",
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "SHELL": "/bin/bash",
-    "TERM": "xterm",
-    "TMPDIR": "/tmp",
-    "USER": "dev",
-}
 NAMES = sorted(path.name for path in HOOKS.iterdir() if (path / "HOOK.md").exists())
-
-
-class Line(NamedTuple):
-    """A case of the corpus: the heading it stands under, and the text."""
-
-    heading: str
-    text: str
-
-
-def lines(name: str) -> list[Line]:
-    """A file of the corpus: `== heading`, `## comment`, a case per line, or one between `<<<` and `>>>`."""
-    found: list[Line] = []
-    heading = ""
-    block: list[str] | None = None
-    for line in (CORPUS / name).read_text().splitlines():
-        if block is not None:
-            if line == ">>>":
-                found.append(Line(heading, "\n".join(block)))
-                block = None
-            else:
-                block.append(line)
-        elif line == "<<<":
-            block = []
-        elif line.startswith("== "):
-            heading = line[3:]
-        elif line.strip() and not line.startswith("## "):
-            found.append(Line(heading, line))
-    return found
-
-
-DANGEROUS = lines("dangerous.txt")
-HARMLESS = lines("harmless.txt")
-
-
-def scripts(name: str) -> Any:
-    """A module of `block-dangerous-commands`, imported as its script does."""
-    directory = str(HOOKS / "block-dangerous-commands" / "scripts")
-    if directory not in sys.path:
-        sys.path.append(directory)
-    return __import__(name)
 
 
 def added(home: Path, name: str) -> Path:

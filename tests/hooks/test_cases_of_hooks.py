@@ -65,10 +65,14 @@ def test_what_is_added_keeps_its_promises(home: Path, project: Path, name: str) 
         ),
         (
             "protect-hooks",
-            "scripts/protected_places.py",
-            '    ".claude/settings.json": "settings of Claude Code",\n',
-            "",
-            {"a shell line may not change settings", "a link does not hide them"},
+            "HOOK.md",
+            "  guard: protect-hooks\n",
+            "  guard: protect-hooks\n  allow: [change-settings]\n",
+            {
+                "a shell line may not change settings",
+                "a link does not hide them",
+                "a tool of an MCP server is judged by its paths, whatever its keys are",
+            },
         ),
         ("enforce-tests", "scripts/run.py", 'event.get("stop_hook_active")', "False", {"it says so once"}),
     ],

@@ -172,7 +172,7 @@ def test_the_places_that_the_launcher_falls_back_on_are_protected(home: Path) ->
     """Where the launcher would look for another Tenterhook, protect-hooks and our commands let no agent write."""
     tools = [each for each in launcher.others([]) if each.startswith(str(home))]
     assert len(tools) == 3
-    assert [each for each in tools if not protected_places.protected(each, removes=False)] == []
+    assert [each for each in tools if not protected_places.protected(each, False, None)] == []
 
 
 def test_what_an_agents_process_does_rewrites_nothing_that_a_person_chose(home: Path) -> None:

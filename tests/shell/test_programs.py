@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shell.forms import FORMS, MENTIONS
-from tenterhook.shell import reader
+from tenterhook.shell import programs, reader
 from tenterhook.shell.programs import git_options, inner, program
 from tenterhook.shell.syntax import UNKNOWN, decoded
 
@@ -178,3 +178,41 @@ def test_of_many_arguments_that_come_from_elsewhere_the_rest_is_unknown() -> Non
 )
 def test_a_program_has_one_name_however_it_is_spelt(word: str, name: str) -> None:
     assert program(word) == name
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments"),
+    [
+        ("git -C . -c a=b push -f", ["-C . -c a=b push -f", "push -f"]),
+        ("kubectl -n prod delete", ["-n prod delete", "prod delete", "delete"]),
+        ("npm --silent publish", ["--silent publish", "publish"]),
+        ("aws --profile=a s3", ["--profile=a s3", "s3"]),
+        ("ls -l", ["-l"]),
+    ],
+)
+def test_the_arguments_from_a_subcommand_on_are_those_without_the_options_before_it(
+    line: str, arguments: list[str]
+) -> None:
+    assert [" ".join(words) for words in programs.from_subcommand(line.split())] == arguments
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["sed", "-n", "s/a/b/", "f"], ["s/a/b/"]),
+        (["sed", "-e", "1d", "f"], ["1d"]),
+        (["jq", "--arg", "a", "b", ".a", "f"], [".a"]),
+        (["sqlite3", "db", "select 1"], ["select 1"]),
+        (["vim", "+1d", "f"], ["+1d"]),
+        (["make", "-C", "x", "all"], ["-C", "x", "all"]),
+        (["python3", "check.py", "a"], ["check.py"]),
+        (["grep", "-e", "a", "f"], []),
+    ],
+)
+def test_program_text_is_what_a_program_is_given_in_its_own_language(words: list[str], text: list[str]) -> None:
+    assert list(dict.fromkeys(programs.program_text(words, None))) == text
+
+
+def test_programs_that_run_their_input_are_known() -> None:
+    assert all(programs.runs_stdin(line.split()) for line in ("sh", "bash -s a", "python3 - a", "psql db", "ssh host"))
+    assert not any(programs.runs_stdin(line.split()) for line in ("sh f", "cat", "python3 f.py", "jq .", "ssh host ls"))

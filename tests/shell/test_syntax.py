@@ -12,6 +12,7 @@ import pytest
 
 from shell.forms import FORMS, MENTIONS
 from shell.generated import Lines
+from tenterhook.shell import syntax
 from tenterhook.shell.syntax import Block, Budget, Function, OutOfBudget, Parser, Simple, Unreadable, decoded, parse
 
 # Lines of other guards' test suites, for measuring; they stand beside the project, if at all.
@@ -206,3 +207,21 @@ def test_a_function_has_a_name_and_a_body() -> None:
 def test_a_budget_ends() -> None:
     with pytest.raises(OutOfBudget):
         parse("a " * 1000, Budget(100))
+
+
+@pytest.mark.parametrize("line", ["ls", "  ls -l 'a b'\n", "A=1 ls > x", "ls \\\n -l"])
+def test_a_line_may_be_one_command_and_nothing_else(line: str) -> None:
+    assert syntax.only_command(line) is not None
+
+
+@pytest.mark.parametrize(
+    "line", ["", "ls;", "ls &", "! ls", "(ls)", "ls # x", "ls | wc", "ls\nls", "ls '", "f() { ls; }", "ls\\ "]
+)
+def test_a_line_with_more_than_one_command_has_no_only_one(line: str) -> None:
+    assert syntax.only_command(line) is None
+
+
+def test_every_node_of_a_tree_is_reached() -> None:
+    tree = syntax.parse("f() { a $(b); }; if c; then d < <(e); fi; x=$(g)")
+    simple = [node for node in syntax.nodes(tree) if isinstance(node, Simple) and node.words]
+    assert sorted(node.words[0][0].value for node in simple) == ["a", "b", "c", "d", "e", "g"]

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model import Event, Verdict
-from . import policy
+from . import guard_questions, policy
 from . import rules as rules_
 from .policy import Step
 from .requests import LASTS, MODES, Answer, Call, Request, Surface, fresh_id
@@ -70,16 +70,22 @@ class Gate:
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)
         more = await self._more_rules() if self._more_rules is not None else ()
-        rule = rules_.match([*self.rules, *more], call)
+        known = [*self.rules, *more]
+        own = guard_questions.answering_rule(verdict, known, call)
+        rule = own or rules_.match(known, call)
         case = policy.ApprovalCase(
             hooks=verdict.decision,
             rule=rule and rule.answer,
+            is_answered=own is not None,
             is_granted=call.grant in self._granted,
             asks=call.tool in MODES[self.mode],
         )
         ruling = policy.decide(case)
         if ruling.step is not Step.ASK_HERE:
             reason = rule.said if rule and ruling.by == "rule" else verdict.reason
+            if own is not None and self._told is not None:
+                answer = Answer(ruling.step is Step.RUN, ruling.by, reason=reason)
+                self._told(Request(fresh_id(), call, verdict.reason), answer, 0.0)
             return Permit(ruling.step is Step.RUN, call, ruling.by, reason, context=context)
         why = policy.reason_to_ask(verdict.reason if case.is_forced else None, rule)
         settled = None if case.is_forced else lambda: self._settled(call)

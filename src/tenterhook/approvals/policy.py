@@ -31,6 +31,8 @@ class ApprovalCase(NamedTuple):
     hooks: Action  # the verdict of the hooks at this event
     rule: str | None = None  # the answer of the rule that matches: approve, deny or ask
     is_granted: bool = False  # an approval for the session covers the call
+    is_answered: bool = False  # only built-in guards ask, and an approve rule of the person answers them
+    is_allowed: bool = False  # a person has typed `tenterhook allow` for exactly this call
     was_forced: bool = False  # at `pre-tool-call` a hook said that a person must be asked
     asks: bool | None = None  # without rules, a person would be asked; None: the agent has yet to decide that
     can_approve: bool = True  # at this event the agent can be told not to ask
@@ -41,11 +43,11 @@ class ApprovalCase(NamedTuple):
     @property
     def is_forced(self) -> bool:
         """Whether nothing but an answer to this question approves the call: no rule, session approval or mode."""
-        return self.was_forced or self.hooks is Action.ASK
+        return self.was_forced or (self.hooks is Action.ASK and not self.is_answered)
 
 
 class Ruling(NamedTuple):
-    """The next step, and who decided it: hook, rule, session, mode or nobody; empty if it is still open."""
+    """The next step, and who decided it: hook, rule, session, mode, allow or nobody; empty if it is still open."""
 
     step: Step
     by: str = ""
@@ -68,6 +70,8 @@ def decide(case: ApprovalCase) -> Ruling:
 
 
 def _whom_to_ask(case: ApprovalCase) -> Ruling:
+    if case.is_allowed:
+        return Ruling(Step.RUN, "allow")
     if case.has_hub and not (case.can_ask and case.asks_us_first):
         return Ruling(Step.ASK_HUB)
     return Ruling(Step.ASK_HERE) if case.can_ask else Ruling(Step.REFUSE, "nobody")

@@ -28,6 +28,16 @@ def asked_about(session_id: str) -> str:
     return os.path.join(places.state(), "sessions", places.file_name(session_id), "asked")
 
 
+def forced(session_id: str) -> str:
+    """Return the directory of a session's calls about which a hook wants a person to be asked."""
+    return os.path.join(places.state(), "sessions", places.file_name(session_id), "forced")
+
+
+def concerns(session_id: str) -> bool:
+    """Return whether a session's calls could need more than hooks; also where a hook has forced a question."""
+    return os.path.exists(forced(session_id)) or is_any()
+
+
 def is_any() -> bool:
     """Return whether there could be a rule, or a hub to ask."""
     return is_joined() or _mentions_rules(places.settings_file()) or _mentions_rules(MANAGED)

@@ -7,32 +7,29 @@ texts are raw: `text_lines` writes hidden characters out for terminals, `hub.req
 from __future__ import annotations
 
 import functools
-import importlib
 import json
-import os
 import re
 import shlex
-import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import places, shell_lines
 from ..basics.display_text import one_line, visible
+from ..guards import dangerous_commands
+from ..guards.calls import DENY, GuardedCall
+from ..shell import reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tree_sitter import Node
-
+    from ..guards.calls import Finding
+    from ..shell.reader import Command
     from .requests import Call
 
 COMMAND, DIFF, INPUT = "command", "diff", "input"
-_GUARD = os.path.join(places.PACKAGE, "hooks", "block-dangerous-commands", "scripts")
 _MAX_CHECKED = 20_000  # characters of a command
 _PLAIN_KEYS = ("command", "description", "timeout")  # of a shell's input: shown anyway, or harmless
 
 # Words of a command that must not be overlooked, even where they do no harm.
-_WRAPPERS = frozenset(("sudo", "doas", "env", "xargs", "nohup", "time", "command", "exec", "timeout", "nice"))
 _NOTABLE_PROGRAMS = frozenset(
     (
         *("chmod", "chown", "curl", "dd", "doas", "eval", "kill", "killall", "mkfs", "pkill", "reboot", "rm", "rmdir"),
@@ -164,59 +161,39 @@ def command(line: str, directory: str = "/") -> tuple[bytes, tuple[CommandDanger
     """Return the marks of a shell line, one for each character, and its dangers."""
     if len(line) > _MAX_CHECKED:
         return b"", (CommandDanger("", "Too long to be checked for dangers", is_grave=False),)
-    dangers = tuple(_dangers(line, directory))
+    directory = directory.replace("\0", "") if directory.startswith("/") else "/"
+    home = re.match(r"/(?:home|Users)/[^/]+|/root", directory)
+    env = {"HOME": home[0] if home else "/root"}
+    call = GuardedCall("Shell", {"command": line}, directory, env)
+    dangers = tuple(dict.fromkeys(map(_danger, dangerous_commands.dangers(call, line))))
+    commands = [each for each in reader.read(line, directory, env).commands if each.span is not None]
     marks = bytearray(len(line))
-    for start, end in _notable(line):
+    for start, end in (span for each in commands for span in _notable(each, line)):
         marks[start:end] = bytes([NOTABLE]) * (end - start)
-    for start, end in (span for danger in dangers for span in _find(danger.part, line)):
+    for start, end in (span for danger in dangers for span in _find(danger.part, commands, line)):
         marks[start:end] = bytes([DANGEROUS]) * (end - start)
     return bytes(marks), dangers
 
 
-def _dangers(line: str, directory: str) -> Iterator[CommandDanger]:
-    """Yield what the built-in guard block-dangerous-commands finds in a line."""
-    home = re.match(r"/(?:home|Users)/[^/]+|/root", directory)
-    directory = directory.replace("\0", "") if directory.startswith("/") else "/"
-    env = {"HOME": home[0] if home else "/root"}
-    for found in _guard().judge(line.replace("\0", "\ufffd"), directory, env):
-        why = found.why.removeprefix("it ")
-        yield CommandDanger(found.shown, why[:1].upper() + why[1:], is_grave=found.decision == "deny")
+def _danger(found: Finding) -> CommandDanger:
+    why = found.why.removeprefix("it ")
+    return CommandDanger(found.part, why[:1].upper() + why[1:], is_grave=found.decision == DENY)
 
 
-@functools.cache
-def _guard() -> Any:
-    """Import the guard's module, a script that imports its parts from its own directory."""
-    sys.path.insert(0, _GUARD)
-    try:
-        return importlib.import_module("dangers")
-    finally:
-        sys.path.remove(_GUARD)
-
-
-def _find(part: str, line: str) -> Iterator[tuple[int, int]]:
-    """Yield where a part stands in a line; the guard shows it shortened, with single blanks."""
+def _find(part: str, commands: list[Command], line: str) -> list[tuple[int, int]]:
+    """Return where the dangerous part of a line stands: a command, or else text, shown with single blanks."""
+    spans = [each.span for each in commands if each.shown == part and each.span is not None]
     words = part.removesuffix("…").split()
-    if words:
-        yield from (found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), line))
+    return spans or [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), line) if words]
 
 
-def _notable(line: str) -> Iterator[tuple[int, int]]:
-    text = line.encode("utf-8", "replace")
-    for node in _commands(shell_lines.parse(text)):
-        words = [child.children[0] if child.type == "command_name" else child for child in node.children]
-        is_wrapper = False
-        for position, word in enumerate(word for word in words if word.type == "word"):
-            spelled = (word.text or b"").decode("utf-8", "replace")
-            if spelled in _NOTABLE_OPTIONS or (spelled in _NOTABLE_PROGRAMS and (position == 0 or is_wrapper)):
-                start = len(text[: word.start_byte].decode("utf-8", "replace"))
-                yield start, start + len(spelled)
-            is_wrapper = is_wrapper or (position == 0 and spelled in _WRAPPERS)
+def _notable(command: Command, line: str) -> Iterator[tuple[int, int]]:
+    """Yield where the notable words of a command stand, as they are written."""
+    programs = [word for word in command.words[:1] if word in _NOTABLE_PROGRAMS]
+    for word in programs + [word for word in command.words if word in _NOTABLE_OPTIONS]:
+        found = re.compile(rf"(?<!{_INSIDE}){re.escape(word)}(?!{_INSIDE})").search(line, *(command.span or ()))
+        if found:
+            yield found.span()
 
 
-def _commands(root: Node) -> Iterator[Node]:
-    left = [root]
-    while left:
-        node = left.pop()
-        if node.type == "command":
-            yield node
-        left.extend(node.children)
+_INSIDE = r"""[^\s;|&(){}"'`]"""  # a character of a word

@@ -6,12 +6,14 @@ There are two such files: the managed one, which only root may be able to write,
 from __future__ import annotations
 
 import os
+import re
 import time
 import tomllib
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..basics import places, private_files, shell_lines
+from ..basics import places, private_files
 from ..basics.light_json import input_texts
 from ..engine import bounded_search
 from ..errors import HookError
@@ -23,8 +25,7 @@ from .requests import given_command
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tree_sitter import Node
-
+    from ..shell.reader import Command, Reading
     from .requests import Call
 
 _LONGEST_DATE = len("2030-12-31")
@@ -127,7 +128,9 @@ def _matches(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
     if rule.command is None and rule.pattern is None:
         return True
     texts = [text for text in _texts(rule, call) if rule.command is None or text.strip() == rule.command.strip()]
-    return bool(texts) and (rule.pattern is None or _found(rule, rule.pattern, texts, limit))
+    if not texts or (rule.pattern is not None and not _found(rule, rule.pattern, texts, limit)):
+        return False
+    return rule.answer != "approve" or rule.pattern is None or _names_all_programs(rule, rule.pattern, call, limit)
 
 
 def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
@@ -153,56 +156,81 @@ def _texts(rule: Rule, call: Call) -> Iterator[str]:
             yield from input_texts(call.tool_input)
         return
     line = given_command(call)
-    commands, is_plain = _parse(line)
-    if rule.answer != "approve":
-        yield line
-        yield from commands
-    elif is_plain:
-        yield line.strip()
+    if rule.answer == "approve":
+        yield from [line.strip()] if _is_plain(line) and _is_understood(_reading(call)) else ()
+        return
+    yield line
+    for command in _reading(call).commands:
+        yield from _spellings(command, line)
 
 
-def _parse(line: str) -> tuple[list[str], bool]:
-    """Return the commands of a shell line, each as it is written, and whether the line is a single plain command.
+def _reading(call: Call) -> Reading:
+    """Return what the command of a shell tool would run."""
+    given = call.tool_input.get("command", "")
+    is_list = isinstance(given, list) and all(isinstance(word, str) for word in given)
+    return _read(tuple(given) if is_list else given_command(call), call.directory)
 
-    There are none if the line cannot be parsed completely.
+
+@lru_cache(maxsize=4)
+def _read(line: str | tuple[str, ...], directory: str) -> Reading:
+    from ..shell import reader
+
+    return reader.read_any(line if isinstance(line, str) else list(line), directory, os.environ)
+
+
+def _spellings(command: Command, line: str) -> Iterator[str]:
+    """Yield a command as it is written, and as its words with single blanks between them.
+
+    The words are also tried with the program's name instead of its path, and without the options before a subcommand.
     """
-    tree = shell_lines.parse(line.encode("utf-8", "replace"))
-    if tree.has_error:
-        return [], False
-    commands: list[str] = []
-    types: set[str] = set()
-    left: list[Node] = [tree]
-    while left:
-        node = left.pop()
-        types.add(node.type)
-        if node.type == "command":
-            commands.append((node.text or b"").decode("utf-8", "replace").strip())
-            if node.children and node.children[0].type == "variable_assignment":
-                commands.append(_without_variables(node))
-        left.extend(reversed(node.children))
-    return commands, commands == [line.strip()] and types <= _PLAIN
+    from ..shell import programs, syntax
+
+    if command.span is not None:
+        yield line[slice(*command.span)].strip()
+    if not command.words:
+        return
+    first, *rest = [syntax.decoded(word) for word in command.words]
+    yield " ".join((first, *rest))
+    for name in dict.fromkeys((os.path.basename(first), command.name)):
+        for words in programs.from_subcommand([name, *rest]):
+            yield " ".join((name, *words))
 
 
-def _without_variables(command: Node) -> str:
-    """Return `rm x` of `A=1 rm x`."""
-    name = command.child_by_field_name("name")
-    text = command.text or b""
-    return text[name.start_byte - command.start_byte :].decode("utf-8", "replace").strip() if name is not None else ""
+def _is_plain(line: str) -> bool:
+    """Whether a line is one command and nothing else: no redirection, variable or second command."""
+    from ..shell import syntax
+
+    if "$" in _QUOTED.sub("", line):  # `$'…'` is no expansion to the parser
+        return False
+    command = syntax.only_command(line)
+    return command is not None and not command.redirects and not command.assignments
 
 
-# The nodes of one command with words and strings: no expansion, no redirection, no second command.
-_PLAIN = {
-    "program",
-    "command",
-    "command_name",
-    "word",
-    "string",
-    "string_content",
-    "raw_string",
-    "number",
-    "concatenation",
-    '"',
-}
+_QUOTED = re.compile(r"""'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.""", re.DOTALL)
+
+
+def _is_understood(reading: Reading) -> bool:
+    """Whether nothing of a line is unknown, expanded, set or redirected, neither in the commands that it runs."""
+    is_certain = (each.is_certain and not each.redirects and not each.assignments for each in reading.commands)
+    return not reading.notes and all(is_certain)
+
+
+def _names_all_programs(rule: Rule, pattern: str, call: Call, limit: bounded_search.TimeLimit) -> bool:
+    """Whether a pattern that approves a plain command names each program that this command runs.
+
+    It does if it is found in the inner command alone, or not before the inner command begins: `^uv run pytest` covers
+    the pytest of `uv run pytest -x`, `^find` does not cover the rm of `find . -exec rm x +`.
+    """
+    if call.tool != "Shell":
+        return True
+    line = given_command(call)
+    for command in _reading(call).commands[1:]:
+        inner = " ".join(command.words)
+        at = line.rfind(inner, *(command.span or ()))
+        is_named = at >= 0 and not _found(rule._replace(answer="deny"), pattern, [line[:at].lstrip()], limit)
+        if not is_named and not _found(rule, pattern, [inner], limit):
+            return False
+    return True
 
 
 def managed() -> list[Rule]:

@@ -50,7 +50,8 @@ def explain(hooks: Sequence[Hook], event: Event, catalog: Catalog) -> list[Expla
 def _reached(each: matching.Reached, stage: int | None, background: bool, catalog: Catalog) -> Explanation:
     standing = catalog.trust.standing(each.hook)
     note = None if each.surely else "its expression takes too long: it counts as found, its allow does not count"
-    if each.hook.folder is not None and entry_points.entry_point(each.hook.folder)[0] is None:
+    is_script = each.hook.folder is not None and each.hook.guard is None
+    if is_script and entry_points.entry_point(each.hook.folder or "")[0] is None:
         note = "it will fail: no script"
     why = None if standing.runs else f"untrusted: {standing.why}"
     if each.hook.replaced_by and catalog.trust.replaces(each.hook.replaced_by):

@@ -6,16 +6,21 @@ Our commands use this below a guarded agent, and so does the guard protect-hooks
 from __future__ import annotations
 
 import os
-from operator import eq
+import sys
+
+from . import light_json, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    Matches = Callable[[str, str], bool]
 
 # Wherever they are: a home, a project, another project. A path that ends with `/` stands for all that is in it.
 PROTECTED = {
     ".agents/hooks/": "hooks of a project",
-    "agents/hooks/": "your hooks",  # below ~/.config or /etc
+    ".config/agents/hooks/": "your hooks",
+    "config/agents/hooks/": "your hooks",
     ".kimi/hooks/": "hooks of Kimi",
     ".kimi/config.toml": "settings of Kimi CLI",
     ".kimi-code/config.toml": "settings of Kimi Code",
@@ -52,20 +57,47 @@ MOVED = {
 # Every command of ours, by how it is treated below a guarded agent. Refused with any options:
 REFUSED = frozenset(
     (
-        *("disable", "enable", "remove", "trust", "untrust", "hub", "hub join", "hub leave", "hub start", "hub stop"),
+        *(
+            "allow",
+            "disable",
+            "enable",
+            "remove",
+            "trust",
+            "untrust",
+            "hub",
+            "hub join",
+            "hub leave",
+            "hub start",
+            "hub stop",
+        ),
         *("daemon run", "daemon start", "daemon stop"),
         *("hub person add", "hub person password", "hub person remove", "hub token add", "hub token revoke"),
         *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
     )
 )
-REFUSED_WITHOUT = {"agent": "--sessions", "install": "--dry-run", "uninstall": "--dry-run", "new": "--project"}
+REFUSED_WITHOUT = {
+    **{"agent": "--sessions", "install": "--dry-run", "new": "--project"},
+    **{"uninstall": "--dry-run", "update": "--dry-run"},
+}
 REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "trigger": "--session"}
 # Refused if the file or directory that these options name is protected, or if what they change is:
 WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", "--update")}
 # Allowed: they read, or run hooks and agents under the same rules.
 READING = frozenset(
     (
-        *("check", "completion", "guard", "list", "log", "log anchor", "log stats", "log verify", "replay", "show"),
+        *(
+            "check",
+            "completion",
+            "guard",
+            "list",
+            "log",
+            "log anchor",
+            "log stats",
+            "log verify",
+            "replay",
+            "show",
+            "try",
+        ),
         *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
         *("daemon", "daemon status"),
     )
@@ -94,62 +126,91 @@ def _are_in_order(names: list[str], words: list[str]) -> bool:
     return all(name in remaining for name in names)
 
 
-def protected(
-    path: str,
-    removes: bool,
-    matches: Callable[[str, str], bool] = eq,
-    is_plain: bool = True,
-    places: Mapping[str, str] | None = None,
-) -> str | None:
+class Places:
+    """The directories (with `/` at the end) and files that exist once on this machine, with what they are.
+
+    They are looked up anew for every object, and no sooner than they are needed: links and settings change.
+    """
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._by_path: dict[str, tuple[str, str]] = {}
+        self._by_identity: dict[tuple[int, int] | str, tuple[str, str]] = {}
+
+    def by_path(self) -> dict[str, tuple[str, str]]:
+        """Return each place, as it is written and what it is, by its path in small letters."""
+        if not self._by_path:
+            found = _known_places(self._variables)
+            self._by_path = {place.rstrip("/").lower(): (place, what) for place, what in found.items()}
+        return self._by_path
+
+    def by_identity(self) -> dict[tuple[int, int] | str, tuple[str, str]]:
+        """Return the same by file identity: hard links and mounts are further names of one file."""
+        if not self._by_identity:
+            self._by_identity = {_identity(place): (place, what) for place, what in self.by_path().values()}
+        return self._by_identity
+
+
+def protected(path: str, removes: bool, known: Places | None, matches: Matches | None = None) -> str | None:
     """Return what a path belongs to that an agent may not change, or None.
 
-    `removes`: the change removes a directory with its content. A path that is not `is_plain` has patterns, which
-    `matches` compares with a name. `places`: the result of `known_places`, if the caller has it.
+    `removes`: the change removes a directory with its content. `matches` is for a path with patterns: it compares a
+    pattern with a name. Without `known`, only names count that are protected in every directory.
     """
+    path = _encodable(path)
     if not path:
         return None
-    places = known_places(os.environ) if places is None else places
     for each in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
-        what = _by_place(each, removes, matches, places) or _by_name(each, removes, matches, is_plain)
+        what = (_by_place(each, removes, known, matches) if known else None) or _by_name(each, removes, matches)
         if what:
             return what
-    return _by_file(path, places) if is_plain else None
+    return _by_file(path, known) if known and not matches else None
 
 
-def known_places(
-    variables: Mapping[str, str], more: Mapping[str, str] | None = None, home: str = "", state: str = ""
-) -> dict[str, str]:
-    """Return the directories and files that exist once on this machine, with what they are; `more` are added.
+def _encodable(path: str) -> str:
+    """Return the path that a system call would be given: up to a NUL, and without half characters."""
+    path = path.partition("\0")[0]
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "replace").decode()
+    return path
 
-    Without `home` and `state`, Tenterhook's directory of state, the variables decide where they are.
-    """
-    home = home or variables.get("HOME") or os.path.expanduser("~")
-    places = {"/etc/agents/": "the machine's hooks", "/etc/claude-code/": "settings of Claude Code"}
-    for marks in (f"/run/user/{os.getuid()}/tenterhook/", f"/tmp/tenterhook-{os.getuid()}/"):  # noqa: S108
-        places[marks] = "the marks of agents that Tenterhook guards"
-    for directory in (variables.get("XDG_CONFIG_HOME", ""), home + "/.config"):
-        if directory.startswith("/"):
-            places[directory + "/agents/hooks/"] = "your hooks"
-            places[directory + "/kimi/hooks/"] = "your hooks"
-            places[directory + "/tenterhook/"] = _CONFIGURATION
+
+SECRETS = "the credentials of the hub"
+_CONFIGURATION, _PROGRAM = "Tenterhook's configuration", "Tenterhook itself"
+
+
+def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
+    home, user = variables.get("HOME") or places.home(), os.getuid()
     own = variables.get("TENTERHOOK_STATE_DIR", "")  # a hook's, two levels below ours
-    xdg = variables.get("XDG_STATE_HOME", "")
-    states = (
-        state,
-        os.path.dirname(os.path.dirname(own)),
-        xdg and xdg + "/tenterhook",
-        home + "/.local/state/tenterhook",
+    configs, states, caches = (
+        [each for each in (variables.get(f"XDG_{kind}_HOME", ""), f"{home}/{usual}", now) if each[:1] == "/"]
+        for kind, usual, now in (
+            ("CONFIG", ".config", places.config_home()),
+            ("STATE", ".local/state", os.path.dirname(places.state())),
+            ("CACHE", ".cache", os.path.dirname(places.cache())),
+        )
     )
+    states += [os.path.dirname(os.path.dirname(os.path.dirname(own)))] if own[:1] == "/" else []
+    found = dict.fromkeys((f"{each}/tenterhook/hub/" for each in states), SECRETS)  # before what is around them
+    found.update(dict.fromkeys((f"{each}/tenterhook/hub.json" for each in configs), SECRETS))
+    found["/etc/agents/"], found["/etc/claude-code/"] = "the machine's hooks", "settings of Claude Code"
+    for marks in (f"/run/user/{user}/tenterhook/", f"/tmp/tenterhook-{user}/"):  # noqa: S108
+        found[marks] = "the marks of agents that Tenterhook guards"
+    for directory in configs:
+        found[f"{directory}/agents/hooks/"] = found[f"{directory}/kimi/hooks/"] = "your hooks"
+        found[f"{directory}/tenterhook/"] = _CONFIGURATION
     for directory in dict.fromkeys(states):
-        if directory.startswith("/"):
-            places[directory + "/"] = "Tenterhook's state, where trust is kept"
-            places.update(_installed(directory))
-    for directory in (variables.get("XDG_CACHE_HOME", ""), home + "/.cache"):
-        if directory.startswith("/"):
-            places[directory + "/tenterhook/"] = "what Tenterhook has compiled"
-    places.update(_moved(variables))
-    places.update(more or {})
-    return {**_behind_links(places, home), **places}
+        found[f"{directory}/tenterhook/"] = "Tenterhook's state, where trust is kept"
+        found.update(_installed(f"{directory}/tenterhook"))
+    found.update(dict.fromkeys((f"{each}/tenterhook/" for each in caches), "what Tenterhook has compiled"))
+    program = [f"{places.PACKAGE}/", f"{os.path.dirname(sys.executable)}/tenterhook", f"{home}/.local/bin/tenterhook"]
+    program += [f"{sys.prefix}/"] if sys.prefix != sys.base_prefix else []
+    found.update(dict.fromkeys(program, _PROGRAM))
+    found.update(_moved(variables))
+    found = {os.path.normpath(place) + "/" * place.endswith("/"): what for place, what in found.items()}
+    return {**found, **_behind_links(found, os.path.normpath(home))}
 
 
 def _moved(variables: Mapping[str, str]) -> dict[str, str]:
@@ -161,8 +222,6 @@ def _moved(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _installed(state: str) -> dict[str, str]:
     """Return the settings that records of installations name, and files named with `--config`."""
-    import json
-
     directory = os.path.join(state, "installed")
     found: dict[str, str] = {}
     try:
@@ -172,7 +231,7 @@ def _installed(state: str) -> dict[str, str]:
     for name in names:
         try:
             with open(os.path.join(directory, name), encoding="utf-8") as stream:
-                record = json.load(stream)
+                record = light_json.loads(stream.read())
             settings = [record["settings"], *(each["path"] for each in record.get("files", ()))]
             found.update(dict.fromkeys(map(os.path.abspath, settings), "settings of an agent"))
             configs = map(os.path.abspath, record.get("configs", ()))
@@ -183,21 +242,32 @@ def _installed(state: str) -> dict[str, str]:
     return found
 
 
-_CONFIGURATION = "Tenterhook's configuration"
 _MOST_ENTRIES = 10_000  # of a directory of hooks: even with `node_modules` in it, that takes milliseconds
 
 
 def _behind_links(places: Mapping[str, str], home: str) -> dict[str, str]:
     """Return the targets of symbolic links in protected places, as managers of dotfiles make them."""
     named = {os.path.join(home, name): what for name, what in PROTECTED.items() if name[0] == "."}
-    homes = (f"{home}/", f"{os.path.realpath(home)}/")  # a directory above one of them would protect everything
+    real: dict[str, str] = {"/": "/"}
+    homes = (f"{home}/", f"{_real(home, real)}/")  # a directory above one of them would protect everything
     found: dict[str, str] = {}
     for place, what in {**named, **places}.items():
         end = "/" if place.endswith("/") else ""
-        found.update(dict.fromkeys((each + end for each in _targets(place.rstrip("/"))), what))
+        path = place.rstrip("/")
+        if _real(path, real) != path:
+            found.update(dict.fromkeys((each + end for each in _targets(path)), what))
         if place.endswith("hooks/") or what == _CONFIGURATION:
-            found.update(dict.fromkeys(_linked_in(place, homes), what))
+            found.update(dict.fromkeys(_linked_in(real[path], homes), what))
     return {place: what for place, what in found.items() if not place.endswith("/") or not _is_above(place, homes)}
+
+
+def _real(path: str, known: dict[str, str]) -> str:
+    """Return the same as `realpath` for an absolute path, with what is known of other paths."""
+    if path not in known:
+        directory, _, name = path.rpartition("/")
+        path_there = os.path.join(_real(directory or "/", known), name)
+        known[path] = os.path.realpath(path_there) if os.path.islink(path_there) else path_there
+    return known[path]
 
 
 def _is_above(directory: str, others: Iterable[str]) -> bool:
@@ -214,14 +284,13 @@ def _targets(path: str) -> list[str]:
     return [each for each in dict.fromkeys(found) if each != path]
 
 
-def _linked_in(directory: str, homes: Iterable[str]) -> list[str]:
-    """Return what links in a directory lead to outside of it, and links in those directories."""
+def _linked_in(root: str, homes: Iterable[str]) -> list[str]:
+    """Return what links in a directory, which is a real path, lead to outside of it, and links in those directories."""
     found: list[str] = []
-    root = os.path.realpath(directory) + "/"
     waiting, seen, entries = [root], set[str](), 0
     while waiting and entries < _MOST_ENTRIES:
-        here = os.path.realpath(waiting.pop(0))
-        if here in seen or _is_above(here.rstrip("/") + "/", homes):
+        here = waiting.pop(0)
+        if here in seen or _is_above(f"{here.rstrip('/')}/", homes):
             continue
         seen.add(here)
         try:
@@ -230,19 +299,19 @@ def _linked_in(directory: str, homes: Iterable[str]) -> list[str]:
             continue
         entries += len(listed)
         for entry in listed:
-            waiting += [entry.path] if entry.is_dir() else []
-            for each in _targets(entry.path) if entry.is_symlink() else ():
-                if not each.startswith(root):
+            is_link = entry.is_symlink()
+            if entry.is_dir():
+                waiting.append(os.path.realpath(entry.path) if is_link else entry.path)
+            for each in _targets(entry.path) if is_link else ():
+                if not each.startswith(f"{root}/"):
                     found.append(each.rstrip("/") + "/" if os.path.isdir(each) else each)
     return found
 
 
-def _by_file(path: str, places: Mapping[str, str]) -> str | None:
-    """The same by file identity: hard links, mounts and other letter case are further names of one file."""
-    known = {_identity(place): (place, what) for place, what in places.items()}
+def _by_file(path: str, known: Places) -> str | None:
     above = path = os.path.realpath(path)
     while above != "/":
-        place, what = known.get(_identity(above), ("", ""))
+        place, what = known.by_identity().get(_identity(above), ("", ""))
         if place.endswith("/") or (place and above == path):
             return what
         above = os.path.dirname(above)
@@ -257,46 +326,73 @@ def _identity(path: str) -> tuple[int, int] | str:
     return found.st_dev, found.st_ino
 
 
-def _by_place(path: str, removes: bool, same: Callable[[str, str], bool], places: Mapping[str, str]) -> str | None:
-    parts = names_of(path)
-    for place, what in places.items():
-        known = names_of(place)
-        is_it = _are(parts[: len(known)], known, same) and (len(parts) == len(known) or place.endswith("/"))
-        around = removes and _are(parts, known[: len(parts)], same) and os.path.lexists(place.rstrip("/"))
-        if is_it or around:
-            return what
-    return None
-
-
-def _by_name(path: str, removes: bool, same: Callable[[str, str], bool], is_plain: bool) -> str | None:
-    """Return what a path belongs to by names that are protected in every directory."""
-    parts = names_of(path)
-    for name, what in PROTECTED.items():
-        known = names_of(name)
-        for start in range(len(parts)):
-            found = parts[start : start + len(known)]
-            if name == "agents/hooks/" and "".join(parts[start - 1 : start]).lower() not in (
-                "config",
-                ".config",
-                "etc",
+def _by_place(path: str, removes: bool, known: Places, matches: Matches | None) -> str | None:
+    below = path.lower()
+    if matches:
+        names = below.split("/")
+        for spelt, (place, what) in known.by_path().items():
+            others = spelt.split("/")
+            is_it = len(names) == len(others) or (place.endswith("/") and len(names) > len(others))
+            if (
+                (is_it or removes)
+                and all(map(matches, names, others))
+                and (is_it or os.path.lexists(place.rstrip("/")))
             ):
-                continue
-            if _are(found, known, same) and (name.endswith("/") or start + len(known) == len(parts)):
                 return what
-            is_above = removes and _are(found, known[: len(found)], same) and start + len(found) == len(parts)
-            if is_above and is_plain and os.path.lexists(os.path.join(path, *known[len(found) :])):
+        return None
+    if removes:
+        inside = below.rstrip("/") + "/"
+        for spelt, (place, what) in known.by_path().items():
+            if spelt.startswith(inside) and os.path.lexists(place.rstrip("/")):
                 return what
-    if removes and is_plain:
-        for name, what in PROTECTED.items():
-            if os.path.lexists(os.path.join(path, name.rstrip("/"))):
-                return what
+    at = below
+    while at:
+        place, what = known.by_path().get(at, ("", ""))
+        if place.endswith("/") or (place and at == below):
+            return what
+        at = at.rpartition("/")[0]
     return None
 
 
-def names_of(path: str) -> list[str]:
-    return [name for name in path.split("/") if name]
+_NAMES = [(name.rstrip("/").split("/"), name.endswith("/"), what) for name, what in PROTECTED.items()]
+_FIRST_NAMES = {names[0] for names, _, _ in _NAMES}
 
 
-def _are(parts: list[str], known: list[str], same: Callable[[str, str], bool]) -> bool:
-    """Whether two lists of names are the same, ignoring case as some file systems do."""
-    return len(parts) == len(known) and all(map(same, map(str.lower, parts), map(str.lower, known)))
+def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
+    """Return what a path belongs to by names that are protected in every directory."""
+    parts = path.lower().split("/")
+    for start, part in enumerate(parts):
+        if matches is None and part not in _FIRST_NAMES:
+            continue
+        for names, is_directory, what in _NAMES:
+            found = parts[start : start + len(names)]
+            may_be = len(found) == len(names) and (is_directory or start + len(names) == len(parts))
+            if may_be and (all(map(matches, found, names)) if matches else found == names):
+                return what
+    inside = _named_below(path) if removes and matches is None else ()
+    return next((what for each, what in inside if os.path.lexists(each)), None)
+
+
+def _named_below(path: str) -> Iterator[tuple[str, str]]:
+    """Yield what would be protected by its name in a directory, such as `hooks` in `.agents`; it need not exist."""
+    parts = path.lower().split("/")
+    for names, _, what in _NAMES:
+        for there in range(len(names)):  # how many of the names the path ends with
+            if parts[len(parts) - there :] == names[:there]:
+                yield "/".join((path, *names[there:])), what
+
+
+def existing_below(directory: str, known: Places) -> list[str]:
+    """Return the protected files that are in a directory, at most some thousands."""
+    inside = directory.rstrip("/").lower() + "/"
+    own = known.by_path().items()
+    tops = [place for spelt, (place, what) in own if f"{spelt}/".startswith(inside) and what != _PROGRAM]
+    tops += [each for each, _ in _named_below(directory)]
+    found: list[str] = []
+    for top in tops:
+        found += [top.rstrip("/")] if os.path.lexists(top) else []
+        for where, _, files in os.walk(top):
+            found += [f"{where}/{file}" for file in files]
+            if len(found) > _MOST_ENTRIES:
+                return found
+    return found

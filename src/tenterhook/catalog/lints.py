@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from typing import TYPE_CHECKING
 
-from ..basics import places, shell_lines
+from .. import guards
+from ..basics import places
 from ..errors import Problem
 from ..formats import entry_points, expressions, front_matter, toml_files
+from ..shell import reader, syntax
 from . import fingerprints, project_root, script_syntax, tool_expressions
 
 if TYPE_CHECKING:
@@ -20,7 +21,19 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = "Not here: say why, and what to do instead."  # the reason in a script of `tenterhook new`, to be replaced
 _LARGEST_SCRIPT = 256 * 1024
+_STEPS = 1_000_000  # for parsing a script
 _LONGEST_BODY = 4000  # characters, about 1,000 tokens
+
+# Builtins of POSIX shells and bash.
+_BUILTINS = frozenset(
+    (
+        *(".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare", "echo", "eval"),
+        *("exec", "exit", "export", "false", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let"),
+        *("local", "logout", "mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return"),
+        *("set", "shift", "shopt", "source", "test", "time", "times", "trap", "true", "type", "typeset", "ulimit"),
+        *("umask", "unalias", "unset", "wait"),
+    )
+)
 
 
 def lint(hook: Hook) -> Iterator[Problem]:
@@ -32,6 +45,7 @@ def lint(hook: Hook) -> Iterator[Problem]:
         yield from _trust(hook, hook.folder)
     try:
         if hook.folder is not None:
+            yield from _guard(hook)
             yield from _folder(hook, hook.folder)
         elif hook.command is not None:
             yield from _command(hook, hook.command)
@@ -90,12 +104,28 @@ def _line(hook: Hook, key: str) -> int | None:
     return hook.line if isinstance(loaded, Problem) or hook.line is None else loaded[1].below(hook.line, key)
 
 
+def _guard(hook: Hook) -> Iterator[Problem]:
+    """Yield the settings of a built-in guard that have no effect."""
+    if hook.guard is None:
+        return
+    try:
+        for key, message, remedy in guards.setting_problems(hook.guard, hook.metadata):
+            yield Problem("guard-setting", hook.source, _line(hook, key), key, message, remedy)
+    except guards.UnknownGuard as error:
+        line = _line(hook, "guard")
+        yield Problem(
+            "unknown-guard", hook.source, line, "guard", str(error), "correct the name, or upgrade Tenterhook"
+        )
+
+
 def _folder(hook: Hook, folder: str) -> Iterator[Problem]:
     length = os.path.getsize(hook.source)
     if length > _LONGEST_BODY:
         message = f"HOOK.md has about {length // 4} tokens"
         remedy = "keep it under 1,000: agents may read it; move the rest to a file beside it"
         yield Problem("long-body", hook.source, None, None, message, remedy)
+    if hook.guard is not None:  # its script is for other programs
+        return
     script, _ = entry_points.entry_point(folder)
     if script is None:
         return
@@ -120,7 +150,7 @@ def _script(script: str, first: bytes) -> Iterator[Problem]:
         message = "no exec bit and no #! line: nothing says what runs it"
         yield Problem("cannot-start", script, None, None, message, "begin it with a #! line, and chmod +x it")
         return
-    program = shell_lines.named_program(first)
+    program = entry_points.named_program(first)
     if not program and not first.startswith(b"#!") and b"\0" not in first:
         program = ["python3" if script.endswith(".py") else "sh"]
     if program:
@@ -130,7 +160,7 @@ def _script(script: str, first: bytes) -> Iterator[Problem]:
 def _broken(script: str, program: list[str]) -> Iterator[Problem]:
     """Yield the syntax error of a script, and the missing programs of a shell script."""
     name = os.path.basename(program[0])
-    shell = shell_lines.shell_called(name)
+    shell = script_syntax.shell_called(name)
     if shell:
         refused = list(_refused_by(shell, [script], script, None))
         with open(script, encoding="utf-8", errors="replace") as file:
@@ -146,7 +176,7 @@ def _missing_interpreter(first: bytes) -> tuple[str, str] | None:
     interpreter = entry_points.interpreter(first)
     if interpreter and not os.path.exists(interpreter):
         return f"its #! line names {interpreter}, which does not exist", "fix the #! line, or install the interpreter"
-    program = shell_lines.named_program(first)
+    program = entry_points.named_program(first)
     if not interpreter or os.path.basename(interpreter) != "env" or not program:
         return None
     if shutil.which(program[0]) is not None:
@@ -212,19 +242,14 @@ _RUNNERS = ("python", "python3", "sh", "bash", "dash", "zsh", "perl", "ruby", "n
 
 def _plain_words(line: str) -> list[str]:
     """Return the words of a line that only starts one program, from that program on; else an empty list."""
-    if "'" not in line:
-        line = re.sub(r"\$HOME\b|\$\{HOME\}", lambda _: os.path.expanduser("~"), line)
-    if any(char in line for char in "$`;|&<>(){}*?\n"):
+    only = syntax.only_command(line)
+    reading = reader.read(line, os.getcwd(), {"HOME": os.path.expanduser("~")})
+    commands = [each for each in reading.commands if set(each.through) <= {"exec", "env"}]
+    if only is None or only.redirects or not commands or any(name == "PATH" for name, _ in commands[-1].assignments):
         return []
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return []
-    while words and (words[0] in ("exec", "env") or re.match(r"\w+=", words[0])):
-        if words[0].startswith("PATH="):
-            return []
-        del words[0]
-    return [] if words and words[0].startswith("-") else words  # an option of exec or env
+    last = commands[-1]
+    is_known = all(mark not in word for word in last.words for mark in (*syntax.UNKNOWNS, *syntax.PATTERNS))
+    return last.words if is_known and not last.unset and last.name not in ("exec", "env") else []
 
 
 def _named_script(words: list[str]) -> tuple[str | None, str] | None:
@@ -238,7 +263,7 @@ def _named_script(words: list[str]) -> tuple[str | None, str] | None:
 
 def _is_missing(name: str) -> bool:
     """Whether a word is the name of a program, not of a builtin, that is not on the PATH."""
-    return "/" not in name and shell_lines.programs(name) == [name] and shutil.which(name) is None
+    return "/" not in name and programs(name) == [name] and shutil.which(name) is None
 
 
 def _instead_of(name: str, otherwise: str) -> str:
@@ -258,9 +283,21 @@ def _in_other_case(path: str) -> str | None:
         return None
 
 
+def programs(text: str) -> list[str]:
+    """Return the programs that a script calls by a literal name: no builtins, none of its own functions."""
+    try:
+        nodes = list(syntax.nodes(syntax.parse(text, syntax.Budget(_STEPS))))
+    except (syntax.Unreadable, syntax.OutOfBudget):
+        return []
+    functions = {node.name for node in nodes if isinstance(node, syntax.Function)}
+    firsts = [node.words[0] for node in nodes if isinstance(node, syntax.Simple) and node.words]
+    names = ["".join(part.value for part in word) for word in firsts if all(part.kind == "text" for part in word)]
+    return [name for name in dict.fromkeys(names) if name.isascii() and name not in _BUILTINS | functions]
+
+
 def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterator[Problem]:
     """Yield the programs that are not installed: without one, a guard lets everything pass or fails each time."""
-    for name in shell_lines.programs(text):
+    for name in programs(text):
         if shutil.which(name) is None:
             message = f"there is no program '{name}' on the PATH"
             remedy = "install it, or check for it in the script and exit with 2 if it is missing"
@@ -268,7 +305,7 @@ def _programs(text: str, file: str, line: int | None, key: str | None) -> Iterat
 
 
 def _refused_by(shell: str, arguments: list[str], file: str, line: int | None) -> Iterator[Problem]:
-    said = shell_lines.refusal(shell, *arguments)
+    said = script_syntax.refusal_by_shell(shell, *arguments)
     if said:
         key = "command" if line else None
         yield Problem("script-syntax", file, line, key, f"the shell refuses it: {said}", "fix the shell syntax")

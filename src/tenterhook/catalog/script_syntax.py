@@ -34,6 +34,17 @@ def refusal(script: str, program: str, *, with_options: bool = False) -> SyntaxM
     return None
 
 
+def shell_called(name: str) -> str | None:
+    """Return the shell of that name, if it is one that can check the syntax of a script."""
+    return "/bin/sh" if name in ("sh", "dash") else shutil.which("bash") if name == "bash" else None
+
+
+def refusal_by_shell(shell: str, *arguments: str) -> str | None:
+    """Return a shell's error for a script or line (`-c`) that it cannot parse; None if it can, or if it cannot run."""
+    status, said = _run([shell, "-n", *arguments])
+    return None if status in (0, None) else next(iter(said.strip().splitlines()), "syntax error")
+
+
 def _python(script: str, program: str) -> SyntaxMistake | None:
     with open(script, "rb") as file:
         source = file.read()

@@ -30,10 +30,11 @@ COMPLETING = "_TENTERHOOK_COMPLETE"  # click's variable for shell completion
 # The module of each command and its name there; imported when the command is used.
 _COMMANDS = {
     **{name: (name, name) for name in ("add", "agent", "check", "completion", "convert", "daemon", "doctor")},
-    **{name: (name, name) for name in ("guard",)},
+    **{name: (name, name) for name in ("allow", "guard", "update")},
     **{name: (name, name) for name in ("install", "log", "new", "replay", "show", "trigger", "trust", "uninstall")},
     **{name: (name, name) for name in ("disable", "enable", "hub", "inbox", "remove")},
     **{"list": ("list_hooks", "list_hooks"), "test": ("test_hooks", "test_hooks"), "untrust": ("untrust", "untrust")},
+    "try": ("try_line", "try_line"),
 }
 
 

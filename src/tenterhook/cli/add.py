@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from ..agents import AGENTS
-from ..authoring import folders
-from ..authoring.templates import File
+from ..authoring import folders, released_hooks
+from ..authoring.built_in_hooks import COPIED, CURRENT, DIRECTORY, built_in_hooks, files, state_of
 from ..basics import places
 from ..basics.display_text import visible
 from ..catalog import project_root
 from ..errors import HookError
-from ..formats import folder as folder_format
 from ..install import event_wiring, records, sync
 from ..model import Hook
 from .loading import catalog_here, json_option, known_name
@@ -25,7 +23,7 @@ from .refusals import refuse_below_agent
 if TYPE_CHECKING:
     from ..catalog.catalog import Catalog
 
-BUILT_IN = os.path.join(places.PACKAGE, "hooks")
+BUILT_IN = DIRECTORY
 
 
 class Added(NamedTuple):
@@ -47,18 +45,24 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.option(
     "--project", "for_project", is_flag=True, help="Into this project's .agents/hooks, for all who work on it."
 )
+@click.option("--copy", is_flag=True, help="Write a guard's source, to read or change it, instead of its name.")
 @click.option("--force", is_flag=True, help="Replace one that was changed; the old one is kept.")
 @json_option
-def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -> int:
-    """Copy hooks that come with Tenterhook to ~/.config/agents/hooks, where they are in force in every project.
+def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_json: bool) -> int:
+    """Write hooks that come with Tenterhook to ~/.config/agents/hooks, where they are in force in every project.
 
-    They are ordinary folders: read them, change them, copy them. Without NAME it lists them. A hook of yours that was
-    changed is not overwritten without --force.
+    They are ordinary folders. A guard's folder has a HOOK.md with its settings; the guard itself is part of Tenterhook,
+    runs in its process and is upgraded with it. With --copy the folder has the guard's source instead: it is yours, it
+    is not upgraded, and it needs Python 3.11 but no Tenterhook.
+
+    Without NAME it lists them. A hook of yours that was changed is not overwritten without --force; one that an earlier
+    version wrote is brought up to date with tenterhook update.
 
     \b
     tenterhook add
     tenterhook add block-dangerous-commands protect-hooks
     tenterhook add enforce-tests --project
+    tenterhook add block-dangerous-commands --copy
     """
     root = project_root.project_root(os.getcwd())
     if not names:
@@ -69,7 +73,7 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     directory = hooks_directory(root if for_project else None)
     for hook in wanted:  # all of them first: a refusal changes nothing
         _check(hook, directory, force=force)
-    added = [_copy(hook, directory) for hook in wanted]
+    added = [_write(hook, directory, copy=copy) for hook in wanted]
     catalog = catalog_here()
     untrusted = [each.hook.name for each in added if _needs_trust(each, catalog)]
     closed = event_wiring.must_close(catalog.in_force())
@@ -98,12 +102,6 @@ def add(names: tuple[str, ...], for_project: bool, force: bool, as_json: bool) -
     return 1 if left else 0
 
 
-def built_in_hooks() -> list[Hook]:
-    """Return the built-in hooks, sorted by name."""
-    found = [folder_format.read(os.path.join(BUILT_IN, name), "user").hook for name in sorted(os.listdir(BUILT_IN))]
-    return [hook for hook in found if hook is not None]
-
-
 def hooks_directory(root: str | None) -> str:
     """Return the hooks directory of a project, or of the user."""
     return os.path.join(root, ".agents", "hooks") if root else os.path.join(places.config_home(), "agents", "hooks")
@@ -130,66 +128,32 @@ def _list(root: str, *, as_json: bool) -> int:
         return 0
     cells = []
     for hook, states in rows:
-        added = [f"{layer}{' (changed)' if state == 'changed' else ''}" for layer, state in states.items() if state]
+        added = [f"{layer}{'' if state == CURRENT else f' ({state})'}" for layer, state in states.items() if state]
         cells.append((hook.name, hook.event, ", ".join(added) or "-", hook.description))
     print_table(("hook", "event", "added for", "what it does"), cells)
     click.echo("tenterhook add NAME adds one")
     return 0
 
 
-def state_of(hook: Hook, folder: str) -> str | None:
-    """Return `as it comes` if the folder is an unchanged copy of the hook, `changed`, or None if there is no folder."""
-    if not os.path.lexists(folder):
-        return None
-    assert hook.folder is not None
-    return "as it comes" if not os.path.islink(folder) and _same(hook.folder, folder) else "changed"
-
-
-def _files(folder: str) -> dict[str, str]:
-    """Return the files of a folder by their relative path, without byte code."""
-    found = {}
-    for directory, directories, files in os.walk(folder):
-        directories[:] = [name for name in directories if name != "__pycache__"]
-        for file in files:
-            path = os.path.join(directory, file)
-            found[os.path.relpath(path, folder)] = path
-    return found
-
-
-def _same(ours: str, theirs: str) -> bool:
-    """Return whether two folders contain the same files, and `theirs` has executable scripts."""
-    known, found = _files(ours), _files(theirs)
-    if known.keys() != found.keys():
-        return False
-    return all(
-        filecmp.cmp(path, found[name], shallow=False) and _is_script(name) <= os.access(found[name], os.X_OK)
-        for name, path in known.items()
-    )
-
-
-def _is_script(name: str) -> bool:
-    return os.path.basename(name).startswith("run.")
-
-
 def _check(hook: Hook, directory: str, *, force: bool) -> None:
     folder = os.path.join(directory, hook.name)
-    if not force and state_of(hook, folder) == "changed":
-        remedy = f"tenterhook add {hook.name} --force replaces it and keeps yours; tenterhook show {hook.name} shows it"
-        raise HookError(f"{folder} exists and was changed; nothing was added", remedy)
+    if force or state_of(hook, folder) != "changed":
+        return
+    if released_hooks.outdated([folder]):
+        raise HookError(
+            f"{folder} was written by an earlier version; nothing was added", f"tenterhook update {hook.name}"
+        )
+    remedy = f"tenterhook add {hook.name} --force replaces it and keeps yours; tenterhook show {hook.name} shows it"
+    raise HookError(f"{folder} exists and was changed; nothing was added", remedy)
 
 
-def _copy(hook: Hook, directory: str) -> Added:
-    """Copy a hook into a directory, completely or not at all."""
-    assert hook.folder is not None
+def _write(hook: Hook, directory: str, *, copy: bool) -> Added:
+    """Write a hook into a directory, completely or not at all."""
     folder = os.path.join(directory, hook.name)
     state = state_of(hook, folder)
-    if state == "as it comes":
+    if state == (COPIED if copy and hook.guard else CURRENT):
         return Added(hook, folder, "unchanged")
-    files = {}
-    for name, path in sorted(_files(hook.folder).items(), key=lambda item: item[0] == "HOOK.md"):  # that one last
-        with open(path, encoding="utf-8", newline="") as file:
-            files[name] = File(file.read(), executable=_is_script(name))  # an installer may have lost the exec bit
-    kept = folders.write(folder, files, replace=True)
+    kept = folders.write(folder, files(hook, copy=copy), replace=True)
     return Added(hook, folder, "replaced" if state else "added", kept)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..authoring import released_hooks
 from ..catalog import layer_settings, lints, misplaced_files, project_root
 from ..catalog.loading import names_twice
 from ..errors import ERROR, Problem
@@ -58,6 +59,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     hooks += named
     problems += names_twice(named)
     problems += [problem for hook in hooks for problem in lints.lint(hook)]
+    problems += released_hooks.problems(hooks)
     if as_json:
         print_json({"schema": 1, "hooks": len(hooks), "problems": [problem.as_json() for problem in problems]})
     elif style == "github":

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 import click
 
-from ..engine.guard_hooks import printed
+from .. import guards
+from ..catalog import layer_settings
 from ..errors import HookError
 from ..formats import folder as folder_format
-from ..guards import UnknownGuard, judge
-from ..guards.calls import GuardedCall
+from ..guards import script
 
 
 @click.command(short_help="Run a built-in guard on the event on stdin, as a hook's script.")
@@ -21,25 +20,20 @@ def guard(folder: str) -> int:
     """Run the guard that FOLDER/HOOK.md names, with its settings, on the JSON payload of an event on stdin.
 
     Tenterhook itself does this without starting a program. Exit status 2 refuses the call, with the reason on stderr;
-    where the person should be asked, it prints a decision.
+    where the person should be asked, it prints a decision. A guard that fails refuses the call as well, if the hook
+    says `on_failure: block`; else the exit status is 1.
 
     \b
     tenterhook guard ~/.config/agents/hooks/block-dangerous-commands < event.json
     """
-    found = folder_format.read(os.path.abspath(folder), "user")
-    name = found.hook.guard if found.hook is not None else None
-    if found.hook is None or name is None:
+    folder = os.path.abspath(folder)
+    beside, _ = layer_settings.read(os.path.dirname(folder), ())
+    changes = {"override": beside.overrides.get(os.path.basename(folder), {})}
+    hook = folder_format.read(folder, "user", changes).hook
+    if hook is None or hook.guard is None:
         raise HookError(f"{folder}/HOOK.md names no guard", "tenterhook add lists the guards that there are")
-    try:
-        event = json.load(sys.stdin)
-        tool, work_dir = str(event.get("tool_name", "")), str(event.get("work_dir") or event.get("cwd") or os.getcwd())
-    except (ValueError, AttributeError, RecursionError):
-        raise HookError("there is no JSON object on stdin", "give it the payload of an event") from None
-    try:
-        objection = judge(name, GuardedCall(tool, event.get("tool_input"), work_dir, os.environ, found.hook.metadata))
-    except UnknownGuard as error:
-        raise HookError(str(error), "upgrade Tenterhook") from None
-    status, stdout, stderr = printed(objection)
+    name, payload = hook.guard, sys.stdin.buffer.read()
+    status, stdout, stderr = script.run(lambda call: guards.judge(name, call), payload, os.environ, hook.metadata)
     click.echo(stdout, nl=False)
     click.echo(stderr, nl=False, err=True)
     return status

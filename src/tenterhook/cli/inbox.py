@@ -12,7 +12,7 @@ import click
 from ..basics.display_text import one_line
 from ..errors import HookError
 from .loading import json_option
-from .printing import print_table
+from .printing import print_presented, print_table
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
@@ -148,17 +148,10 @@ def _named(person: Person, request_id: str) -> dict[str, Any]:
 
 def _confirmed(request: dict[str, Any], command: str) -> bool:
     """Show the whole request and ask; return whether it is confirmed."""
-    from ..approvals import presenter
     from ..hub_client import inbox_text
 
-    presented = inbox_text.presented(request)
-    click.secho(one_line(presented.title), bold=True)
-    for line in presenter.text_lines(presented):
-        click.echo(f"  | {line}")
-    for danger in presented.dangers:
-        click.secho(f"  ! {danger}", fg="red")
-    for name, value in (*inbox_text.facts(request), ("waits", inbox_text.time_left(request))):
-        click.echo(f"  {name:<8} {value}")
+    facts = [*inbox_text.facts(request), ("waits", inbox_text.time_left(request))]
+    print_presented(inbox_text.presented(request), facts)
     return click.confirm(f"{command.capitalize()} it?", default=False)
 
 

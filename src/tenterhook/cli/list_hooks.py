@@ -93,7 +93,7 @@ def _row(hook: Hook, catalog: Catalog, remark: str | None = None) -> tuple[str, 
     return (
         visible(hook.name),
         hook.declared,
-        mode(hook),
+        mode(hook) if hook.guard is None else f"{mode(hook)}, guard",
         str(hook.priority),
         f"{hook.timeout:g} s",
         matcher_text(hook) or "-",
@@ -110,7 +110,7 @@ def trust_text(hook: Hook, catalog: Catalog) -> str:
         return "replaced by the project's hook of that name"
     if hook.missing is not None:
         return "cannot be loaded: it refuses"
-    if hook.folder is not None and entry_points.entry_point(hook.folder)[0] is None:
+    if hook.folder is not None and hook.guard is None and entry_points.entry_point(hook.folder)[0] is None:
         return "no script: it will fail"
     return str(catalog.trust.standing(hook).state) if hook.layer == "project" else "in force"
 
@@ -135,6 +135,7 @@ def hook_as_json(hook: Hook, found: InForce, left_out: str | None = None) -> dic
         "timeout_ms": round(hook.timeout * 1000),
         "matcher": {"tool": hook.tool, "pattern": hook.pattern, "target": hook.target, "dialect": hook.dialect},
         "command": hook.command,
+        "guard": hook.guard,
         "description": hook.description,
         "metadata": light_json.plain(dict(hook.metadata)),
         "fail_closed": hook.fail_closed,

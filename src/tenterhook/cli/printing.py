@@ -17,6 +17,7 @@ from ..model import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..approvals.presenter import Presentation
     from ..catalog.catalog import LeftOut
     from ..errors import Problem
     from ..model import Hook, Run, Verdict
@@ -96,6 +97,19 @@ def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
         place = place_text(problem.file, problem.line)
         click.echo(f"{coloured(problem.severity)} {place} [{problem.code}] {visible(problem.message)}", err=err)
         click.echo(f"    {visible(problem.remedy)}", err=err)
+
+
+def print_presented(presented: Presentation, facts: Iterable[tuple[str, str]], *, err: bool = False) -> None:
+    """Print a call that a person decides about, whole, with its dangers and some facts."""
+    from ..approvals import presenter
+
+    click.secho(one_line(presented.title), bold=True, err=err)
+    for line in presenter.text_lines(presented):
+        click.echo(f"  | {line}", err=err)
+    for danger in presented.dangers:
+        click.secho(f"  ! {danger}", fg="red", err=err)
+    for name, value in facts:
+        click.echo(f"  {name:<8} {value}", err=err)
 
 
 def print_diff(diff: str) -> None:

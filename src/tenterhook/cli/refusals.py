@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from ..basics import agent_marks, places, protected_places
+from ..basics import agent_marks, protected_places
 from ..errors import HookError
 
 
@@ -22,11 +22,11 @@ def refuse_writing(command: str, *paths: str) -> None:
     refusal = agent_marks.refusal() if paths else None
     if refusal is None:
         return
-    known = protected_places.known_places(os.environ, _own_places(), places.home(), places.state())
+    known = protected_places.Places(os.environ)
     for path in paths:
         # the system follows a link before `..`, our own functions may not
         for spelt in (os.path.join(os.getcwd(), path), os.path.abspath(path)):
-            what = protected_places.protected(spelt, removes=True, places=known)
+            what = protected_places.protected(spelt, True, known)
             if what is None and os.path.isfile(spelt) and os.stat(spelt).st_nlink > 1:
                 what = "what has another name elsewhere"
             if what:
@@ -39,19 +39,6 @@ def refuse_outside(command: str, path: str, project: str) -> None:
     hooks = os.path.join(os.path.realpath(project), ".agents", "hooks", "")
     if refusal is not None and not os.path.realpath(path).startswith(hooks):
         raise HookError(f"'tenterhook {command}' {refusal.why}: {path} is a link that leads elsewhere", refusal.remedy)
-
-
-def _own_places() -> dict[str, str]:
-    """Return the directories of this installation, as moved by variables, with what each contains."""
-    config, program = places.config_home(), "Tenterhook itself"
-    own = {f"{config}/agents/hooks/": "your hooks", f"{config}/kimi/hooks/": "your hooks"}
-    own |= {f"{config}/tenterhook/": "Tenterhook's configuration", f"{places.state()}/": "Tenterhook's state"}
-    own |= {f"{places.cache()}/": "what Tenterhook has compiled", f"{places.PACKAGE}/": program}
-    own |= {os.path.join(os.path.dirname(sys.executable), "tenterhook"): program}
-    own |= {f"{places.home()}/.local/bin/tenterhook": program}
-    if sys.prefix != sys.base_prefix:
-        own[f"{sys.prefix}/"] = program
-    return own
 
 
 def need_terminal(command: str, *, yes: bool, also: str = "") -> None:

@@ -93,6 +93,7 @@ def _print_hook(hook: Hook, found: InForce) -> None:
         "layer": hook.layer,
         "defined in": place_text(hook.source, hook.line if hook.format != "folder" else None),
         "mode": mode(hook),
+        "runs": _runs(hook),
         "priority": str(hook.priority),
         "timeout": f"{hook.timeout:g} s",
         "matcher": f"{matcher_text(hook)} ({hook.dialect})" if matcher_text(hook) else "everything",
@@ -111,6 +112,14 @@ def _print_hook(hook: Hook, found: InForce) -> None:
         if script is not None and text is not None:
             click.echo(f"\n{click.style(short_path(script), bold=True)}\n" + visible(text).rstrip("\n"))
     click.echo()
+
+
+def _runs(hook: Hook) -> str:
+    if hook.guard is None:
+        return "a command" if hook.folder is None else "a script"
+    if hook.in_background:
+        return f"the script below, which calls the built-in guard {hook.guard}"
+    return f"built-in guard {hook.guard}, in process (the script is for other programs)"
 
 
 def example(spec: EventSpec, family: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import click
 
 from ..agents import AGENTS
 from ..agents.protocol import Agent
+from ..authoring import released_hooks
 from ..basics.display_text import one_line, visible
 from ..doctor import checks, proofs
 from ..doctor.checks import Level
@@ -72,6 +73,8 @@ def _print_hooks(found: InForce, waiting: int) -> None:
         click.echo(f"        {one_line(hook.name)} {visible(hook.missing or '')}")
     for each in catalog.left_out:
         click.echo(f"        {one_line(each.hook.name)} is not: {why_text(each)}")
+    if old := released_hooks.problems(catalog.hooks):
+        click.echo(f"        {len(old)} as an earlier version wrote it: tenterhook update")
     problems = found.problems()
     if problems:
         click.echo(f"        {counted(len(problems), 'problem')}: tenterhook check")

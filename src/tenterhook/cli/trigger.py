@@ -5,36 +5,32 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
-import signal
 import sys
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..approvals import presence
 from ..authoring.explain import Explanation, explain
-from ..basics import agent_marks, places
+from ..basics import agent_marks
 from ..basics.display_text import visible
 from ..catalog import project_root
 from ..catalog.trust import project_trust
 from ..engine.engine import Engine, untrusted_hints, untrusted_line
-from ..engine.runner import Cancel
 from ..engine.sessions import Session, fresh_id
-from ..errors import ERROR, Cancelled, HookError
+from ..errors import ERROR, HookError
 from ..events import spec_of
 from ..install import sources
 from ..journal.journal import Journal
 from ..model import Event, Verdict
 from . import sample_events
+from .hook_runs import decide, own_state
 from .loading import caller, caller_names, config_option, event_names, json_option, session_ids
 from .printing import print_json, print_problems, print_verdict, short_path
 from .refusals import refuse_below_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from types import FrameType
+    from collections.abc import Iterable, Sequence
 
     from ..approvals.rules import Rule
     from ..catalog.catalog import Catalog
@@ -123,9 +119,9 @@ def trigger(
     say = (lambda line: click.echo(visible(line), err=True)) if debug or catalog.debug else None
     engine = Engine(catalog.hooks, catalog=catalog, debug=say, tell_untrusted=False, journal=Journal("trigger"))
     in_background = any(hook.in_background for hook in catalog.hooks)
-    with _own_state(keep=in_background) if is_below_agent else contextlib.nullcontext():
+    with own_state(keep=in_background) if is_below_agent else contextlib.nullcontext():
         try:
-            verdict = _decide(engine, fired)
+            verdict = decide(engine, fired)
         finally:
             if not lasting and not in_background:
                 Session(fired.session_id).forget()  # it has no id that could be used again
@@ -136,22 +132,6 @@ def trigger(
         for each in catalog.disabled(fired.canonical):
             click.echo(f"tenterhook: not asked: {visible(str(each))}", err=True)
     return DENIED if verdict.denied else REFUSED_CONFIG if found.refused else 0
-
-
-@contextlib.contextmanager
-def _own_state(*, keep: bool) -> Iterator[None]:
-    """Give sessions and hooks a temporary state directory, so that an agent cannot change what its guards rely on.
-
-    Trust and the journal stay where they are: their objects were made before. `keep`: hooks may outlive this process.
-    """
-    state = places.state()
-    places.FIXED["state"] = tempfile.mkdtemp(prefix="tenterhook-trigger-")
-    try:
-        yield
-    finally:
-        if not keep:
-            shutil.rmtree(places.FIXED["state"], ignore_errors=True)
-        places.FIXED["state"] = state
 
 
 def _start_upload() -> None:
@@ -243,26 +223,6 @@ def _root(event: Event, *, lasting: bool) -> str:
     return session.fix_root(found) if lasting else (session.root() if event.session_id else None) or found
 
 
-def _decide(engine: Engine, event: Event) -> Verdict:
-    """Decide; on Ctrl-C and other signals to terminate, end the hooks' processes."""
-    cancel = Cancel()
-    received: list[int] = []
-
-    def end(number: int, _: FrameType | None) -> None:
-        received.append(number)
-        cancel.set()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        return engine.decide(event, cancel=cancel)
-    except Cancelled:
-        raise SystemExit(128 + received[0]) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        cancel.close()
-
-
 def _deciding_rule(event: Event, agent: str) -> Rule | None:
     """Return the rule that applies to a tool call, of any source, or None."""
     if event.canonical not in presence.EVENTS or event.tool_name is None or not presence.is_any():
@@ -291,6 +251,7 @@ def _print_explanations(
     click.echo(f"{click.style(event.canonical, bold=True)}  {len(would)} would run")
     for each in would:
         when = "in the background" if each.background else f"stage {each.stage}"
+        when += f", built-in guard {each.hook.guard}" if each.hook.guard and not each.background else ""
         note = f"  ({each.note})" if each.note else ""
         click.echo(f"  {visible(each.hook.name):<28} {when}{note}")
     others = [each for each in explanations if each.why_not is not None]

@@ -15,6 +15,7 @@ from ..errors import ERROR
 from ..errors import BadEvent as BadEvent  # noqa: PLC0414  # exported
 from ..events import STOPS
 from ..journal.journal import Journal
+from ..model import Action
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ def answer(
         # also if the hooks were not loaded now: another agent, with other settings, may have loaded them
         unwired = _keep_in_step(record, catalog)
     verdict = _decide(received, catalog, deadline, journal, caller)
-    if received.event.canonical in presence.EVENTS and presence.is_any():
+    if received.event.canonical in presence.EVENTS and (
+        verdict.decision is Action.ASK or presence.concerns(received.event.session_id)
+    ):
         from . import approvals
 
         verdict = approvals.apply_policy(
@@ -91,7 +94,7 @@ def answer(
 def refusal(native: str, record: dict[str, Any], why: str) -> HookOutput:
     """Return the refusal of a tool call that cannot be sent to hooks; at other events, no decision."""
     from ..agents.wire import Received
-    from ..model import Action, Event, Verdict
+    from ..model import Event, Verdict
 
     agent = AGENTS[record["host"]]
     event = Event(agent.events.get(native, "agent-event"))

@@ -9,7 +9,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from ..approvals import policy, presence, rules
+from ..agents import AGENTS
+from ..approvals import guard_questions, policy, presence, rules, single_use
 from ..approvals.policy import Step
 from ..approvals.requests import Answer, Call, Request, fresh_id
 from ..basics import callers, places
@@ -46,41 +47,70 @@ def apply_policy(
         return verdict
     call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent.name)
     said = (verdict.reason or "") if verdict.decision is Action.ASK else None
-    forced = _read_forced(call) if is_request else _save_forced(call, said)
     joined = _joined()
     try:
-        rule = rules.match(in_force(joined), call)
+        known = in_force(joined)
+        own = guard_questions.answering_rule(verdict, known, call) if verdict.decision is Action.ASK else None
+        rule = own or rules.match(known, call)
     except HookError as error:  # the decision of the hooks stays
+        if not is_request:
+            _save_forced(call, said)
         return verdict._replace(messages=(*verdict.messages, f"tenterhook: your rules are not in force: {error}"))
+    if own is not None:
+        said = None
+    forced = _read_forced(call) if is_request else _save_forced(call, said)
     asks_first = has_question and agent.capabilities.answers_permission and not is_request
+    is_attended = agent.is_attended(caller.environ())
     case = policy.ApprovalCase(
         hooks=verdict.decision,
         rule=rule and rule.answer,
         is_granted=_is_granted(call, caller),
+        is_answered=own is not None,
         was_forced=forced is not None,
         asks=True if is_request else None,
         can_approve=is_request or (agent.capabilities.approves and not asks_first),
-        can_ask=is_request or agent.capabilities.asks,
-        asks_us_first=asks_first and agent.is_attended(caller.environ()),
+        can_ask=is_attended if is_request else agent.capabilities.asks and (is_attended or asks_first),
+        asks_us_first=asks_first and is_attended,
         has_hub=joined is not None,
     )
-    ruling = policy.decide(case)
+    allowed = None if case.can_ask else single_use.allowed(call)
+    ruling = policy.decide(case._replace(is_allowed=allowed is not None))
+    if allowed is not None and ruling.by == "allow" and not single_use.use(allowed):  # an equal call was first
+        ruling = policy.decide(case)
     why = policy.reason_to_ask(said or forced, rule)
     answer = None
-    if ruling.by in ("rule", "session"):
-        answer = Answer(ruling.step is Step.RUN, ruling.by, reason=rule.said if rule and ruling.by == "rule" else None)
-        journal.add_approval(Request(fresh_id(), call), answer, 0.0)
-    elif ruling.step is Step.ASK_HUB and joined is not None:
+    if ruling.step is Step.ASK_HUB and joined is not None:
         request = Request(fresh_id(), call, why, is_forced=case.is_forced)
         answer = _ask_hub(joined, request, deadline - _MARGIN, journal, caller, is_request=is_request)
         ruling = policy.decide(case._replace(has_hub=False)) if answer is None else ruling
+    elif ruling.by in ("rule", "session", "allow") or (own and ruling.step is Step.LEAVE):
+        reason = rule.said if rule and (own or ruling.by == "rule") else None
+        answer = Answer(ruling.step is not Step.REFUSE, ruling.by or "rule", reason=reason)
+        journal.add_approval(Request(allowed.id if allowed else fresh_id(), call, why), answer, 0.0)
+        if ruling.step is Step.LEAVE:  # if the agent asks, that reaches us
+            return verdict._replace(decision=Action.ALLOW, reason=None)
+    if answer is None and ruling.by == "nobody" and (case.is_forced or not is_request):
+        answer = _refusal(call, why, agent, journal)
     if answer is not None:
         return _with(answer, verdict, can_approve=is_request or agent.capabilities.approves)
     if is_request or ruling.step in (Step.LEAVE, Step.RUN):
         return verdict
-    return verdict._replace(
-        decision=Action.ASK, reason=why
-    )  # for an agent that cannot ask, `agents.wire` makes it a refusal
+    return verdict._replace(decision=Action.ASK, reason=why)  # `agents.wire` makes it a refusal if the agent cannot ask
+
+
+def _refusal(call: Call, why: str | None, agent: Agent, journal: Journal) -> Answer | None:
+    """Refuse a call about which nobody can be asked: the reason names the command that allows it; None if none can."""
+    name = single_use.record(call, why)
+    if name is None:
+        return None
+    cannot = "nobody is there to be asked" if agent.capabilities.asks else f"{agent.title} has no way to do so"
+    reason = (
+        f"{why or 'A hook asks about this call.'}\nA person must be asked, and {cannot}. To let exactly this call run"
+        f" once when it is tried again, the person types in a terminal outside the agent: tenterhook allow {name}"
+    )
+    answer = Answer(False, "nobody", reason=reason)
+    journal.add_approval(Request(name, call, why), answer, 0.0)
+    return answer
 
 
 def is_over(event: Event, agent: str) -> None:
@@ -101,9 +131,30 @@ def in_force(joined: Membership | None) -> list[rules.Rule]:
     return found
 
 
+def foreseen(
+    event: Event, verdict: Verdict, agent: str, known: list[rules.Rule]
+) -> tuple[policy.Ruling, rules.Rule | None]:
+    """Return what the policy would decide before a call, under these rules, and which of them matches.
+
+    Nobody is asked, nothing is recorded, and approvals for a session or a single call do not count.
+    """
+    call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent)
+    own = guard_questions.answering_rule(verdict, known, call)
+    rule = own or rules.match(known, call)
+    can_ask = agent not in AGENTS or AGENTS[agent].capabilities.asks
+    answer = rule and rule.answer
+    case = policy.ApprovalCase(verdict.decision, rule=answer, is_answered=own is not None, can_ask=can_ask)
+    return policy.decide(case), rule
+
+
+def all_rules() -> list[rules.Rule]:
+    """Return every rule in force, with those of the hub that was joined."""
+    return in_force(_joined())
+
+
 def deciding_rule(event: Event, agent: str) -> rules.Rule | None:
     """Return the rule that matches an agent's tool call, or None."""
-    return rules.match(in_force(_joined()), _call(event, event.tool_input, agent))
+    return rules.match(all_rules(), _call(event, event.tool_input, agent))
 
 
 def _joined() -> Membership | None:
@@ -137,7 +188,7 @@ def _read_forced(call: Call) -> str | None:
 
 
 def _forced_file(call: Call) -> str:
-    return os.path.join(Session(call.session_id).directory, "forced", Request("", call).hash)
+    return os.path.join(presence.forced(call.session_id), Request("", call).hash)
 
 
 def _call(event: Event, given: object, agent: str) -> Call:

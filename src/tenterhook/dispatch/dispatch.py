@@ -119,7 +119,7 @@ def _concerns_others(event: str, session: str) -> bool:
 
     if event in presence.AFTER:
         return os.path.exists(presence.asked_about(session))
-    return presence.is_any()
+    return presence.concerns(session)
 
 
 def _refusal(native: str, record: dict[str, Any], why: str, caller: Caller) -> HookOutput:

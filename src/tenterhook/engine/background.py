@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-from ..basics import places, processes, shell_lines
+from ..basics import places, processes
 from ..basics.named_tuples import NamedTuple
 from ..events import BY_NAME
 from ..journal import records, settings
@@ -115,7 +115,9 @@ def main() -> None:
 def log(job: BackgroundJob, ended: ProcessEnd) -> None:
     """Write a job's result to the journal."""
     if ended.exit_code == 2 and tuple(job.argv[:2]) == ("/bin/sh", "-c"):
-        said = shell_lines.refusal("/bin/sh", *job.argv[1:])
+        from ..catalog import script_syntax
+
+        said = script_syntax.refusal_by_shell("/bin/sh", *job.argv[1:])
         if said:
             ended = ended._replace(failure=Failure.CANNOT_START, why=f"the shell refuses the command: {said}")
     outcome = "timed_out" if ended.failure == "timed_out" else "failed" if ended.failure else "ok"

@@ -214,6 +214,8 @@ def prepare(hook: Hook, written: Payloads, environment: Environment, starter: pr
 
             filled = placeholders.fill(line, sent)
             line, notes = filled.line, filled.notes
+            for wrong in filled.misplaced:
+                return Prepared(None, f"cannot start: {wrong.text} would be run as code ({wrong.where})", notes)
             env = {**env, **{name.encode(): value.encode() for name, value in filled.variables.items()}}
         argv = ("/bin/sh", "-c", line)
         if why := start_check.missing_script(line, written.event.work_dir, env):

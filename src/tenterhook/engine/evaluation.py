@@ -197,7 +197,7 @@ class Evaluation:
                 if hook.guard is not None:
                     from . import guard_hooks
 
-                    runs[number] = guard_hooks.run(hook, self.event, self._env().of(hook, self._starter))
+                    runs[number] = guard_hooks.run(hook, self.event, self._env().base)
                     continue
                 command, why, notes = self._prepare(hook, payloads)
                 if command is None:

@@ -163,7 +163,7 @@ def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: fl
     """Return the shell that runs a command, and its script; None if it is no shell, or unknown."""
     if len(argv) == 3 and argv[1] == "-c":
         return argv[0], argv[2]
-    from ..basics import shell_lines
+    from ..formats import entry_points
 
     scripts, _, _ = argv[-1].rpartition("/")
     try:
@@ -175,7 +175,7 @@ def _shell_and_text(argv: tuple[str, ...], env: Mapping[bytes, bytes], since: fl
     except OSError:
         return None, None
     first = data.partition(b"\n")[0]
-    words = list(argv[:-1]) or shell_lines.named_program(first)
+    words = list(argv[:-1]) or entry_points.named_program(first)
     if len(words) > 1 and words[1].strip("-eux"):
         return None, None
     shell = words[0] if words else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 
 from ..basics.named_tuples import NamedTuple
 from ..errors import Problem
@@ -121,6 +122,24 @@ def named_interpreter(first: bytes) -> list[str]:
         words[1:] = [" ".join(words[1:])]
     is_plain = words and words[0][0] != "-" and not set("/=") & set(words[0])
     return words if is_plain and not set("\"'\\$#") & set("".join(words)) else []
+
+
+def named_program(first: bytes) -> list[str]:
+    """Return the program that a `#!` line starts, behind `env` too, and its arguments; empty if unknown."""
+    words = first[2:].decode("utf-8", "replace").replace("\t", " ").strip() if first.startswith(b"#!") else ""
+    program, _, argument = words.partition(" ")
+    argument = argument.strip()
+    if os.path.basename(program) != "env":
+        return [each for each in (program, argument) if each]
+    if argument.startswith(("-S", "--split-string")):
+        from ..shell import reader
+
+        reading = reader.read(f"env {argument.removeprefix('-S').removeprefix('--split-string').lstrip('= ')}", "/", {})
+        return reading.commands[-1].words if reading.is_complete and len(reading.commands) > 1 else []
+    if argument.startswith("-"):
+        return []
+    # Linux passes the rest as one word: with options it is the name of no program
+    return [argument] if argument and sys.platform == "linux" else argument.split()
 
 
 def on_path(name: str, path: str) -> str | None:

@@ -69,15 +69,15 @@ def read(
                 "no-description", file, line, "description", "no description", "describe in one line what the hook does"
             )
         )
-    _, script_problem = entry_point(folder, seen)
-    if script_problem:
-        problems.append(script_problem)
     try:
         metadata = light_json.plain(values["metadata"])  # as hooks get it: a date is a text
     except BadEvent as error:
         line = front.line_of("metadata")
         problems.append(Problem("bad-value", file, line, "metadata", "'metadata' nests too deeply", error.remedy))
         return FolderDefinition(None, tuple(problems))
+    _, script_problem = entry_point(folder, seen)
+    if script_problem and metadata.get("guard") is None:  # a guard needs no script here
+        problems.append(script_problem)
     on_failure = metadata.get("on_failure", "open")
     if on_failure not in ("block", "open"):
         message = f"'on_failure' is {on_failure!r}; it is treated as block"

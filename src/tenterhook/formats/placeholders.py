@@ -1,8 +1,8 @@
 """Placeholders, such as `{{tool_input.file_path}}`, in a table hook's command: data, never code.
 
 Each placeholder becomes a reference to an environment variable, quoted as its place in the shell line requires, so
-that no value can end a quote. Where a value would still be code (a program's name, `sh -c`, `eval`), the hook
-is refused.
+that no value can end a quote. The finished line is read: where a value would be code (a program's name, `sh -c`, a
+script of awk), the hook is refused.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..basics import light_json, shell_lines
+from ..basics import env_policy, light_json
 from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from tree_sitter import Node
+    from ..shell.reader import Command, Reading
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.[\w-]+)*)\s*\}\}")
 _VARIABLE = "TENTERHOOK_VALUE_"
@@ -46,6 +46,7 @@ class Filled(NamedTuple):
     line: str
     variables: dict[str, str]
     notes: tuple[str, ...] = ()
+    misplaced: tuple[Misplaced, ...] = ()
 
 
 def fill(command: str, payload: Mapping[str, Any]) -> Filled:
@@ -64,7 +65,7 @@ def fill(command: str, payload: Mapping[str, Any]) -> Filled:
         if len(text.encode()) > _LONGEST:
             notes.append(f"{{{{{field}}}}} is too long for a command line; read it from the JSON on stdin")
         variables[f"{_VARIABLE}{number}"] = text
-    return Filled(made.line, variables, tuple(notes))
+    return Filled(made.line, variables, tuple(notes), made.misplaced)
 
 
 def _look_up(payload: Mapping[str, Any], field: str) -> Any:
@@ -86,217 +87,153 @@ def template(command: str) -> Template:
     if not found:
         return Template(command, ())
     names = [f"{_VARIABLE}{number}" for number in range(len(found))]
-    # After a variable, the marker must not become part of its name.
-    glued = [re.search(r"\$\w+$", command[: each.start()]) is not None for each in found]
-    marks = [f"@{name}" if glue else name for name, glue in zip(names, glued, strict=True)]
-    pieces: list[str] = []
-    starts: list[int] = []
-    position = size = 0
-    for mark, placeholder in zip(marks, found, strict=True):
-        before = command[position : placeholder.start()]
-        starts.append(size + len(before.encode("utf-8", "replace")))
-        size = starts[-1] + len(mark)
-        pieces += [before, mark]
-        position = placeholder.end()
-    pieces.append(command[position:])
-    marked = "".join(pieces).encode("utf-8", "replace")
-    root = shell_lines.parse(marked)
-    misplaced: list[Misplaced] = []
-    line = marked
-    for name, mark, placeholder, start in reversed(list(zip(names, marks, found, starts, strict=True))):
-        end = start + len(mark)
-        node = root.descendant_for_byte_range(start, end)
-        unclear = node is None or (mark != name and root.has_error)
-        where = "a shell line that does not parse" if node is None or unclear else _code(node)
-        if _is_escaped(command[: placeholder.start()]) and (node is None or node.type != "raw_string"):
-            where = "behind a backslash"
-        if where:
-            misplaced.append(Misplaced(placeholder[0], where))
-        line = line[:start] + _reference(name, node).encode() + line[end:]
-    return Template(line.decode(), tuple(each[1] for each in found), tuple(reversed(misplaced)))
+    pieces = [command[start:end] for start, end in _between(found, len(command))]
+    written = list(names)  # what stands instead of each placeholder
+    tree = _Tree(_joined(pieces, written))
+    misplaced: dict[int, str] = {}
+    for number, name in enumerate(names):
+        for reference in (f"${{{name}}}", f'"${{{name}}}"', f"'\"${{{name}}}\"'"):
+            written[number] = reference
+            other = _Tree(_joined(pieces, written))
+            if tree.shape is not None and other.shape == tree.shape and other.is_quoted.get(name, True):
+                break
+        else:
+            misplaced[number] = _NOT_QUOTABLE if tree.shape is not None else "a shell line that does not parse"
+            written[number] = f'"${{{name}}}"'
+            tree = _Tree(_joined(pieces, written))
+    line = _joined(pieces, written)
+    if not misplaced:
+        misplaced = _code(line, names, _Tree(line))
+    texts = ((number, Misplaced(found[number][0], misplaced[number])) for number in sorted(misplaced))
+    return Template(line, tuple(each[1] for each in found), tuple(each for _, each in texts))
 
 
-def _is_escaped(before: str) -> bool:
-    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+_NOT_QUOTABLE = "a place where the shell expands nothing, or where it takes a name"
 
 
-def _reference(name: str, node: Node | None) -> str:
-    """Return the reference to a variable, quoted for its place."""
-    kind = node.type if node else ""
-    if kind == "raw_string":
-        return f"'\"${{{name}}}\"'"
-    if kind in ("string_content", "string", "heredoc_body", "heredoc_content"):
-        return f"${{{name}}}"
-    return f'"${{{name}}}"'
+def _between(found: Sequence[re.Match[str]], length: int) -> Iterator[tuple[int, int]]:
+    """Yield where the text before, between and after matches begins and ends."""
+    return zip([0, *(each.end() for each in found)], [*(each.start() for each in found), length], strict=True)
 
 
-_CODE_NODES = {
-    "ERROR": "a shell line that does not parse",
-    "arithmetic_expansion": "arithmetic",
-    "variable_name": "the name of a variable",
-    "subscript": "an index",
-    "array": "an array",
-    "ansi_c_string": "a string with escapes",
-    "command_name": "the name of a program to start",
-    "function_definition_name": "the name of a function",
-}
+def _joined(pieces: Sequence[str], written: Sequence[str]) -> str:
+    return "".join(each for pair in zip(pieces, [*written, ""], strict=True) for each in pair)
 
 
-def _code(node: Node) -> str | None:
-    """Return where the value would be code; None if it is data."""
-    child: Node | None = None
-    current: Node | None = node
-    while current is not None:
-        if current.type in _CODE_NODES:
-            return _CODE_NODES[current.type]
-        if current.type in ("compound_statement", "test_command") and (current.text or b"")[:2] in (b"((", b"[["):
-            return "an expression of the shell"
-        if current.type == "command" and child is not None and (where := _code_in_command(current, child)):
-            return where
-        if current.type == "heredoc_redirect":
-            if any(part.type == "heredoc_start" and _text(part)[:1] in ("'", '"', "\\") for part in current.children):
-                return "a quoted here-document"
-            inside = [part for part in current.children if part.type in ("pipeline", "command", "list")]
-            if _feeds_interpreter(current.parent) or any(_feeds_interpreter(part) for part in inside):
-                return "the input of an interpreter"
-            if b"|" in (current.text or b"").partition(b"\n")[0]:
-                return "a here-document in a pipe"
-        if current.type == "herestring_redirect" and _feeds_interpreter(current.parent):
-            return "the input of an interpreter"
-        if current.type == "pipeline" and child is not None:
-            after = current.children[current.children.index(child) + 1 :]
-            if any(_feeds_interpreter(each) for each in after):
-                return "the input of an interpreter"
-        child, current = current, current.parent
-    return None
+class _Tree:
+    """What of a line's syntax matters here.
+
+    `shape` is its commands and words, with the name of a placeholder's variable for the variable; None if the line
+    does not parse. `is_quoted` is whether all references to a variable are quoted, `code` what kind of code a
+    variable is in, `functions` are the names of functions.
+    """
+
+    def __init__(self, line: str) -> None:
+        from ..shell import syntax
+
+        self.is_quoted: dict[str, bool] = {}
+        self.code: dict[str, str] = {}
+        self.functions: list[str] = []
+        self._texts: list[str] = []
+        parser = syntax.Parser(line, syntax.Budget(_STEPS))
+        try:
+            self._walk(list(parser.complete_commands()), "")
+        except (syntax.Unreadable, syntax.OutOfBudget):
+            parser.flaws.append("unreadable")
+        self.shape = None if parser.flaws else syntax.decoded("".join(self._texts)).replace(syntax.BREAK, " ")
+
+    def _walk(self, node: Any, where: str) -> None:
+        from ..shell import syntax
+
+        if isinstance(node, str):
+            self._texts.append(node)
+        elif isinstance(node, syntax.Part) and node.kind == "variable" and node.value.name.startswith(_VARIABLE):
+            name = node.value.name
+            self._texts.append(name)
+            self.is_quoted[name] = self.is_quoted.get(name, True) and node.quoted
+            if where:
+                self.code[name] = where
+        elif isinstance(node, syntax.Part):
+            self._walk(node.value, "arithmetic" if node.kind == "arithmetic" else where)
+        elif isinstance(node, syntax.NODES):
+            if isinstance(node, syntax.Function):
+                self.functions.append(node.name)
+            if isinstance(node, syntax.Block) and node.kind == "test":
+                where = "an expression of the shell"
+            elif isinstance(node, syntax.Redirect) and node.operator in ("<", "<>"):
+                where = _INPUT_FILE
+            self._texts.append(type(node).__name__)
+            for field, value in node._asdict().items():
+                if field not in ("shown", "span"):
+                    self._walk(value, "an index" if field == "subscript_word" else where)
+        elif isinstance(node, (list, tuple)):
+            self._texts.append("(")
+            for each in node:
+                self._walk(each, where)
+            self._texts.append(")")
 
 
-_RUN_TEXT = {"eval", ".", "source", "trap", "alias", "let", "ssh", "su", "watch", "parallel"}
-_INTERPRETER = re.compile(
-    r"(?:sh|bash|dash|ash|zsh|ksh|mksh|fish|busybox|python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|osascript|pwsh"
-    r"|[gmn]?awk|g?sed|ed|ex|vim?|psql|sqlite3|mysql|make)[\d.]*"
-)
+_STEPS = 1_000_000
+_INPUT_FILE = "the file that an interpreter runs"
+_NAMING = ("export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "readarray", "getopts")
 _CODE_OPTION = re.compile(r"-\w*[ceErp]|--eval|--command|--execute|--print")
 
 
-class Launcher(NamedTuple):
-    """A program that starts another: the options that take a value, the number of operands before the program."""
+def _code(line: str, names: Sequence[str], tree: _Tree) -> dict[int, str]:
+    """Return which variables of a line are code, each with where it is."""
+    from ..shell import programs, reader
 
-    valued: str = ""
-    operands: int = 0
-
-
-_LAUNCHERS = {
-    "builtin": Launcher(),
-    "chroot": Launcher("", 1),
-    "command": Launcher(),
-    "doas": Launcher("Cu"),
-    "env": Launcher("uCS"),
-    "exec": Launcher("a"),
-    "flock": Launcher("wE", 1),
-    "ionice": Launcher("cnp"),
-    "nice": Launcher("n"),
-    "nohup": Launcher(),
-    "setsid": Launcher(),
-    "stdbuf": Launcher("ioe"),
-    "strace": Launcher("aeoOpPsSuU"),
-    "sudo": Launcher("ugpCrtThDR"),
-    "time": Launcher("fo"),
-    "timeout": Launcher("sk", 1),
-    "unshare": Launcher(),
-    "xargs": Launcher("adEILnPs"),
-}
+    values = {name: f"tenterhook-value-{number}-" for number, name in enumerate(names)}
+    called = "".join(f"\n{name}" for name in tree.functions)
+    reading = reader.read(line + called, "/", {"HOME": "/home/user", **values})
+    found: dict[int, str] = {}
+    for number, (name, value) in enumerate(values.items()):
+        where = tree.code.get(name, "")
+        if where == _INPUT_FILE and not any(programs.runs_stdin(each.words) for each in reading.commands if each.words):
+            where = ""
+        where = where or ("" if reading.is_complete else "a shell line that cannot be followed")
+        where = where or next(_places_of_code(reading, value), "")
+        if where:
+            found[number] = where
+    return found
 
 
-def _code_in_command(command: Node, child: Node) -> str | None:
-    """Return where in a simple command a value would be code, given the words before it; None if it is data."""
-    words = [part for part in command.children if part.type not in ("variable_assignment", "file_redirect")]
-    if child not in words:
-        return None  # an assignment or a file: data
-    before = [_bare(_text(word)) for word in words[: words.index(child)]]
-    while before and before[0] in _LAUNCHERS:
-        if before[1:2] in (["-v"], ["-V"]) and before[0] == "command":
-            return None
-        before = _after_launcher(before)
-    if not before:
-        return "the name of a program to start"
-    program, arguments = before[0], before[1:]
-    if program in _RUN_TEXT or program in _TAKES_CODE:
-        return f"what {program} runs"
-    if arguments and arguments[-1] in ("-exec", "-execdir", "-ok", "-okdir"):
-        return "the name of a program to start"
-    if arguments and _CODE_OPTION.fullmatch(arguments[-1]):
-        # Programs start others in more ways than can be listed: search for an interpreter in all words before.
-        runner = next((word for word in before if _INTERPRETER.fullmatch(word) or not _LITERAL.fullmatch(word)), None)
-        if runner or program in _RUNNERS:
-            return f"what {runner or program} runs"
-    if _INTERPRETER.fullmatch(program) and all(each.startswith("-") for each in arguments):
-        return f"what {program} runs"
-    return None
+def _places_of_code(reading: Reading, value: str) -> Iterator[str]:
+    """Yield where a value is code for the shell or for a program."""
+    carrying: set[int] = set()  # commands whose output may contain it
+    for command in reading.commands:
+        if any(value in word for word in command.words) or value in (command.stdin or ""):
+            carrying.add(id(command.words))
+    for command in reading.commands:
+        yield from _places_in_command(command, value, any(id(words) in carrying for words in command.upstream))
+    if any(value in code for code in reading.code):
+        yield "code that the line runs"
 
 
-# Programs whose own language can start programs; and those whose -c is a shell line.
-_TAKES_CODE = {"sqlite3", "psql", "mysql", "mariadb", "tmux", "screen", "gdb", "expect"}
-_RUNNERS = {"script", "git", "npx", "npm", "su", "flock", "watch"}
-_LITERAL = re.compile(r"[^$`\\]*")
+def _places_in_command(command: Command, value: str, is_piped: bool) -> Iterator[str]:
+    from ..shell import programs
+    from ..shell.syntax import UNKNOWN
 
-
-def _after_launcher(words: list[str]) -> list[str]:
-    """Return the words of the program that a launcher starts; empty if it is not among them."""
-    valued, operands = _LAUNCHERS[words[0]]
-    left = words[1:]
-    while left:
-        word = left.pop(0)
-        if word in ("-c", "--command"):
-            return []  # a whole line to run
-        if word.startswith("--"):
-            if left and "=" not in word:
-                left.pop(0)  # its value, perhaps
-        elif word.startswith("-"):
-            if left and len(word) > 1 and word[-1] in valued:
-                left.pop(0)
-        elif "=" in word:
-            continue
-        elif operands:
-            operands -= 1
-        else:
-            return [word, *left]
-    return []
-
-
-def _feeds_interpreter(node: Node | None) -> bool:
-    """Whether a command, or the command of a redirection, runs its input as code."""
-    if node is None:
-        return False
-    for command in _commands(node):
-        words = [_bare(_text(part)) for part in command.children if part.type in _WORDS]
-        for number, word in enumerate(words):
-            after = words[number + 1 :]
-            if _INTERPRETER.fullmatch(word) and all(each.startswith("-") for each in after):
-                return True
-            if word in ("xargs", "parallel") and any(_INTERPRETER.fullmatch(each) for each in after):
-                return True
-        if words and words[0] in _RUN_TEXT:
-            return True
-    return False
-
-
-_WORDS = ("command_name", "word", "string", "raw_string", "concatenation", "number")
-
-
-def _commands(node: Node) -> Iterator[Node]:
-    if node.type == "command":
-        yield node
-    for child in node.children:
-        if child.type not in ("heredoc_redirect", "herestring_redirect"):
-            yield from _commands(child)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _bare(word: str) -> str:
-    """Return a word without quotes and, for a program, without its directory."""
-    bare = re.sub(r"['\"\\]", "", word) if not re.search(r"\s", word) else word.strip("'\"")
-    return bare if bare.startswith("-") else bare.rsplit("/", 1)[-1]
+    name, words = command.name, command.words
+    declared = [word.partition("=")[::2] for word in words[1:]] if name in _NAMING else []
+    for variable, given in (*command.assignments, *declared):
+        if value in variable:
+            yield "the name of a variable"
+        if value in given and (variable == "PATH" or env_policy.is_from_record(variable.encode())):
+            yield f"a variable that decides what runs: {variable}"
+    if not words:
+        return
+    if value in words[0]:
+        yield "the name of a program to start"
+    if any(value in text for text in programs.program_text(words, command.stdin)):
+        yield f"what {name} runs"
+    if is_piped and programs.runs_stdin(words):
+        yield f"the input of {name}"
+    for number, word in enumerate(words[1:], start=1):
+        if value in word and name in ("test", "[", "printf") and words[number - 1] in ("-v", "-R"):
+            yield "the name of a variable"
+        if value in word and _CODE_OPTION.fullmatch(words[number - 1]):
+            # Programs start others in more ways than can be listed: search for an interpreter in the words before.
+            before = words[: number - 1]
+            if any(programs.is_interpreter(each) for each in before) or UNKNOWN in words[0]:
+                yield "what an interpreter runs"

@@ -1,19 +1,42 @@
-"""The values of guards: a tool call as a guard sees it, and what it has against it."""
+"""The values of guards: a tool call as a guard sees it, what it finds wrong with it, and its objection.
+
+A guard collects findings; `objection` applies the hook's settings to them and words the reason, for every guard. The
+settings stand under `metadata` in HOOK.md, or in an override in hooks.toml:
+
+    allow: [rule, …]        rules that are off
+    ask: [rule, …] or all   rules that ask instead of refusing
+    directories: [path, …]  further directories that count as the project
+"""
 
 from __future__ import annotations
 
 import os
 
 from ..basics.named_tuples import NamedTuple
+from ..events import NAMES_OF_TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
+    Rules = Mapping[str, tuple[str, str]]  # name of a rule to what it is about, and what to do instead
+
 ASK, DENY = "ask", "deny"
-_HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
+ALL = "all"
+SHOWN_FINDINGS = 3
+_HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ")
 _DIRECTORIES = ("workdir", "cwd", "directory", "dir_path")  # keys under which agents say where a line runs
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong with a call."""
+
+    rule: str
+    decision: str  # ASK or DENY
+    part: str  # of the line, or the path, that it is about
+    why: str
+    span: tuple[int, int] | None = None  # of the part, if it stands in the line as it is
 
 
 class Objection(NamedTuple):
@@ -21,6 +44,7 @@ class Objection(NamedTuple):
 
     decision: str  # ASK or DENY
     reason: str
+    findings: tuple[Finding, ...] = ()  # the worst first, then in the order of the guard's rules
 
 
 class GuardedCall(NamedTuple):
@@ -52,6 +76,74 @@ class GuardedCall(NamedTuple):
                 found = os.path.join(found, where)
         return os.path.abspath(found)
 
+    def directories(self) -> list[str]:
+        """Return the further directories that count as the project, as absolute paths."""
+        named = self.settings.get("directories")
+        names = [name for name in named if _is_path(name)] if isinstance(named, list) else []
+        home = self.environment.get("HOME") or os.path.expanduser("~")
+        expanded = [home + name[1:] if name == "~" or name.startswith("~/") else name for name in names]
+        return [os.path.abspath(os.path.join(self.work_dir, name)) for name in expanded]
+
+
+def shell_line(call: GuardedCall) -> str | list[str] | None:
+    """Return the shell line of a call, or None if its tool is none that runs one, but takes paths or a patch."""
+    if call.tool_name in NAMES_OF_TOOL["Shell"]:
+        return call.line()
+    if not isinstance(call.tool_input, dict) or any("path" in str(key).lower() for key in call.tool_input):
+        return None
+    return call.line()
+
+
+def objection(call: GuardedCall, findings: Iterable[Finding], rules: Rules) -> Objection | None:
+    """Return what a guard says about its findings under the settings of the hook, or None if nothing is left.
+
+    A setting that is not as it should be has no effect.
+    """
+    allowed, asked = _rules_of(call.settings, "allow"), _rules_of(call.settings, "ask")
+    distinct: dict[tuple[str, str], Finding] = {}
+    for each in findings:
+        if each.rule in allowed:
+            continue
+        if each.decision == DENY and (each.rule in asked or ALL in asked):
+            each = each._replace(decision=ASK)  # noqa: PLW2901  # the same finding, under the settings
+        known = distinct.setdefault((each.rule, each.part), each)
+        if known.decision == ASK and each.decision == DENY:
+            distinct[each.rule, each.part] = each
+    if not distinct:
+        return None
+    order = list(rules)
+    worst = sorted(distinct.values(), key=lambda each: (each.decision != DENY, order.index(each.rule)))
+    said = (
+        f"`{each.part}`: {each.why} [{each.rule}]. Instead: {rules[each.rule][1]}." for each in worst[:SHOWN_FINDINGS]
+    )
+    return Objection(worst[0].decision, "\n".join(said), tuple(worst))
+
+
+def setting_problems(settings: Mapping[str, Any], rules: Rules) -> Iterator[tuple[str, str, str]]:
+    """Yield the key, what is wrong and a remedy for each setting that has no effect as it is written."""
+    for key, known in (("allow", [*rules]), ("ask", [*rules, ALL])):
+        value = settings.get(key, [])
+        if key == "ask" and value == ALL:
+            continue
+        if not isinstance(value, list):
+            yield key, f"'{key}' is no list of rules; it has no effect", f"write {key}: [rule, …]"
+            continue
+        for name in value:
+            if name not in known:
+                yield key, f"there is no rule {name!r}; naming it has no effect", f"rules: {', '.join(rules)}"
+    directories = settings.get("directories", [])
+    if not isinstance(directories, list) or not all(_is_path(name) for name in directories):
+        yield "directories", "'directories' is no list of paths", "write directories: [~/notes, ../other]"
+
+
+def _rules_of(settings: Mapping[str, Any], key: str) -> list[Any]:
+    value = settings.get(key)
+    return value if isinstance(value, list) else [ALL] if key == "ask" and value == ALL else []
+
+
+def _is_path(name: object) -> bool:
+    return isinstance(name, str) and name != ""
+
 
 def paths_in(value: Any, key: str = "path") -> Iterator[str]:
     """Yield every string that may be a path: of keys that sound like one, and of the headers of a patch."""
@@ -71,5 +163,9 @@ def patched(text: str) -> Iterator[str]:
     """Yield the files that a patch names. As for Codex, blanks around a header do not count; `\\n` ends a line."""
     for line in text.split("\n") if "*** " in text or "+++ " in text else ():
         for head in _HEADERS:
-            if line.strip().startswith(head):
-                yield line.strip()[len(head) :]
+            path = line.strip()[len(head) :] if line.strip().startswith(head) else ""
+            if path and head[0] != "*":  # of a diff: `b/path`, tab, time; how many names are left out is not known
+                path = path.partition("\t")[0]
+                yield path.partition("/")[2]
+            if path and path != "/dev/null":
+                yield path

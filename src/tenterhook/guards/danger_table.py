@@ -17,36 +17,50 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
 
     from ..shell.reader import Command
 
+LONGEST = 5_000  # characters of a command's arguments that are searched
 BLANK = "\u2423"
 DEVICE = (
     r"/dev/(?:sd[a-zA-Z]+\d*|hd[a-z]\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+(?:n\d+(?:p\d+)?)?|mmcblk\d+(?:p\d+)?|md\d+|dm-\d+"
     r"|r?disk\d+(?:s\d+)?|sr\d+|nbd\d+|zd\d+|mapper/[^\s/]+|disk/\S+|mtd\w+|ubi\w+|mem|kmem|port|nvram|root"
     "|[a-z0-9]*[\ue004-\ue006]\\S*)"  # a pattern, as in /dev/sd[b-d]
 )
-FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
-REACHING_OUT = ("database", "cloud", "publish")  # what a container does, too
+REACHING_OUT = ("publish",)  # what a container does, too
 
-_GUARDS = r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clamav-daemon|falcon-sensor|r?syslog(?:d|-ng)?|systemd-journald|crowdstrike|osqueryd|wazuh-agent|sysmon)"
+GUARDS = (  # programs that protect a machine, or write down what happens on it
+    r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clam(?:d|av\S*)|falcon\S*|r?syslog(?:d|-ng)?"
+    r"|systemd-journald|crowdstrike\S*|osquery\S*|wazuh\S*|ossec\S*|sysmon|cbdaemon|cbagentd|carbonblack\S*|mdatp"
+    r"|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
+    r"|filebeat|auditbeat|packetbeat|splunk\S*|WinDefend|Windows-Defender|EventLog|MpsSvc|wscsvc|Sense)"
+)
 _LIFELINES = r"(?:sshd?|NetworkManager|systemd-(?:networkd|resolved|logind)|dbus|networking|network)"
+NO_HISTORY = r"\bHIST(?:FILE=(?:/dev/null)?(?=\s|$)|SIZE=0\b|FILESIZE=0\b|IGNORE=[*\ue004])"
+_ROOTS = "it gives an account root's rights"
+_PROTECTS = "that protects this machine"
+_SERVICE_ENDS = "a service of this machine ends"
+_BY_ITSELF = "something runs by itself then"
+_TRUSTS = "this machine trusts other certificates then"
+_UNCOMMITTED = "uncommitted changes are lost"
+_PURGES = "it removes a package with its configuration"
+_FIREWALL = "it changes the firewall"
+_FIREWALL_OFF = "it switches the firewall off"
+_NO_HISTORY = "the shell writes no history then"
+_OTHERS_GET_IT = "others get it, and may use it at once"
 _ENDS_ALL = "it ends everything that runs on this machine"
 _OFF_NETWORK = "it cuts this machine off the network"
 _NO_FIREWALL = "it takes the firewall's rules away"
-_EMPTIES = "it empties the project's database"
-_FOR_GOOD = "what it deletes cannot be brought back"
-_OF_ACCOUNT = "it deletes resources of the account"
 _FILE_SYSTEMS = "ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix cramfs msdos reiserfs".split()
 
 ROWS = (
     # disks
     (" ".join(f"mkfs.{kind}" for kind in _FILE_SYSTEMS), "DEVICE", "disk", DENY, "it makes a new file system there"),
     ("mkfs mke2fs mkswap mkdosfs newfs newfs_hfs", "DEVICE", "disk", DENY, "it makes a new file system there"),
-    ("wipefs", r"(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY, "it erases what is there"),
+    ("wipefs", r"^(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY, "it erases what is there"),
     ("blkdiscard dban nwipe", "DEVICE", "disk", DENY, "it erases what is there"),
     ("sgdisk gdisk", r"^(?!-[pivV]|--(?:print|info|verify|backup)).*DEVICE", "disk", DENY, "it changes the partitions"),
     ("sfdisk", r"^(?!-[dlJnVs]|--(?:dump|list|json|no-act|verify)).*DEVICE", "disk", DENY, "it changes the partitions"),
     ("fdisk cfdisk", r"^(?!.*-l\b).*DEVICE.*<<<", "disk", DENY, "it changes the partitions"),
     ("parted", r"DEVICE.*\b(?:mklabel|mktable|rm|mkpart|resizepart)\b", "disk", DENY, "it changes the partitions"),
-    ("badblocks", r"(?=.*DEVICE)(?=.*(?:^|\s)-[a-z]*[wn])", "disk", DENY, "it overwrites the disk"),
+    ("badblocks", r"^(?=.*DEVICE)(?=.*(?:^|\s)-[a-z]*[wn])", "disk", DENY, "it overwrites the disk"),
     ("hdparm", r"--(?:security-erase|trim-sector|make-bad|write-sector|format)", "disk", DENY, "it erases the disk"),
     ("nvme", r"^(?:format|sanitize|delete-ns|write-zeroes)\b", "disk", DENY, "it erases the disk"),
     ("cryptsetup", r"(?i)\b(?:luksFormat|erase|luksErase)\b", "disk", DENY, "what is there can no longer be read"),
@@ -58,193 +72,275 @@ ROWS = (
      "it erases a disk"),
     ("flashrom", r"(?:^|\s)(?:-w|-E|--write|--erase)", "disk", DENY, "it overwrites the firmware"),
     # accounts and rights
-    ("setcap", r"cap_(?:setuid|dac_override|sys_admin)", "permissions", DENY, "who starts this gets root's rights"),
+    ("setcap",
+     r"(?i)cap_(?:set[ug]id|setfcap|dac_\w+|sys_(?:admin|ptrace|module|rawio)|chown|fowner)|(?:^|\s)(?:all)?[+=]",
+     "permissions", DENY, "it then runs with root's rights"),
     ("visudo vipw vigr", r"^(?!.*-c)", "system-files", DENY, "it edits who may do what on this machine"),
     ("userdel deluser", r"(?:^|\s)[^-\s]", "system-files", DENY, "it deletes an account"),
     ("groupdel", r"\w", "system-files", ASK, "it deletes a group"),
     ("useradd usermod adduser", r"(?:-u|--uid)[= ]?0\b", "system-files", DENY, "it makes another root"),
-    ("usermod gpasswd", r"\b(?:sudo|wheel|root|admin)\b", "system-files", DENY, "it gives an account root's rights"),
-    ("adduser", r"^\S+ (?:sudo|wheel|root|admin)$", "system-files", DENY, "it gives an account root's rights"),
-    ("passwd", r"(?:^|\s)(?:-d|--delete)\b|\broot\b", "system-files", DENY, "it takes away or replaces a password"),
+    ("usermod gpasswd groupmems", r"\b(?:sudo|wheel|root|admin)\b", "system-files", DENY, _ROOTS),
+    ("dscl", r"(?i)-(?:append|merge|create) /Groups/(?:admin|wheel)\b", "system-files", DENY, _ROOTS),
+    ("dseditgroup", r"^(?=.*-a )(?=.*\b(?:admin|wheel)$)", "system-files", DENY, _ROOTS),
+    ("sysadminctl", r"(?i)-addUser\b.*-admin\b", "system-files", DENY, _ROOTS),
+    ("sysadminctl", r"(?i)-(?:addUser|deleteUser|resetPasswordFor)\b", "system-files", ASK, "it changes accounts"),
+    ("pw", r"^(?:user|group)(?:add|mod|del)\b|^(?:user|group) (?:add|mod|del)\b", "system-files", ASK,
+     "it changes accounts"),
+    ("adduser", r"^\S+ (?:sudo|wheel|root|admin)$", "system-files", DENY, _ROOTS),
+    ("passwd", r"(?:^|\s)(?:-[du]|--delete|--unlock)\b|\broot\b", "system-files", DENY,
+     "it takes away or replaces a password"),
     ("chpasswd", "", "system-files", DENY, "it replaces passwords"),
+    ("dscl", r"(?i)-create /Users/", "system-files", ASK, "it makes an account"),
     ("dscl", r"(?i)-delete /Users", "system-files", DENY, "it deletes an account"),
     # services
     ("shutdown reboot halt poweroff pm-suspend pm-hibernate",
-     r"^(?!.*(?:^|\s)(?:-c|-w|--show|--wtmp-only)\b)", "shut-down", DENY, _ENDS_ALL),
-    ("init telinit", r"^[016sS]$", "shut-down", DENY, _ENDS_ALL),
-    ("kexec", r"(?:^|\s)(?:-e|--exec|-f|--force)\b", "shut-down", DENY, "it starts another kernel"),
-    ("loginctl", r"(?:^|\s)(?:terminate-user|terminate-session|kill-user|reboot|poweroff)\b", "shut-down", DENY,
+     r"^(?!.*(?:^|\s)(?:-c|-w|--show|--wtmp-only)(?:\s|$))", "shut-down", ASK, _ENDS_ALL),
+    ("init telinit", r"^[016sS]$", "shut-down", ASK, _ENDS_ALL),
+    ("kexec", r"(?:^|\s)(?:-e|--exec|-f|--force)\b", "shut-down", ASK, "it starts another kernel"),
+    ("loginctl", r"(?:^|\s)(?:terminate-user|terminate-session|kill-user|kill-session|reboot|poweroff)\b",
+     "shut-down", ASK,
      "it ends a person's session"),
-    ("systemctl", r"(?:^|\s)(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency|soft-reboot)$|"
-     r"(?:^|\s)(?:reboot|poweroff|halt)\b|(?:isolate|set-default) (?:rescue|emergency|poweroff|reboot|halt)",
-     "shut-down", DENY, _ENDS_ALL),
-    ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{_GUARDS}(?:\.service)?(?=\s|$)", "security", DENY,
-     "that protects this machine"),
-    ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{_LIFELINES}(?:\.service)?(?=\s|$)", "shut-down", DENY,
-     "nobody can reach this machine then"),
-    ("service rc-service", rf"^{_GUARDS} stop", "security", DENY, "that protects this machine"),
-    ("service rc-service", rf"^{_LIFELINES} stop", "shut-down", DENY, "nobody can reach this machine then"),
-    ("launchctl", r"^(?:reboot|bootout)\b.*\bsystem\b", "shut-down", DENY, "it takes the system's services away"),
-    ("ip", r"\blink set (?:dev )?(?!lo\b)\S+ down|\broute (?:flush|del default)|\baddr flush", "shut-down", DENY,
+    ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{GUARDS}(?:\.\w+)?(?=\s|$)", "security", DENY, _PROTECTS),
+    ("systemctl",
+     r"(?:^|\s)(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue|emergency|soft-reboot"
+     r"|isolate|default)(?=\s|$)|set-default (?:rescue|emergency|poweroff|reboot|halt)", "shut-down", ASK, _ENDS_ALL),
+    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user)", "services", ASK, _SERVICE_ENDS),
+    ("systemctl", r"(?:^|\s)(?:enable|reenable|link|edit)(?=\s|$)", "persistence", ASK, _BY_ITSELF),
+    ("systemd-run", r"(?:^|\s)--(?:on-\w+|timer-property)", "persistence", ASK, _BY_ITSELF),
+    ("service rc-service", rf"^{GUARDS} stop", "security", DENY, _PROTECTS),
+    ("service rc-service", r"^\S+ (?:stop|disable)\b", "services", ASK, _SERVICE_ENDS),
+    ("chkconfig rc-update update-rc.d", rf"^(?=.*\b{GUARDS}\b)(?=.*\b(?:off|del(?:ete)?|remove|disable)\b)",
+     "security", DENY,
+     _PROTECTS),
+    ("chkconfig rc-update update-rc.d", r"\b(?:off|del(?:ete)?|remove|disable)\b", "services", ASK, _SERVICE_ENDS),
+    ("sv s6-svc", r"^(?:stop|down|exit|shutdown|-d|-x) ", "services", ASK, _SERVICE_ENDS),
+    ("supervisorctl", r"(?:^|\s)(?:stop|shutdown|remove)\b", "services", ASK, _SERVICE_ENDS),
+    ("pm2", r"^(?:delete|del|stop) all\b|^kill\b", "services", ASK, _SERVICE_ENDS),
+    ("nginx", r"(?:^|\s)-s ?(?:stop|quit)\b", "services", ASK, _SERVICE_ENDS),
+    ("apachectl apache2ctl httpd", r"(?:^|\s)(?:graceful-)?stop$", "services", ASK, _SERVICE_ENDS),
+    ("haproxy", r"(?:^|\s)-s[ft]\b", "services", ASK, _SERVICE_ENDS),
+    ("pg_ctl pg_ctlcluster", r"(?:^|\s)stop\b", "services", ASK, _SERVICE_ENDS),
+    ("socat nc ncat", r"^(?=.*\.sock\b).*<<< (?:shutdown|disable|clear|del|set server)\b", "services", ASK,
+     _SERVICE_ENDS),
+    ("brew", r"^services (?:stop|kill|cleanup)\b", "services", ASK, _SERVICE_ENDS),
+    ("launchctl", rf"(?i)^(?:unload|bootout|disable|remove|kill)\b.*[./]{GUARDS}", "security", DENY, _PROTECTS),
+    ("launchctl", r"^(?:load|bootstrap|submit|enable)\b", "persistence", ASK, _BY_ITSELF),
+    ("launchctl", r"^reboot\b", "shut-down", ASK, _ENDS_ALL),
+    ("launchctl", r"^(?:unload|bootout|disable|remove)\b", "services", ASK, _SERVICE_ENDS),
+    ("ip", r"\blink set (?:dev )?(?!lo\b)\S+ down|\broute (?:flush|del default)|\baddr flush", "shut-down", ASK,
      _OFF_NETWORK),
-    ("ifconfig", r"^(?!lo)\w+ down", "shut-down", DENY, _OFF_NETWORK),
-    ("nmcli", r"\bnetworking off|\bradio all off", "shut-down", DENY, _OFF_NETWORK),
-    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill|isolate|emergency|rescue|default|halt|suspend\S*|hibernate|hybrid-sleep)"
-     r"(?=\s|$)(?!.*--user)", "services", ASK, "a service of this machine ends"),
-    ("service rc-service", r"^\S+ (?:stop|disable)\b", "services", ASK, "a service of this machine ends"),
-    ("launchctl", r"^(?:unload|bootout|disable|remove)\b", "services", ASK, "a service of this machine ends"),
+    ("ifconfig", r"^(?!lo)\w+ down", "shut-down", ASK, _OFF_NETWORK),
+    ("nmcli", r"\bnetworking off|\bradio all off", "shut-down", ASK, _OFF_NETWORK),
+    ("at batch", r"^(?!.*(?:^|\s)-(?:l|c|d|r|V)\b)", "persistence", ASK, _BY_ITSELF),
+    ("insmod", r"\w", "system-files", ASK, "it loads code into the kernel"),
+    ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w",
+     "system-files",
+     ASK, "it loads or removes code of the kernel"),
+    ("rmmod kextunload kextload kmutil", rf"\b{GUARDS}\b", "security", DENY, _PROTECTS),
+    ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes code of the kernel"),
     ("chsh", r"(?:-s|--shell)[= ]\S+ [^-\s]", "system-files", DENY, "it gives an account another shell"),
     ("usermod", r"(?:-p|--password)\b", "system-files", DENY, "it replaces a password"),
-    ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)", "system-files", DENY,
-     "it makes an account with root's rights"),
-    ("useradd adduser", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
+    ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)",
+     "system-files",
+     DENY, "it makes an account with root's rights"),
+    ("useradd", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
     ("passwd", r"^[^-\s]\S*$", "system-files", ASK, "it replaces a password"),
-    ("update-ca-certificates update-ca-trust", "", "security", ASK, "this machine trusts other certificates then"),
-    ("security", r"\badd-trusted-cert\b", "security", ASK, "this machine trusts other certificates then"),
-    ("iptables ip6tables arptables ebtables", r"(?:^|\s)(?:-[AIDR]|--append|--insert|--delete|--replace)\b", "security", ASK,
-     "it changes the firewall"),
+    ("update-ca-certificates update-ca-trust", "", "security", ASK, _TRUSTS),
+    ("security", r"\badd-trusted-cert\b", "security", ASK, _TRUSTS),
+    ("trust", r"^anchor (?!--remove)", "security", ASK, _TRUSTS),
+    ("certutil", r"(?i)-addstore\b|(?=.*-A\b)(?=.*-t\b)", "security", ASK, _TRUSTS),
     ("mdadm", r"--(?:fail|remove|stop)\b", "disk", ASK, "it takes a disk out of its array"),
-    ("hg", r"^(?:update|up|checkout|co)\b.*\s(?:-\w*C|--clean)\b|^purge\b|^strip\b|^revert\b.*--all", "discard-work", ASK,
-     "what is not committed is gone"),
-    ("svn", r"^(?:revert\b.*-R|cleanup\b.*--remove)", "discard-work", ASK, "what is not committed is gone"),
-    ("wajig apt apt-get aptitude", r"^(?:-\S+ )*purge\b", "packages", ASK, "it removes a package with its configuration"),
+    ("debugfs", r"(?:^|\s)-w\b.*DEVICE", "disk", DENY, "it writes to the disk below the file system"),
+    ("grub-install grub2-install", "DEVICE", "disk", ASK, "it changes how the machine starts"),
+    ("efibootmgr", r"(?:^|\s)(?:-\w*B|--delete-bootnum)\b", "disk", ASK, "it changes how the machine starts"),
+    ("tmutil", r"^(?:delete\S*|disable|removedestination)\b", "disk", DENY, "it deletes backups, or ends them"),
+    ("hg", r"^(?:update|up|checkout|co)\b.*\s(?:-\w*C|--clean)\b|^purge\b|^strip\b|^revert\b.*--all", "discard-work",
+     ASK,
+     _UNCOMMITTED),
+    ("svn", r"^(?:revert\b.*(?:-R|--recursive)|cleanup\b.*--remove)", "discard-work", ASK, _UNCOMMITTED),
+    ("jj", r"^(?:abandon|op(?:eration)? (?:restore|abandon))\b|^restore$", "discard-work", ASK, "changes are dropped"),
+    ("git-filter-repo bfg", r"\w", "discard-work", ASK, "it rewrites the whole history"),
+    ("apt apt-get aptitude dpkg rpm dnf yum pacman apk",
+     rf"^(?=.*(?:^|\s)(?:remove|purge|erase|uninstall|del|-\w*[rPRe]\w*)\b)"
+     rf"(?=.*\s{GUARDS}(?:\s|$))", "security", DENY, _PROTECTS),
+    ("wajig apt apt-get aptitude",
+     r"^(?!.*(?:^|\s)(?:-s|--simulate|--dry-run|--just-print|--no-act)\b)(?:(?:-\S+ )*purge\b"
+     r"|(?:\S+ )*--purge\b)", "packages", ASK, _PURGES),
+    ("dpkg", r"(?:^|\s)(?:-P|--purge)\b(?!.*--(?:dry-run|simulate|no-act))", "packages", ASK, _PURGES),
+    ("pacman", r"^-R\w*n", "packages", ASK, _PURGES),
+    ("snap", r"^remove\b.*--purge", "packages", ASK, _PURGES),
+    ("brew", r"^(?:uninstall|remove|rm)\b.*--zap", "packages", ASK, _PURGES),
     # protections
     ("iptables ip6tables", r"(?:^|\s)(?:-F|--flush|-X)\b|(?:-P|--policy) \w+ ACCEPT", "security", DENY, _NO_FIREWALL),
     ("iptables ip6tables", r"(?:-P|--policy) (?:INPUT|OUTPUT) DROP", "security", DENY, "nobody gets through then"),
     ("nft", r"\bflush ruleset|\bdelete table", "security", DENY, _NO_FIREWALL),
-    ("ufw", r"\b(?:disable|reset)\b|\bdefault allow incoming", "security", DENY, "it switches the firewall off"),
+    ("ufw", r"\b(?:disable|reset)\b|\bdefault allow incoming|\blogging off", "security", DENY, _FIREWALL_OFF),
+    ("iptables ip6tables arptables ebtables", r"(?:^|\s)(?:-[AIDR]|--append|--insert|--delete|--replace)\b",
+     "security", ASK,
+     _FIREWALL),
+    ("nft", r"^(?:add|insert|delete|replace|flush)\b", "security", ASK, _FIREWALL),
+    ("ufw", r"(?:^|\s)(?:allow|deny|reject|limit|delete|insert|prepend|route)\b", "security", ASK, _FIREWALL),
+    ("socketfilterfw", r"--setglobalstate off|--setblockall off|--setstealthmode off", "security", DENY, _FIREWALL_OFF),
     ("firewall-cmd", r"--panic-on|--set-default-zone=trusted|--remove-service=ssh", "security", DENY,
      "it opens the firewall, or closes it to everybody"),
-    ("pfctl", r"(?:^|\s)-(?:d|F ?all|F ?rules)", "security", DENY, "it switches the firewall off"),
+    ("firewall-cmd", r"--(?:add|remove|set|delete|new|change)-", "security", ASK, _FIREWALL),
+    ("pfctl", r"(?:^|\s)-(?:d|F ?all|F ?rules)", "security", DENY, _FIREWALL_OFF),
+    ("pfctl", r"(?:^|\s)-f\b", "security", ASK, _FIREWALL),
     ("setenforce", r"(?i)^(?:0|permissive)$", "security", DENY, "it switches SELinux off"),
     ("csrutil spctl", r"disable", "security", DENY, "it switches a protection of the system off"),
     ("fdesetup", r"\bdisable\b", "security", DENY, "it decrypts the disk"),
-    ("aa-teardown aa-disable", "", "security", DENY, "it switches AppArmor off"),
+    ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK,
+     "the file was marked as one from the network"),
+    ("falconctl sentinelctl", r"\b(?:unload|uninstall|disable|stop|unprotect)\b", "security", DENY, _PROTECTS),
+    ("aa-teardown aa-disable aa-complain", "", "security", DENY, "it switches AppArmor off"),
     ("mokutil", r"--disable-validation", "security", DENY, "it switches secure boot off"),
     ("sysctl", r"kernel\.(?:randomize_va_space|yama\.ptrace_scope|kptr_restrict|panic) ?=", "security", DENY,
      "it takes a protection of the kernel away"),
     ("defaults", r"^write .*com\.apple\.alf", "security", DENY, "it changes the firewall"),
     # what others have
-    ("gh glab hub", r"^(?:repo|project) (?:delete|archive)\b", "publish", DENY, "it deletes a repository"),
+    ("gh glab hub", r"^(?:repo|project) (?:delete|archive)\b", "publish", ASK, "it deletes a repository"),
     ("gh glab hub", r"^(?:release|secret|environment|variable) delete\b", "publish", ASK, "others may use it"),
-    ("gh glab", r"^api\b(?=.*(?:-X|--method)[= ]?DELETE)(?=.*\s/?repos/[^/\s]+/[^/\s]+(?=\s|$))", "publish", DENY,
+    ("gh glab", r"^api\b(?=.*(?:-X|--method)[= ]?DELETE)(?=.*\s/?repos/[^/\s]+/[^/\s]+(?=\s|$))", "publish", ASK,
      "it deletes a repository"),
     ("gh glab", r"^api\b.*(?:-X|--method)[= ]?DELETE", "publish", ASK, "it deletes something on the code host"),
-    ("npm yarn pnpm pio", r"^(?:\S+ )?unpublish\b", "publish", ASK, "it takes a package away from those who use it"),
-    ("cargo gem", r"^yank\b", "publish", ASK, "it takes a package away from those who use it"),
-    ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna gradle gradlew mvnw mvn sbt pio",
-     r"^(?:\S+ ){0,3}?(?:publish(?:-container|All\S*)?|deploy:deploy|publishSigned|release:perform)(?=\s|$)"
-     r"(?!.*(?:--dry-run|-n\b|ToMavenLocal))", "publish", ASK, "others get it, and may use it at once"),
-    ("mvn mvnw", r"^(?:\S+ )*?deploy(?=\s|$)", "publish", ASK, "others get it, and may use it at once"),
-    ("twine", r"^upload\b", "publish", ASK, "others get it, and may use it at once"),
-    ("gem", r"^push\b", "publish", ASK, "others get it, and may use it at once"),
-    ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, "others get it, and may use it at once"),
-    ("pod", r"^trunk push\b", "publish", ASK, "others get it, and may use it at once"),
-    ("python", r"^-m twine upload\b", "publish", ASK, "others get it, and may use it at once"),
-    # databases
-    ("redis-cli valkey-cli", r"(?i)\bflush(?:all|db)\b", "database", DENY, "it empties the database"),
-    ("mysqladmin", r"\bdrop\b", "database", DENY, "it drops a database"),
-    ("pg_resetwal", "", "database", DENY, "it can leave the database broken"),
-    ("influx", r"(?i)\bdrop\b|\bbucket delete\b", "database", ASK, "it deletes measurements"),
-    ("bq", r"(?:^|\s)rm\b", "database", ASK, "it deletes a table or a dataset"),
-    ("rails rake", r"^(?!.*RAILS_ENV=test).*\bdb:(?:drop|reset|purge|migrate:reset|schema:load)\b(?!:test)", "database",
-     ASK, _EMPTIES),
-    ("prisma npx bunx", r"\bmigrate reset\b|\bdb push\b.*--force-reset|\bdb:drop\b", "database", ASK, _EMPTIES),
-    ("sequelize knex mix", r"\bdb:drop\b|\becto\.(?:drop|reset)\b|\bmigrate:rollback --all\b", "database", ASK,
-     _EMPTIES),
-    ("python django-admin", r"\bflush\b.*--no-?input|\breset_db\b", "database", ASK, _EMPTIES),
-    ("php", r"\bartisan (?:migrate:(?:fresh|reset)|db:wipe)\b", "database", ASK, _EMPTIES),
-    ("etcdctl", r"\bdel\b.*--(?:prefix|from-key)", "database", DENY, "it deletes every key"),
-    ("consul", r"\bkv delete\b.*-recurse", "database", DENY, "it deletes every key"),
-    ("vault", r"^(?:secrets disable|kv metadata delete|delete)\b", "database", ASK, "it deletes secrets"),
-    ("curl", r"(?=.*(?:-X|--request)[= ]?DELETE)(?=.*(?::9200|elastic|opensearch)\S*/(?:_all|\*))", "database", DENY,
-     "it deletes everything that is there"),
-    ("curl", r"(?=.*(?:-X|--request)[= ]?DELETE)(?=.*/repos/[^/\s]+/[^/\s]+(?=\s|$))", "publish", DENY,
-     "it deletes a repository"),
-    # clusters
-    ("kubectl oc k k3s", r"^(?!.*--dry-run).*\bdelete\b.*(?:\s--all\b|--all-namespaces|\s-A\b)", "cloud", DENY,
-     "it deletes everything of a kind"),
-    ("kubectl oc k k3s", r"^(?!.*--dry-run).*\bdelete (?:\S+ )*?(?:ns|namespaces?|projects?)[ /]", "cloud", DENY,
-     "it deletes a namespace with all that is in it"),
-    ("kubectl oc k k3s", r"^(?!.*--dry-run).*\bdelete (?:\S+ )*?(?:pvc?|persistentvolume(?:claim)?s?|crds?|sc|no|"
-     r"nodes?|customresourcedefinitions?|clusterrole\w*)[ /]", "cloud", ASK, "data or other resources go with it"),
-    ("kubectl oc k k3s", r"\bdrain\b.*--(?:delete-emptydir-data|delete-local-data|force)", "cloud", ASK,
-     "it empties a node"),
-    ("kubectl oc k k3s", r"\bscale\b(?=.*--all\b)(?=.*--replicas[= ]0\b)", "cloud", DENY, "it stops everything"),
-    ("helm", r"^(?!.*--dry-run)(?:uninstall|delete|del)\b", "cloud", ASK, "it removes a release from the cluster"),
-    ("helmfile", r"\bdestroy\b", "cloud", DENY, "it removes every release from the cluster"),
-    ("eksctl", r"\bdelete cluster\b", "cloud", DENY, "it deletes a cluster"),
-    ("ansible", r"\brm[ \u2423]-\w*r|state=absent", "cloud", ASK, "it deletes files on many machines"),
-    ("vagrant", r"\bdestroy\b.*(?:-f|--force)", "cloud", ASK, "it destroys virtual machines"),
-    # infrastructure
-    ("terraform tofu terragrunt cdktf",
-     r"^(?!(?:\S+ )?plan\b)(?=.*(?:(?:^|\s)destroy\b|-destroy\b))(?=.*-auto-approve)", "cloud", DENY,
-     "it destroys everything that this configuration has made"),
-    ("terraform tofu terragrunt cdktf", r"^(?!(?:\S+ )?plan\b).*(?:(?:^|\s)destroy\b|-destroy\b)", "cloud", ASK,
-     "it destroys everything that this configuration has made"),
-    ("terraform tofu terragrunt", r"\bstate rm\b|\bworkspace delete\b|\bforce-unlock\b", "cloud", ASK,
-     "what it forgets it can no longer manage"),
-    ("pulumi cdk", r"(?=.*(?:(?:^|\s)destroy\b|\bstack rm\b))(?=.*(?:--yes|-y\b|--force|-f\b))", "cloud", DENY,
-     "it destroys everything of a stack"),
-    ("pulumi cdk", r"(?:^|\s)destroy\b|\bstack rm\b", "cloud", ASK, "it destroys everything of a stack"),
-    ("serverless sls", r"(?:^|\s)remove\b", "cloud", ASK, "it removes a deployed service"),
-    ("sam", r"(?:^|\s)delete\b", "cloud", ASK, "it removes a deployed service"),
-    # containers
-    ("docker podman nerdctl", r"^(?:\S+ )*?system prune\b.*--volumes", "cloud", DENY,
-     "it deletes every volume that no container uses now"),
-    ("docker podman nerdctl", r"^(?:\S+ )*?system reset\b", "cloud", DENY,
-     "it deletes every container, image and volume"),
-    ("docker podman nerdctl", r"^(?:\S+ )*?volume prune\b", "cloud", ASK, "it deletes volumes, and the data in them"),
-    ("docker podman nerdctl", "^(?:\\S+ )*?volume rm\\b.* \ue000", "cloud", ASK, "it deletes volumes it does not name"),
-    ("docker podman nerdctl", "^(?:container )?(?:rm\\b.*(?:-\\w*f|--force)|kill\\b).* \ue000", "cloud", ASK,
-     "it removes containers that are not named"),
+    ("npm yarn pnpm pio", r"^(?:\S+ )?(?:unpublish|deprecate)\b", "publish", ASK,
+     "it takes a package away from its users"),
+    ("cargo gem", r"(?:^|\s)yank\b", "publish", ASK, "it takes a package away from its users"),
+    ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna nx changeset gradle gradlew "
+     "mvnw mvn sbt pio opam elm wapm rebar3 dart flutter mix lein clojure spago",
+     r"^(?!(?:help|search|view|info|show|run|run-script|exec|install|add|config|test)\b)(?:\S+ ){0,4}?(?:\S*:)?"
+     r"(?:hex\.)?(?:publish(?!To\w*Local)(?:-container|All\S*|To\S*|Signed|Plugins?)?|deploy:deploy|release:perform)(?=\s|$)"
+     r"(?!.*(?:--dry-run|--help|-n\b|ToMavenLocal))", "publish", ASK, _OTHERS_GET_IT),
+    ("mvn mvnw", r"^(?:\S+ )*?deploy(?=\s|$)", "publish", ASK, _OTHERS_GET_IT),
+    ("lein", r"^deploy\b", "publish", ASK, _OTHERS_GET_IT),
+    ("twine luarocks cabal stack conan anaconda snapcraft", r"(?:^|\s)(?:upload|push)\b", "publish", ASK,
+     _OTHERS_GET_IT),
+    ("gem", r"^push\b", "publish", ASK, _OTHERS_GET_IT),
+    ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("pod", r"^trunk (?:push|delete|deprecate)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("python", r"^-m (?:twine upload|flit publish|poetry publish|hatch publish)\b|^setup\.py .*\bupload\b", "publish",
+     ASK,
+     _OTHERS_GET_IT),
+    ("semantic-release np release-it cpan-upload", r"^(?!.*(?:--dry-run|-d\b|--preview|--help))", "publish", ASK,
+     _OTHERS_GET_IT),
+    ("goreleaser", r"^release\b(?!.*(?:--snapshot|--skip))", "publish", ASK, _OTHERS_GET_IT),
+    ("rake", r"(?:^|\s)release$", "publish", ASK, _OTHERS_GET_IT),
+    ("eas", r"^submit\b", "publish", ASK, _OTHERS_GET_IT),
+    ("gh glab", r"^release create\b|^repo edit\b.*--visibility[= ]public", "publish", ASK, _OTHERS_GET_IT),
+    # containers that are this machine, connections
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
      "the container has the whole machine and may do anything"),
-    ("docker podman nerdctl", r"^(?:swarm leave|stack rm)\b", "cloud", ASK, "it takes services away"),
-    # clouds
-    ("aws", r"\bs3 rb\b.*--force|\brds delete-db-(?:instance|cluster)\b.*--skip-final|\borganizations (?:delete|close)",
-     "cloud", DENY, _FOR_GOOD),
-    ("aws", r"\bs3 rm\b(?!.*--dryrun)(?=.*--recursive)(?=.*s3://[^\s/]+/?(?:\s|$))", "cloud", DENY, _FOR_GOOD),
-    ("aws", r"\bs3 (?:rm\b(?!.*--dryrun).*--recursive|rb\b|sync\b(?!.*--dryrun).*--delete)", "cloud", ASK, _FOR_GOOD),
-    ("aws", r"(?:^|\s)(?:terminate-instances|delete-(?!message|tags?\b|log)[a-z-]+|schedule-key-deletion|purge-queue|"
-     r"deregister-image)\b(?!.*--dry-run)", "cloud", ASK, _OF_ACCOUNT),
-    ("gsutil s3cmd mc rclone b2 s5cmd", r"(?:^|\s)(?:rb|purge)\b", "cloud", DENY, "it deletes a bucket"),
-    ("gsutil s3cmd mc s5cmd", r"(?:^|\s)(?:rm|del)\b(?=.*(?:\s-\w*[rR]|--recursive|--force))(?=.*(?:gs|s3)://[^\s/]+/?"
-     r"[*\ue004]*(?:\s|$))", "cloud", DENY, _FOR_GOOD),
-    ("gsutil s3cmd mc s5cmd", r"(?:^|\s)(?:rm|del)\b.*(?:\s-\w*[rR]|--recursive|--force)", "cloud", ASK, _FOR_GOOD),
-    ("gsutil", r"\brsync\b.*\s-\w*d\b", "cloud", ASK, "it deletes what the other side does not have"),
-    ("rclone", r"^(?!.*--dry-run)(?:delete|deletefile|rmdirs|sync)\b", "cloud", ASK, _FOR_GOOD),
-    ("gcloud", r"\bprojects delete\b", "cloud", DENY, "it deletes a whole project"),
-    ("az", r"\bgroup delete\b", "cloud", DENY, "it deletes a group with all that is in it"),
-    ("heroku fly flyctl", r"\bapps?[: ]destroy\b|\bdestroy\b|\bpg:reset\b", "cloud", DENY,
-     "it deletes an application and its data"),
-    ("firebase", r"\b(?:firestore:delete|database:remove|projects:delete)\b", "cloud", DENY, "it deletes the database"),
-    ("supabase", r"\bdb reset\b.*--linked|\bprojects delete\b", "cloud", DENY, "it empties the database"),
-    ("vercel netlify", r"(?:^|\s)(?:remove|rm|sites:delete)\b", "cloud", ASK, "it removes a deployment"),
-    ("gcloud az doctl hcloud linode-cli ibmcloud oci", r"(?=.*(?:^|\s)(?:delete|destroy|terminate|purge)\b)"
-     r"(?=.*(?:cluster|database|sql|project|volume|disk))(?=.*(?:--quiet|-q\b|--yes|-y\b|--force|-f\b))", "cloud", DENY,
-     _FOR_GOOD),
-    ("gcloud az doctl hcloud linode-cli ibmcloud oci wrangler railway", r"(?:^|\s)(?:delete|destroy|terminate|purge)"
-     r"(?:\s|$)", "cloud", ASK, _OF_ACCOUNT),
+    ("zmodload", r"zsh/net/tcp", "remote-shell", ASK, "a shell can be connected to the network then"),
+    ("xterm", r"-display \S*\d+\.\d+\.\d+\.\d+:\d", "remote-shell", DENY, "it gives a shell to the other end"),
+    ("defaults", r"(?i)^write .*com\.apple\.loginwindow \w*Hook\b", "persistence", ASK, _BY_ITSELF),
+    ("altool xcrun", r"--upload-(?:app|package)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("osascript", r"(?i)make[\s\u2423](?:new[\s\u2423])?login[\s\u2423]item", "persistence", ASK, _BY_ITSELF),
+    # mining
+    ("xmrig minerd cpuminer cgminer bfgminer ethminer t-rex nbminer lolminer phoenixminer ccminer xmr-stak", r"\S",
+     "mining",
+     DENY, "it uses this machine for somebody else's profit"),
+    ("deno", r"^run\b.*\shttps?://", "run-download", DENY, "it runs what comes over the network"),
+    ("mshta", r"(?i)https?:|vbscript:|javascript:", "run-download", DENY, "it runs what comes over the network"),
+    ("regsvr32", r"(?i)/i:https?:", "run-download", DENY, "it runs what comes over the network"),
     # traces
+    ("set", r"\+o history\b|\+H?o history\b", "traces", DENY, _NO_HISTORY),
+    ("shopt", r"-\w*u\w*o? (?:-o )?history\b", "traces", DENY, _NO_HISTORY),
+    ("fc", r"^-p /dev/null", "traces", DENY, _NO_HISTORY),
+    ("log", r"^erase\b", "traces", DENY, "it deletes the system's log"),
+    ("dmesg", r"(?:^|\s)(?:-\w*[cC]\w*|--clear|--read-clear)$", "traces", ASK, "it empties the kernel's log"),
     ("history", r"(?:^|\s)-[a-z]*[cd]", "traces", DENY, "it wipes the shell's history"),
-    ("unset", r"\bHISTFILE\b", "traces", DENY, "the shell writes no history then"),
-    ("export declare typeset", r"HIST(?:FILE=(?:/dev/null)?(?=\s|$)|SIZE=0|FILESIZE=0)", "traces", DENY,
-     "the shell writes no history then"),
+    ("unset", r"\bHISTFILE\b", "traces", DENY, _NO_HISTORY),
+    ("export declare typeset readonly", NO_HISTORY, "traces", DENY, _NO_HISTORY),
     ("journalctl", r"--vacuum-(?:time[= ][01]?[smh]|size[= ]\d{1,2}[KM]?\b|files[= ][01]\b)", "traces", DENY,
      "it deletes the system's journal"),
     ("auditctl", r"(?:^|\s)(?:-D|-e ?0)", "traces", DENY, "it switches the audit off"),
     ("wevtutil", r"^(?:cl|clear-log)\b", "traces", DENY, "it deletes the system's log"),
 )  # fmt: skip
 
+_DOWNLOADS = (
+    r"(?:\b(?:irm|iwr|curl|wget|invoke-(?:webrequest|restmethod)|start-bitstransfer)\b|download(?:string|file|data)\b)"
+)
+_WINDOWS_ROOTS = (
+    r"(?:[a-z]:[\\/]?(?:['\"\s*]|$)|[a-z]:[\\/]+(?:windows|users|program\S*)(?:[\\/][^\\/\s]*)?[\\/]?(?:['\"\s*]|$)"
+    r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)[\\/]?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$))"
+)
+_ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
+_REMOVES = r"\b(?:remove-item|ri|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
+_RECURSIVE = r"(?:\s-re\w*\b|\s/s\b)"
+# PowerShell and cmd, as they are written, since a backslash is no escape there.
+WINDOWS_ROWS = (
+    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_WINDOWS_ROOTS}", "delete-system", DENY,
+     "it deletes a directory of the system, or a home"),
+    (rf"{_WINDOWS_ROOTS}.*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
+     "it deletes a directory of the system"),
+    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY,
+     "it deletes something outside the project"),
+    (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY,
+     "it wipes the history"),
+    (r"\bformat-volume\b|\bclear-disk\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
+     "it erases a disk"),
+    (r"\bvssadmin\s+delete|\bshadowcopy\s+delete|\bwbadmin\s+delete|recoveryenabled\s+no|win32_shadowcopy.*(?:delete|remove)",
+     "disk", DENY, "it deletes backups, or ends them"),
+    (rf"\b(?:iex|invoke-expression)\b(?=.*{_DOWNLOADS})|{_DOWNLOADS}.*\|\s*(?:iex|invoke-expression)\b",
+     "run-download", DENY,
+     "it runs what comes over the network"),
+    (r"\bcertutil\b.*-urlcache|\bbitsadmin\b.*/transfer", "run-download", ASK,
+     "it fetches a program in a way of attackers"),
+    (r"(?:^|\s)-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
+     r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs text that is encoded"),
+    (r"net\.sockets\.tcp(?:client|listener).*\b(?:iex|invoke-expression|cmd|powershell|start-process)\b",
+     "remote-shell", DENY,
+     "it connects a shell to the network"),
+    (r"\badvfirewall\s+set\b.*state\s+off|set-netfirewallprofile\b.*-enabled\s+(?:\$?false|0)|-disable(?:realtime|behavior|"
+     r"ioav|script)\w*\s+(?:\$?true|1)|add-mppreference\b.*-exclusion|uninstall-windowsfeature\b.*defender|"
+     r"disableanti\w+.*\b1\b|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)",
+     "security", DENY, "it switches a protection off"),
+    (rf"\b(?:sc(?:\.exe)?\s+(?:stop|delete|config)|net\s+stop|stop-service|set-service)\b.*\b{GUARDS}\b", "security",
+     DENY, "that protects this machine"),
+    (r"\bwevtutil\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\bremove-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
+     "traces", DENY, "it deletes the system's log"),
+    (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
+     "it gives an account an administrator's rights"),
+    (r"\bnet\s+user\b.*/(?:add|delete)|\b(?:new|remove)-localuser\b", "system-files", ASK, "it changes accounts"),
+    (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
+    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b", "services", ASK,
+     "a service of this machine ends"),
+    (r"\bschtasks\b.*/(?:create|change)|\bregister-scheduledtask\b|\bsc(?:\.exe)?\s+create\b|\bnew-service\b|"
+     r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b", "persistence", ASK,
+     "something runs by itself then"),
+    (r"\breg(?:\.exe)?\s+delete\b", "system-files", ASK, "it deletes settings of the system"),
+)  # fmt: skip
+_WINDOWS = frozenset(
+    "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
+    "certutil bitsadmin netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
+)
+
 _BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}
 for _programs, *_row in ROWS:
     for _name in _programs.split():
         _BY_PROGRAM.setdefault(_name, []).append((_row[0], _row[1], _row[2], _row[3]))
+_COMPILED: dict[str, re.Pattern[str]] = {}  # expressions that were needed
 
 
 def programs() -> list[str]:
+    """Return the names of the programs that have rows."""
     return list(_BY_PROGRAM)
+
+
+def found(expression: str, text: str) -> bool:
+    """Return whether an expression of a row is found in a text. It is compiled when it is first needed."""
+    compiled = _COMPILED.get(expression)
+    if compiled is None:
+        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
+    return compiled.search(text) is not None
+
+
+def matches(expression: str, text: str) -> bool:
+    """Return whether an expression matches a whole text. It is compiled when it is first needed."""
+    compiled = _COMPILED.get(expression)
+    if compiled is None:
+        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
+    return compiled.fullmatch(text) is not None
 
 
 def joined(words: list[str]) -> str:
@@ -255,20 +351,33 @@ def joined(words: list[str]) -> str:
 def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
     """The danger that the words of a command tell, if there is one: rule, decision, why."""
     rows = _BY_PROGRAM.get(command.name, ())
-    if not rows or "--help" in command.words or "--version" in command.words:
+    if not rows or "--help" in command.words or command.words[1:] == ["--version"]:
         return
     said = joined(command.words[1:])
     if command.stdin:
         said += " <<< " + " ".join(command.stdin.split())
+    if len(said) > LONGEST:
+        yield "unreadable", ASK, "its arguments are too long to be checked"
+        return
     for expression, rule, decision, why in rows:
         if command.contained and rule not in REACHING_OUT:
             continue
-        if re.search(expression.replace("DEVICE", DEVICE), said):
-            if rule != "database" or not _is_for_tests(command):
-                yield rule, decision, why
+        if found(expression, said):
+            yield rule, decision, why
             return
 
 
-def _is_for_tests(command: Command) -> bool:
-    """Whether a database is a test's, by its name or by the environment."""
-    return bool(re.search(FOR_TESTS, command.words[-1]) or re.search(r"\b[A-Z]+_ENV=test", command.shown))
+def is_of_windows(name: str) -> bool:
+    """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
+    return name.lower() in _WINDOWS or (name[:1].isupper() and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
+
+
+def of_windows(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the danger of a text of PowerShell or cmd, if there is one."""
+    if len(text) > LONGEST:
+        yield "unreadable", ASK, "it is too long to be checked"
+        return
+    for expression, rule, decision, why in WINDOWS_ROWS:
+        if found("(?i)" + expression, text):
+            yield rule, decision, why
+            return

@@ -1,7 +1,7 @@
 """What is dangerous about a shell line: what cannot be taken back, or reaches far beyond the project.
 
-`judge(line, …)` reads the line and puts each command that it would run to the rules below. A rule is a function on a
-command that yields dangers; `RULES` has what each means, and the table in docs/built-in-hooks.md is made of it.
+`judge` reads the line and applies the rules below to each command that it would run. A rule is a function on a command
+that yields dangers; `RULES` has what each means, and the table in docs/built-in-hooks.md is made of it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 
+from ..shell import effects as shell_effects
 from ..shell import reader
-from ..shell.effects import effects, effects_of_words
 from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, Objection
+from .calls import ASK, DENY, Finding, objection
+from .danger_table import found, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
@@ -23,26 +24,18 @@ if TYPE_CHECKING:  # names for people and checkers; importing them would cost a 
 
     from ..shell.effects import Effect
     from ..shell.reader import Command, Note
-    from .calls import GuardedCall
+    from .calls import GuardedCall, Objection
 
     Found = Iterator[tuple[str, str, str]]  # rule, decision, why
     Hit = tuple["Place", bool]
     Rule = Callable[[Command, "Places"], Found]
 
 
-# Each rule by name: what it is about, and what to do instead.
+# Each rule by name, the more telling first: what it is about, and what to do instead.
 RULES = {
     "delete-system": (
         "deletes the file system, a home, or a directory that the system or its owner needs",
         "list what is to go first (ls), and remove it by its full name inside the project",
-    ),
-    "delete-outside": (
-        "deletes or overwrites something outside the project",
-        "work inside the project or in a temporary directory; ask the person to remove what is elsewhere",
-    ),
-    "delete-files": (
-        "deletes files of the project that no build makes again",
-        "name the files one by one, or use git rm, so that git can bring them back",
     ),
     "delete-project": (
         "deletes the project itself, the directories around it, or its .git",
@@ -56,123 +49,97 @@ RULES = {
         "starts processes without end",
         "start a fixed number of processes, and wait for them",
     ),
+    "run-decoded": (
+        "runs text that is hidden by an encoding or made up on the way",
+        "write the commands as they are",
+    ),
+    "run-download": (
+        "runs what comes over the network, unseen",
+        "download it to a file, read it, and then run that file with a command of its own",
+    ),
+    "remote-shell": (
+        "gives a shell on this machine to another",
+        "connect to a machine of your own with ssh",
+    ),
+    "mining": (
+        "mines cryptocurrency",
+        "leave it out; tell the person if the task seems to need it",
+    ),
+    "security": (
+        "switches off or changes a firewall or another protection",
+        "open the one port, or add the one exception that is needed",
+    ),
+    "traces": (
+        "deletes logs or the shell's history",
+        "leave them; move a large log away instead",
+    ),
+    "system-files": (
+        "changes accounts, the kernel, or files that logins and the boot depend on",
+        "write the new content to a file of the project, and let the person put it in place",
+    ),
     "permissions": (
         "changes owners or permissions of the system, of a home, or so that anybody may become root",
         "change the one file that needs it",
-    ),
-    "system-files": (
-        "changes files that accounts, logins, the boot or scheduled jobs depend on",
-        "write the new content to a file of the project, and let the person put it in place",
     ),
     "kill": (
         "ends processes that the person or the system needs",
         "end the one process you started, by its number",
     ),
     "shut-down": (
-        "shuts the machine down, restarts it, or takes its services away",
+        "shuts the machine down, restarts it, or cuts it off the network",
         "tell the person that a restart is needed",
-    ),
-    "run-download": (
-        "runs what comes over the network, unseen",
-        "download it to a file, read it, and then run that file with a command of its own",
-    ),
-    "run-decoded": (
-        "runs text that cannot be read because it is encoded or made up on the way",
-        "write the commands as they are",
-    ),
-    "remote-shell": (
-        "gives somebody else a shell on this machine",
-        "connect to a machine of your own with ssh",
-    ),
-    "security": (
-        "switches off a firewall or another protection",
-        "open the one port, or add the one exception that is needed",
-    ),
-    "database": (
-        "drops or empties a database",
-        "make a backup first, or work on a database whose name says that it is a test's",
-    ),
-    "cloud": (
-        "deletes resources of a cluster, a cloud, a container host or a code host",
-        "name the one resource, and look at it first (plan, get, --dry-run)",
-    ),
-    "publish": (
-        "overwrites or deletes what others have: a shared branch, a repository, a published package",
-        "push to a branch of your own, with --force-with-lease if it must be",
-    ),
-    "discard-work": (
-        "throws away work that git cannot bring back",
-        "git stash keeps it; name the files that are to go",
-    ),
-    "traces": (
-        "deletes logs or the shell's history",
-        "leave them; move a large log away instead",
     ),
     "services": (
         "stops a service of this machine",
         "restart it instead, or ask the person to stop it",
     ),
+    "packages": (
+        "removes packages that the system needs, or with their configuration",
+        "remove the one package that you installed",
+    ),
     "persistence": (
         "makes something run by itself later on, at a login, a start or a time",
         "say what should run when, and let the person set it up",
     ),
-    "packages": (
-        "removes packages that the system cannot do without",
-        "remove the one package that you installed",
+    "publish": (
+        "publishes something, or overwrites or deletes what others have: a branch, a repository, a package",
+        "show what would be published (--dry-run), and let the person do it",
+    ),
+    "discard-work": (
+        "discards work that git cannot restore",
+        "git stash keeps it; name the files that are to go",
+    ),
+    "delete-outside": (
+        "deletes or overwrites something outside the project",
+        "work inside the project or in a temporary directory; ask the person to remove what is elsewhere",
+    ),
+    "delete-files": (
+        "deletes files of the project that no build makes again",
+        "name the files one by one, or use git rm, so that git can restore them",
     ),
     "unreadable": (
-        "cannot be read to its end, so nobody can say what it does",
+        "cannot be read to its end, and something destructive is in it",
         "write it as several plain commands, or put it into a script file",
     ),
 }
 
 
-class Danger:
-    """One thing that is wrong with a line: which rule, how bad, which part, why."""
-
-    __slots__ = ("decision", "rule", "shown", "why")
-
-    def __init__(self, rule: str, decision: str, shown: str, why: str) -> None:
-        self.rule = rule
-        self.decision = decision
-        self.shown = shown
-        self.why = why
-
-    @property
-    def instead(self) -> str:
-        return RULES[self.rule][1]
-
-
 def judge(call: GuardedCall) -> Objection | None:
-    """Return the dangers of a call's shell line: which part of it, why, and what to do instead."""
+    """Return the dangers of a call's shell line, or None."""
     line = call.line()
-    if line is None:
-        return None
-    found = dangers(line, call.directory(), call.environment, call.settings.get("allow", ()))
-    if not found:
-        return None
-    reason = "\n".join(f"`{each.shown}`: {each.why} [{each.rule}]. Instead: {each.instead}." for each in found[:3])
-    return Objection(found[0].decision, reason)
+    return None if line is None else objection(call, dangers(call, line), RULES)
 
 
-def dangers(
-    line: str | list[str], directory: str, environment: Mapping[str, str], allowed: Iterable[str] = ()
-) -> list[Danger]:
-    """Every danger of a line (or of a list of words), the worst first. `allowed` are rules that do not count."""
-    environment = {"TMPDIR": "/tmp", **environment}  # noqa: S108  # as programs take it
+def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
+    """Yield every danger of a line, or of a program with its arguments, whatever the settings are."""
+    directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
     reading = reader.read_any(line, directory, environment)
-    places = Places(directory, environment)
+    places = Places(directory, environment, call.directories())
     places.finds_generated = any(_finds_generated(each.words) for each in reading.commands if each.name == "find")
-    found = list(_notes(reading.notes, line if isinstance(line, str) else " ".join(line)))
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
-            found.append(Danger(rule, decision, command.shown, why + _if_unset(command)))
-    found = [danger for danger in found if danger.rule not in allowed]
-    found.sort(key=lambda danger: (danger.decision != DENY, danger.rule == "unreadable"))
-    distinct: dict[tuple[str, str], Danger] = {}
-    for danger in found:
-        distinct.setdefault((danger.rule, danger.shown), danger)
-    return list(distinct.values())
+            yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
+    yield from _notes(reading.notes, line if isinstance(line, str) else " ".join(line))
 
 
 def _if_unset(command: Command) -> str:
@@ -183,26 +150,38 @@ def _if_unset(command: Command) -> str:
 
 
 # Words of programs that destroy: a line that cannot be read is a danger only if one of them is in it.
-_DESTRUCTIVE = re.compile(
-    r"(?:^|[^\w./-])(?:\S*/)?(?:rm|srm|shred|unlink|dd|mkfs\S*|wipefs|mkswap|fdisk|parted|truncate|chmod|chown|chattr|eval"
-    r"|shutdown|reboot|kill(?:all)?|git\s+(?:push|reset|clean)|base64|curl|wget|nc|ncat|iex|invoke-expression)(?=[\s;|&)'\"]|$)"
-    r"|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\(|\$\{!|`[^`]*`",
-    re.IGNORECASE,
+_DESTRUCTIVE = (
+    r"(?i)(?:^|[^\w./-])(?:\S*/)?(?:rm|srm|shred|unlink|dd|mkfs\S*|wipefs|mkswap|fdisk|parted|truncate|chmod|chown|chattr|eval"
+    r"|shutdown|reboot|kill(?:all)?|git\s+(?:push|reset|clean)|base64|curl|wget|nc|ncat|iex|invoke-expression|del|rmdir)"
+    r"(?=[\s;|&)'\"]|$)|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\{!"
 )
+MOST_PATHS = 500  # of one command that are looked at
+_LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
 
-def _notes(notes: Iterable[Note], line: str) -> Iterator[Danger]:
+def _notes(notes: Iterable[Note], line: str) -> Iterator[Finding]:
     for note in notes:
-        if note.kind == "unreadable" and not _DESTRUCTIVE.search(line):
-            continue
-        directly = note.kind.endswith("-directly")
-        rule = note.kind[: -len("-directly")] if directly else note.kind
-        yield Danger(rule, ASK if directly or rule == "unreadable" else DENY, note.shown, RULES[rule][0])
+        if note.kind == "unreadable":
+            known = list(danger_table.of_windows(line)) if len(line) < danger_table.LONGEST else []
+            yield from (Finding(rule, decision, note.shown, why) for rule, decision, why in known)
+            if known or (len(line) < _LONGEST_SEARCHED and not found(_DESTRUCTIVE, line)):
+                continue
+        rule = note.kind.removesuffix("-directly")
+        yield Finding(rule, ASK if rule == "unreadable" else DENY, note.shown, f"it {RULES[rule][0]}")
+
+
+def _effects(command: Command) -> list[Effect]:
+    """What a command does to paths, without its redirections, as far as it is checked."""
+    return shell_effects.effects_of_words(command)[:MOST_PATHS]
 
 
 def _of_command(command: Command, places: Places) -> Found:
+    if command.assignments and (not command.words or command.name in SHELLS):
+        said = " ".join(f"{name}={value}" for name, value in command.assignments)
+        if found(danger_table.NO_HISTORY, said):
+            yield "traces", DENY, "the shell writes no history then"
+    yield from _written(command, places)
     if not command.words:
-        yield from _written(command, places)
         return
     name = command.name
     if any(mark in name for mark in PATTERNS) and re.search(r"[a-z]", name):  # /bin/r?
@@ -213,9 +192,12 @@ def _of_command(command: Command, places: Places) -> Found:
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
     yield from danger_table.dangers(command)
+    if danger_table.is_of_windows(command.words[0]):
+        yield from danger_table.of_windows(_as_written(command))
+    if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
+        yield "services", ASK, "a service of this machine ends"
     if any(mark in name for mark in UNKNOWNS):
         yield from _unknown_program(command, places)
-    yield from _written(command, places)
 
 
 _BY_PROGRAM: dict[str, list[Rule]] = {}
@@ -246,6 +228,7 @@ _SYSTEM = (
     "/c/Users /c/Windows /data/data /system /vendor"
 ).split()
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108  # they go, what is in them may go
+_BELOW_TEMPORARY = tuple(f"{path}/" for path in (*_TEMPORARY, "/var/folders", "/private/var/folders"))
 _OF_HOME = (
     ".ssh .gnupg .aws .kube .config .local .local/share .local/bin .local/state .password-store .mozilla .thunderbird "
     ".docker .azure .gcloud .config/gcloud Documents Desktop Pictures Music Videos Movies Downloads Library Dropbox "
@@ -266,6 +249,12 @@ _RELAXED = (
 )
 
 
+# Directories outside the project of which nothing is lost, since programs fill them anew.
+_CACHES = (
+    r"(?i)\.?caches?|_cacache|node_modules|__pycache__|\.pub-cache|DerivedData|\.?Trash|_npx|_logs"
+    r"|\.(?:pytest|mypy|ruff)_cache"
+)
+_REFILLED = r"/var/lib/apt/lists/.+|/home/[^/]+/\.(?:m2/repository|cargo/registry|gradle/\w+|nuget/packages)(?:/.*)?"
 # Names that builds, package managers and tests make: of directories, and of files.
 _GENERATED = (
     r"(?i)build|builds|dist|out|output|target|node_modules|bower_components|vendor|\.?cache|caches|__pycache__|\.?venv|env"
@@ -274,8 +263,13 @@ _GENERATED = (
     r"|bin|obj|debug|release|deps|pods|deriveddata|cmake-build-\w+|CMakeFiles|tmp|temp|\.tmp|logs?|results?|reports?|artifacts"
     r"|__temp__\S*|core|a\.out|\.DS_Store|Thumbs\.db|nohup\.out|node-compile-cache|\.?sass-cache|generated|gen"
     r"|.*\.(?:o|a|so|dylib|obj|pyc|pyo|class|jar|war|log|tmp|temp|bak|swp|swo|orig|rej|old|pid|lock|out|err|map|min\.js|gcda|gcno"
-    r"|cache|lcov|prof|core|part|crdownload|tsbuildinfo)|.*~|#.*#"
+    r"|cache|lcov|prof|core|part|crdownload|tsbuildinfo|egg-info|bk)|.*~|#.*#|\.eslintcache|\.nyc_output|__generated__"
+    r"|(?:package-lock|npm-shrinkwrap)\.json|pnpm-lock\.yaml|\.terraform\.lock\.hcl|coverage\.xml|junit\S*\.xml"
 )
+_FILE_NAME = r"[^/]*\.[A-Za-z][A-Za-z0-9]{0,4}"  # a name that a file has rather than a directory
+
+
+_MARKS = (*UNKNOWNS, *PATTERNS)
 
 
 class Place:
@@ -292,12 +286,15 @@ class Place:
 class Places:
     """The directories that should not go, of this machine, this person and this project."""
 
-    def __init__(self, directory: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, directory: str, environment: Mapping[str, str], further: Iterable[str] = ()) -> None:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
         self.agents_home = os.path.normpath(reader.agents_home(environment))
         self.directory = os.path.normpath(directory)
+        self._real: dict[str, str] = {}  # directories to what they are without symbolic links
         self.finds_generated = False  # what `xargs rm` is given is what a build makes
         self.root = _root(self.directory, self.home)
+        self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
+        self._ordinary = () if self._is_in(self.home, self.root) else (self.root + "/",)
         self.all = [Place("/", "delete-system", "the root of the file system")]
         self.all += [Place(path, "delete-system", f"{path}, a directory of the system") for path in _SYSTEM]
         self.all += [Place(path, "delete-system", f"{path}, which every program uses") for path in _TEMPORARY]
@@ -330,15 +327,24 @@ class Places:
         if path is None:
             return None
         found = self._hit(path)
-        if found is None and not any(mark in path for mark in (*UNKNOWNS, *PATTERNS)):
-            real = os.path.realpath(path)
-            return self._hit(real) if real != path else None
-        if found is None and any(mark in path for mark in PATTERNS):
-            directory, _, name = path.rpartition("/")
-            if directory and not any(mark in directory for mark in (*UNKNOWNS, *PATTERNS)):
-                real = os.path.realpath(directory)
-                return self._hit(f"{real}/{name}") if real != directory else None
+        if found is None:
+            real = self.real(path)
+            found = self._hit(real) if real != path else None
         return found
+
+    def real(self, path: str) -> str:
+        """Return a path with symbolic links resolved, as far as it is known. The directory is looked up once."""
+        directory, _, name = path.rpartition("/")
+        if not directory or any(mark in directory for mark in _MARKS):
+            return path
+        try:
+            if directory not in self._real:
+                self._real[directory] = os.path.realpath(directory)
+            joined = f"{self._real[directory]}/{name}"
+            is_link = not any(mark in name for mark in _MARKS) and os.path.islink(joined)
+            return os.path.realpath(joined) if is_link else joined
+        except (OSError, ValueError):  # no path of a file system
+            return path
 
     def _hit(self, path: str) -> Hit | None:
         names = [name for name in path.split("/") if name]
@@ -362,8 +368,27 @@ class Places:
         return None
 
     def is_temporary(self, path: str) -> bool:
-        """Whether a path is below a directory for temporary files."""
-        return any(path.startswith(each + "/") for each in (*_TEMPORARY, "/var/folders", "/private/var/folders"))
+        """Whether a path is below a directory for temporary files, and not in a project that is there, too."""
+        return path.startswith(_BELOW_TEMPORARY) and not any(self._is_in(path, root) for root in self.roots)
+
+    def is_ordinary(self, path: str) -> bool:
+        """Whether a path is in the project and no part of its `.git`: no rule is about such a file by its name."""
+        return path.startswith(self._ordinary) and "/.git/" not in path and "history" not in path
+
+    def is_cache(self, path: str) -> bool:
+        """Whether a path outside the project is in a directory that programs fill anew."""
+        own = path.replace(self.home + "/", "/home/me/", 1) if path.startswith(self.home + "/") else path
+        names = decoded(own).split("/")
+        return any(matches(_CACHES, name) for name in names[2:]) or matches(_REFILLED, own)
+
+    def is_file(self, path: str) -> bool:
+        """Whether a path is one file rather than a directory: it is, or its name looks like it."""
+        if any(mark in path for mark in _MARKS):
+            return False
+        try:
+            return os.path.isfile(path) or (matches(_FILE_NAME, path.rpartition("/")[2]) and not os.path.isdir(path))
+        except ValueError:
+            return False
 
     def is_outside(self, path: str) -> bool:
         """Whether a path is surely outside the project, and not temporary."""
@@ -376,24 +401,27 @@ class Places:
         start = "/" + "/".join(known)
         if len(known) < len(names) and (self.root + "/").startswith(start.rstrip("/") + "/"):
             return False  # a pattern, or what is not known, may lead into the project
-        return not (self._is_in(start, self.root) or self._is_in(start, self.directory) or self.is_temporary(path))
+        return not (any(self._is_in(start, root) for root in self.roots) or self.is_temporary(path))
 
     def _is_in(self, path: str, directory: str) -> bool:
         return path == directory or path.startswith(directory.rstrip("/") + "/")
 
     def is_generated(self, path: str) -> bool:
         """Whether a path of the project is one that builds and tools make anew, by the usual names."""
-        names = [decoded(name) for name in path[len(self.root) :].split("/") if name]
-        return any(re.fullmatch(_GENERATED, name) for name in names)
+        root = next((root for root in self.roots if self._is_in(path, root)), "")
+        names = [decoded(name).replace("*", "x") for name in path[len(root) :].split("/") if name]
+        return any(matches(_GENERATED, name) for name in names)
+
+    def can_restore(self, path: str) -> bool:
+        """Whether git can restore a path of the project as it is now."""
+        if any(mark in path for mark in _MARKS) or not self._is_in(path, self.root):
+            return False
+        from . import tracked  # only if something of the project is deleted
+
+        return tracked.can_restore(path, self.root)
 
     def _holds_project(self, path: str) -> bool:
         return self.directory == path or self.directory.startswith(path + "/")
-
-    def is_ours(self, directory: str) -> bool:
-        """Whether a directory is the project, or cannot be told to be another."""
-        if UNKNOWN in directory:
-            return True
-        return directory == self.root or directory.startswith(self.root.rstrip("/") + "/")
 
 
 def _root(directory: str, home: str) -> str:
@@ -421,11 +449,11 @@ def _said(hit: Hit) -> str:
 # -- deleting and moving ------------------------------------------------------------------------------------------
 
 
-@_for("rm", "srm", "wipe", "trash", "trash-put", "rmdir", "unlink", "shred")
+@_for("rm", "srm", "wipe", "trash", "trash-put", "rmdir", "unlink", "shred", "rimraf", "del-cli")
 def _remove(command: Command, places: Places) -> Found:
     if "--no-preserve-root" in command.words:
         yield "delete-system", DENY, "--no-preserve-root is there to delete the root of the file system"
-    for effect in effects_of_words(command):
+    for effect in _effects(command):
         if effect.kind != "delete":
             continue
         path = places.resolve(command, effect.path)
@@ -444,35 +472,45 @@ def _remove(command: Command, places: Places) -> Found:
         elif contents and command.name != "rmdir" and place.path not in _TEMPORARY:
             decision = ASK if place.rule == "delete-project" else DENY
             yield place.rule, decision, f"it deletes every file in {place.what}"
-    if command.name == "rm" and "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:]):
-        if not places.finds_generated:
-            yield "delete-files", ASK, "it deletes what another command names"
+    named_elsewhere = "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:])
+    if command.name == "rm" and named_elsewhere and not places.finds_generated:
+        yield "delete-files", ASK, "it deletes what another command names"
 
 
 def _deleted(command: Command, effect: Effect, path: str, places: Places) -> Found:
-    """A path that is no place of its own: judged by where it is, and by whether a build would make it again."""
+    """Judge a path that is no place of its own by where it is, and by whether a build would make it again."""
     shown = decoded(effect.path)
-    if UNKNOWN in path and not path.startswith("/"):
+    real = places.real(path)
+    path = real if places.is_outside(real) else path
+    if (UNKNOWN in path and not path.startswith("/")) or places.is_temporary(path):
         return
     if places.is_outside(path):
-        if effect.recursive or re.match(r"/(?:etc|usr|boot|opt|srv|lib|bin|sbin|var/(?!tmp/))", path):
-            yield "delete-outside", DENY, f"it deletes {shown}, outside the project"
-        else:
-            yield "delete-outside", ASK, f"it deletes {shown}, outside the project"
-    elif effect.recursive and not places.is_temporary(path) and not places.is_generated(path) and UNKNOWN not in path:
-        yield "delete-files", ASK, f"it deletes {shown} and all that is in it"
+        if places.is_cache(path):
+            return
+        severe = effect.recursive or re.match(r"/(?:etc|usr|boot|opt|srv|lib|bin|sbin|var/(?!tmp/))", path)
+        yield "delete-outside", DENY if severe else ASK, f"it deletes {shown}, outside the project"
+    elif UNKNOWN in path or places.is_generated(path) or (command.name not in _ERASING and places.can_restore(path)):
+        return
+    elif effect.recursive and (command.name in _ERASING or not places.is_file(path)):
+        yield "delete-files", ASK, f"it deletes {shown}, which neither a build nor git restores"
+    elif any(mark in path for mark in PATTERNS):
+        yield "delete-files", ASK, f"it deletes every file that {shown} stands for"
+
+
+_ERASING = ("shred", "srm", "wipe")
+
+
+def _is_generated_name(name: str) -> bool:
+    name = decoded(name)
+    return matches(_GENERATED, name.strip("*/") or "*") or matches(_GENERATED, name.replace("*", "x"))
 
 
 def _finds_generated(words: list[str]) -> bool:
     """Whether a `find` finds nothing but what builds make."""
-    if all(re.fullmatch(_GENERATED, start.strip("./")) for start in Find(words).starts):
+    if all(matches(_GENERATED, start.strip("./")) for start in Find(words).starts):
         return True
     names = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-name", "-iname", "-path")]
-    return bool(names) and all(
-        re.fullmatch(_GENERATED, decoded(name).strip("*/") or "*")
-        or re.fullmatch(_GENERATED, decoded(name).replace("*", "x"))
-        for name in names
-    )
+    return bool(names) and all(map(_is_generated_name, names))
 
 
 @_for("find")
@@ -481,47 +519,89 @@ def _find(command: Command, places: Places) -> Found:
     deleting = find.deletes
     for words in find.commands:
         name = program(words[0]) if words else ""
-        deleting = deleting or name in ("rm", "unlink", "shred", "srm", "truncate")
+        deleting = deleting or name in _DELETING
         deleting = deleting or (name in SHELLS and any(re.search(r"\b(?:rm|shred|unlink)\b", word) for word in words))
         deleting = deleting or (name == "mv" and "/dev/null" in words)
-    asks_itself = bool(find.commands) and all("-i" in words for words in find.commands)
-    if not deleting or asks_itself or set(command.words) & {"-empty", "-inum", "-ok", "-okdir"}:
-        return
-    for start in find.starts:
+    changes = any(program(words[0]) in ("chmod", "chown", "chgrp") for words in find.commands if words)
+    for start in find.starts if changes else ():
         path = places.resolve(command, start)
-        hit = places.hit(path)
-        if hit is not None and not find.restricted:
-            yield hit[0].rule, DENY, f"it deletes everything found in {_said(hit)}"
-        elif hit is not None and hit[0].rule == "delete-system" and hit[0].path not in _TEMPORARY:
-            yield hit[0].rule, DENY, f"it deletes files all over {hit[0].what}"
-        elif path is not None and places.is_outside(path):
+        if path is not None and places.is_outside(path) and path not in _TEMPORARY:
+            yield "permissions", ASK, f"it changes what it finds in {decoded(start)}, outside the project"
+    asks_itself = bool(find.commands) and all("-i" in words for words in find.commands)
+    links = any(
+        pair in (("-type", "l"), ("-xtype", "l")) for pair in zip(command.words, command.words[1:], strict=False)
+    )
+    if not deleting or asks_itself or links or set(command.words) & {"-empty", "-inum", "-ok", "-okdir"}:
+        return
+    for start in find.starts[:MOST_PATHS]:
+        yield from _found_in(command, start, places, find.restricted, _finds_generated(command.words))
+
+
+def _found_in(command: Command, start: str, places: Places, restricted: bool, generated: bool) -> Found:
+    """Judge that what a search finds below a directory is deleted."""
+    path = places.resolve(command, start)
+    hit = places.hit(path)
+    if path is None:
+        return
+    if hit is not None and not restricted:
+        yield hit[0].rule, DENY, f"it deletes everything found in {_said(hit)}"
+    elif path in _TEMPORARY or places.is_temporary(path):
+        return
+    elif hit is not None and hit[0].rule == "delete-system":
+        yield hit[0].rule, DENY, f"it deletes files all over {hit[0].what}"
+    elif places.is_outside(path):
+        if not places.is_cache(path):
             yield "delete-outside", DENY, f"it deletes files in {decoded(start)}, outside the project"
-        elif path is not None and not places.is_temporary(path) and not places.is_generated(path):
-            if not _finds_generated(command.words):
-                yield "delete-files", ASK, "it deletes every file that it finds"
+    elif not places.is_generated(path) and not generated:
+        yield "delete-files", ASK, "it deletes every file that it finds"
+
+
+@_for("fd", "fdfind")
+def _fd(command: Command, places: Places) -> Found:
+    words = command.words
+    at = next((at for at, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), len(words))
+    if not words[at + 1 : at + 2] or program(words[at + 1]) not in _DELETING:
+        return
+    options, operands = arguments(
+        words[:at], "eEtdSojcC", ("--extension", "--exclude", "--type", "--max-depth", "--glob")
+    )
+    names = [f"x.{value}" for name, value in options if name in ("-e", "--extension")]
+    names += [operands[0]] if operands and operands[0].strip(".*^$") else []
+    for start in operands[1:] or ["."]:
+        yield from _found_in(command, start, places, bool(names), bool(names) and all(map(_is_generated_name, names)))
+
+
+_DELETING = ("rm", "unlink", "shred", "srm", "truncate")
 
 
 @_for("rsync")
 def _sync(command: Command, places: Places) -> Found:
-    for effect in effects_of_words(command):
+    if any(re.fullmatch(r"--dry-run|-[a-zA-Z]*n[a-zA-Z]*", word) for word in command.words):
+        return
+    for effect in _effects(command):
         if effect.kind == "delete":
-            hit = places.hit(places.resolve(command, effect.path))
+            path = places.resolve(command, effect.path)
+            hit = places.hit(path)
             if hit:
                 yield hit[0].rule, DENY, f"--delete removes what is in {hit[0].what}"
+            elif path is not None:
+                yield from _deleted(command, effect, path, places)
 
 
 @_for("mv")
 def _moved(command: Command, places: Places) -> Found:
-    for effect in effects_of_words(command):
+    for effect in _effects(command):
         path = places.resolve(command, effect.path)
         if effect.kind == "write" and path == "/dev/null":
             yield "delete-system", DENY, "it replaces /dev/null, and what was moved there is gone"
-        if effect.kind != "move":
+        if effect.kind != "move" or path is None:
             continue
         hit = places.hit(path)
         if hit and not (hit[1] and hit[0].rule == "delete-project") and hit[0].path not in _TEMPORARY:
             decision = ASK if hit[0].rule == "delete-project" or hit[0].path.startswith(places.home + "/") else DENY
             yield hit[0].rule, decision, f"it moves {_said(hit)} away"
+        elif re.match(r"/(?:bin|boot|etc|lib\w*|sbin|usr(?!/local/)|System|Windows)/", path):
+            yield "system-files", DENY, f"it moves {decoded(effect.path)} away"
 
 
 # -- disks --------------------------------------------------------------------------------------------------------
@@ -529,7 +609,7 @@ def _moved(command: Command, places: Places) -> Found:
 
 def _device(path: str) -> str | None:
     """A disk, a part of one, or the memory; patterns count if they could be one."""
-    if re.fullmatch(danger_table.DEVICE, path):
+    if matches(danger_table.DEVICE, path):
         return path
     if path.startswith("/dev/") and any(mark in path for mark in PATTERNS):
         return next(
@@ -542,19 +622,20 @@ def _device(path: str) -> str | None:
 # -- writing ------------------------------------------------------------------------------------------------------
 
 _PASSWORDS = (
-    r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|crontab|cron\.[a-z]+/.*|anacrontab"
-    r"|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
-    r"|/private/etc/(?:sudoers|master\.passwd|passwd)|/var/spool/cron/.*|/boot/.*|/proc/sysrq-trigger|/proc/\d+/mem"
+    r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
+    r"|/(?:private|usr/local)/etc/(?:sudoers(?:\.d/.*)?|master\.passwd|passwd)|/(?:usr/)?lib\S*/security/.*|/boot/.*|/proc/sysrq-trigger|/proc/\d+/mem"
     r"|/sys/block/.*/device/delete|/sys/power/state|/etc/selinux/config"
 )
-_SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:authorized_keys2?|id_[a-z0-9_]+|identity|rc|environment)"
+_SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:id_[a-z0-9_]+|identity|rc|environment)"
 # Files that run, or decide what runs, at a start, a login or a time.
 _PERSISTENT = (
-    r"/etc/(?:profile(?:\.d/.*)?|bash\.bashrc|zsh/.*|environment|rc\.local|init\.d/.*|systemd/.*|xdg/autostart/.*|apt/.*|yum\S*/.*"
+    r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab|cron\.[a-z]+/.*"
+    r"|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*|xdg/autostart/.*|apt/.*|yum\S*/.*"
     r"|rsyslog\S*|syslog\S*|logrotate\.d/.*|hosts|resolv\.conf|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*)"
     r"|(?:/root|/home/[^/]+|/Users/[^/]+)/(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin"
     r"|xinitrc|xprofile|xsession|config/(?:autostart|systemd/user|fish)/.*|local/share/systemd/.*)|Library/LaunchAgents/.*)"
-    r"|/Library/Launch(?:Agents|Daemons)/.*|/usr/lib/systemd/.*|/lib/systemd/.*|/usr/local/share/ca-certificates(?:/.*)?"
+    r"|(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/authorized_keys2?|/var/(?:spool/cron|at/jobs|cron/tabs)/.*|.*/\.git/hooks/[^/]+(?<!\.sample)"
+    r"|.*/\.git/config|/Library/Launch(?:Agents|Daemons)/.*|/usr/lib/systemd/.*|/lib/systemd/.*|/usr/local/share/ca-certificates(?:/.*)?"
 )
 _HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/fish_history"
 # What a pattern is held against.
@@ -565,6 +646,9 @@ _LOGS = (
 )
 
 
+_KERNEL_PROTECTIONS = tuple(
+    f"/proc/sys/kernel/{name}" for name in ("randomize_va_space", "yama/", "kptr_restrict", "modules_disabled")
+)
 _OTHER_DEVICES = (
     r"/dev/(?!(?:null|zero|full|u?random|std(?:in|out|err)|tty\S*|console|ptmx|fd|shm|pts|tcp|udp|log|kmsg)(?:/|$)).+"
 )
@@ -572,41 +656,69 @@ _OTHER_DEVICES = (
 
 def _written(command: Command, places: Places) -> Found:
     """What a command writes, deletes or changes the mode of, wherever that stands."""
-    for effect in effects(command):
+    effects = shell_effects.effects(command)
+    if len(effects) > MOST_PATHS:
+        yield "unreadable", ASK, "it names too many paths to check them all"
+    for effect in effects[:MOST_PATHS]:
         path = places.resolve(command, effect.path)
         if path is None:
             continue
         shown = decoded(effect.path)
-        device = _device(path)
-        if effect.kind == "write" and (device or re.fullmatch(_OTHER_DEVICES, path)):
+        device = _device(path) if path.startswith("/dev/") else None
+        if effect.kind == "write" and path.startswith("/dev/") and (device or matches(_OTHER_DEVICES, path)):
             yield "disk", DENY, f"it writes to {device or shown}"
             continue
-        if effect.kind == "write" and command.name in ("truncate", "dd") and places.is_outside(path):
-            yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
-            continue
-        candidates = [path]
+        if effect.kind == "write" and path.startswith(_KERNEL_PROTECTIONS):
+            yield "security", DENY, "it takes a protection of the kernel away"
+        given = "xargs" in command.through and (">", effect.path) in command.redirects
+        if given and (UNKNOWN in effect.path or places.hit(path)):
+            yield "delete-files", ASK, "it overwrites what another command names"
+        candidates = list(dict.fromkeys((path, places.real(path))))
         if any(mark in path for mark in PATTERNS) and effect.kind == "write" and _is_catch_all(path.rpartition("/")[2]):
-            continue  # something is copied into a directory, under names that are not known
-        if any(mark in path for mark in PATTERNS):
+            candidates = []  # something is copied into a directory, under names that are not known
+        elif any(mark in path for mark in PATTERNS):
             known = [each.replace("~", places.home) for each in _TELLING]
             candidates = [each for each in known if pattern_matches(path, each)]
         for candidate in candidates:
+            if places.is_ordinary(candidate):
+                continue
             own = (
                 candidate.replace(places.home + "/", "/home/me/", 1) if candidate.startswith(places.home) else candidate
             )
-            if re.fullmatch(_PASSWORDS, candidate) or re.fullmatch(_SSH, own):
-                if effect.kind == "mode" and not _opens(command.words):
+            if matches(_PASSWORDS, candidate) or matches(_SSH, own):
+                if effect.kind == "mode" and command.name == "chmod" and not _opens(command.words):
                     continue
-                what = {"delete": "deletes", "move": "moves away", "mode": "opens"}.get(effect.kind, "writes to")
+                what = {"delete": "deletes", "move": "moves away", "mode": "changes"}.get(effect.kind, "writes to")
                 yield "system-files", DENY, f"it {what} {shown}"
-            elif re.fullmatch(_HISTORY, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
+            elif matches(_HISTORY, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
                 yield "traces", DENY, f"it wipes the shell's history, {shown}"
-            elif re.fullmatch(_PERSISTENT, own) and effect.kind != "mode":
+            elif matches(_PERSISTENT, own) and effect.kind != "mode":
                 yield "persistence", ASK, f"it changes {shown}, which runs by itself"
             elif command.name in ("touch", "mkdir"):
                 continue
-            elif re.fullmatch(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
+            elif matches(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
                 yield "traces", DENY, f"it wipes {shown}"
+        if _empties(command, effect) and not path.startswith("/dev/") and UNKNOWN not in path:
+            if places.is_outside(path):
+                if not places.is_cache(path):
+                    yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
+            elif command.name == "truncate" and not (places.is_generated(path) or places.is_temporary(path)):
+                yield "delete-files", ASK, f"it empties {shown}"
+
+
+def _empties(command: Command, effect: Effect) -> bool:
+    """Whether a command leaves nothing of what a file had: `truncate`, `dd of=`, `> file` of nothing."""
+    if effect.kind != "write":
+        return False
+    if command.name == "truncate":
+        sizes = [
+            value
+            for name, value in arguments(command.words, "sr", ("--size", "--reference"))[0]
+            if name in ("-s", "--size")
+        ]
+        return any(re.match(r"[-<%/]|0+\D*$", size) for size in sizes)
+    nothing = not command.words or command.words in ([":"], ["true"], ["cat", "/dev/null"])
+    return command.name == "dd" or (nothing and (">", effect.path) in command.redirects)
 
 
 def _appends(command: Command, path: str) -> bool:
@@ -629,7 +741,7 @@ def _permissions(command: Command, places: Places) -> Found:
     drastic = any(
         re.fullmatch(r"0*[0-7]?00|0+|[ugoa]*-[rwx]+|[0-7]*[0-7][2367]|[ao]*\+[rx]*w[rx]*", word) for word in words
     )
-    for effect in effects_of_words(command):
+    for effect in _effects(command):
         path = places.resolve(command, effect.path)
         hit = places.hit(path)
         if (
@@ -644,7 +756,11 @@ def _permissions(command: Command, places: Places) -> Found:
                 yield "permissions", ASK, f"it changes the owner of {hit[0].what}"
             continue
         place, contents = hit
-        if place.path in _RELAXED or place.path in _TEMPORARY or place.path.startswith(places.home + "/"):
+        if place.path in _TEMPORARY or place.path.startswith(places.home + "/"):
+            continue
+        if place.path in _RELAXED:
+            if effect.recursive:
+                yield "permissions", ASK, f"it changes {_said(hit)} and all that is in it"
             continue
         if effect.recursive or (contents and place.path != places.home):
             yield "permissions", DENY, f"it changes {_said(hit)} and all that is in it"
@@ -652,11 +768,34 @@ def _permissions(command: Command, places: Places) -> Found:
             yield "permissions", ASK, f"it changes the owner of {place.what}"
         elif place.path != places.home and command.name == "chmod" and drastic:
             yield "permissions", DENY, f"it changes the permissions of {place.what}"
-    if command.name == "chmod":
-        bits = [word for word in words[1:] if re.fullmatch(r"[ugoa]*\+[rwx]*s[rwx]*|[2467][0-7]{3}", word)]
-        targets = [effect.path for effect in effects_of_words(command)]
-        if any("s" in word or word[0] in "46" for word in bits) and targets:
-            yield "permissions", DENY, "who starts this gets its owner's rights"
+    if command.name == "chmod" and _effects(command) and any(map(_sets_owner, words[1:])):
+        yield "permissions", DENY, "it then runs with its owner's rights"
+
+
+def _sets_owner(mode: str) -> bool:
+    """Whether a mode has the setuid bit, or is symbolic and sets setuid or setgid."""
+    return bool(re.fullmatch(r"0?[4-7][0-7]{3}|(?:.*,)?[ugoa]*[+=][rwxXt]*s[rwxXst]*(?:,.*)?", mode))
+
+
+@_for("install")
+def _installed(command: Command, places: Places) -> Found:
+    options, _ = arguments(command.words, "tSmogZ", ("--target-directory", "--suffix", "--mode", "--owner", "--group"))
+    if _sets_owner(value_of(options, "-m", "--mode") or ""):
+        yield "permissions", DENY, "it then runs with its owner's rights"
+
+
+@_for("touch")
+def _backdated(command: Command, places: Places) -> Found:
+    options, operands = arguments(command.words, "drt", ("--date", "--reference"))
+    reference = value_of(options, "-r", "--reference")
+    paths = [places.resolve(command, path) for path in operands]
+    is_of_system = bool(reference) and re.match(
+        r"/(?:bin|usr|etc|lib|sbin)/", places.resolve(command, reference or "") or ""
+    )
+    if is_of_system or (
+        has(options, "-d", "-t", "-r", "--date", "--reference") and any(p and places.is_outside(p) for p in paths)
+    ):
+        yield "traces", DENY, "it hides when a file was changed"
 
 
 # -- accounts, processes, services --------------------------------------------------------------------------------
@@ -666,13 +805,11 @@ def _permissions(command: Command, places: Places) -> Found:
 def _crontab(command: Command, places: Places) -> Found:
     options, operands = arguments(command.words, "u")
     if has(options, "-r"):
-        yield "system-files", DENY, "it deletes every scheduled job"
+        yield "persistence", ASK, "it deletes every scheduled job"
     elif has(options, "-e"):
         yield "persistence", ASK, "it edits scheduled jobs"
     elif operands or "-" in command.words[1:]:
-        whose = value_of(options, "-u")
-        root = whose == "root" or "sudo" in command.through or "doas" in command.through
-        yield "system-files", DENY if root else ASK, "it replaces every scheduled job"
+        yield "persistence", ASK, "it replaces every scheduled job"
 
 
 _NEEDED = frozenset(
@@ -691,9 +828,9 @@ def _kill(command: Command, places: Places) -> Found:
         return
     rest = [word for word in rest if word != "--"]
     if "-1" in rest or (signals == ["-1"] and not rest):
-        yield "kill", DENY, "-1 stands for every process there is"
+        yield "kill", ASK, "-1 stands for every process there is"
     elif "1" in rest:
-        yield "kill", DENY, "process 1 is the system itself"
+        yield "kill", ASK, "process 1 is the system itself"
 
 
 @_for("pkill", "killall", "killall5", "skill", "slay")
@@ -703,14 +840,16 @@ def _kill_by_name(command: Command, places: Places) -> Found:
     )
     names = [re.sub(r"^-(?:9|KILL|SIGKILL)$", "", word) for word in operands]
     if command.name == "killall5":
-        yield "kill", DENY, "it ends every process there is"
+        yield "kill", ASK, "it ends every process there is"
     elif not names and has(options, "-u", "-U", "--user", "--euid", "--uid"):
-        yield "kill", DENY, "it ends every process of an account"
+        yield "kill", ASK, "it ends every process of an account"
     for name in names:
-        if program(name.strip("^$")) in _NEEDED:
-            yield "kill", DENY, f"the machine needs {decoded(name)}"
+        if matches(danger_table.GUARDS, program(name.strip("^$"))):
+            yield "security", DENY, "that protects this machine"
+        elif program(name.strip("^$")) in _NEEDED:
+            yield "kill", ASK, f"the machine needs {decoded(name)}"
         elif command.name == "pkill" and re.fullmatch(r"[.*^$]+", decoded(name)):
-            yield "kill", DENY, "it ends every process there is"
+            yield "kill", ASK, "it ends every process there is"
 
 
 # -- the network --------------------------------------------------------------------------------------------------
@@ -721,9 +860,16 @@ def _reverse_shell(command: Command, places: Places) -> Found:
     targets = [target for _, target in command.redirects]
     if any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in targets) and command.name != "exec":
         yield "remote-shell", DENY, "its input and output go over the network"
+    if any(_is_connection(words) for words in command.upstream):
+        yield "remote-shell", DENY, "its input comes over the network"
 
 
-@_for("nc", "ncat", "netcat", "socat")
+def _is_connection(words: list[str]) -> bool:
+    name = program(words[0]) if words else ""
+    return name in ("ncat", "telnet", "aria2c", "fetch") or (name == "openssl" and "s_client" in words)
+
+
+@_for("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "socat", "openssl", "telnet")
 def _listening_shell(command: Command, places: Places) -> Found:
     joined = " ".join(command.words[1:])
     if command.name == "socat":
@@ -731,40 +877,57 @@ def _listening_shell(command: Command, places: Places) -> Found:
             yield "remote-shell", DENY, "it connects a program to the network"
         return
     options, _ = arguments(command.words, "ecpswiIoOqXxmgGbTV", ("--exec", "--sh-exec"))
+    if command.name == "openssl" and "s_client" not in command.words:
+        return
     ran = value_of(options, "-e", "--exec", "--sh-exec") or value_of(options, "-c")
     if ran and (program(ran.split()[0]) in SHELLS or "sh" in ran):
-        yield "remote-shell", DENY, "it gives a shell to whoever connects"
+        yield "remote-shell", DENY, "it gives a shell to the other end"
     elif any(program(words[0]) in SHELLS for words in command.upstream):
         yield "remote-shell", DENY, "what a shell prints goes over the network"
 
 
 # -- git and other people's copies --------------------------------------------------------------------------------
 
-_SHARED = r"(?:refs/heads/)?(?:main|master|trunk|develop|production|prod|stable|release(?:[/-]\S*)?)"
+_REWRITES = "it rewrites the whole history"
+_UNREACHABLE = "lost commits cannot be restored any more"
 _ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
-_GONE = "what is not committed is gone"
-# Subcommands and their arguments that throw away what git cannot bring back.
-_DISCARDING = (
-    (r"^reset\b.*\s--(?:hard|merge)\b", _GONE),
-    (r"^clean(?!.*\s(?:-\w*n|--dry-run))(?=.*\s(?:-\w*f|--force))", "files that git does not know are gone"),
-    (rf"^checkout(?=\s).*\s(?:-\w*f(?=\s|$)|--force\b|{_ALL}|--\s|--pathspec-from-file|--ours\b|--theirs\b)", _GONE),
-    (r"^switch\b(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),
-    (r"^restore\b(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),
-    (r"^stash (?:clear|drop)\b", "what was stashed is gone"),
-    (r"^reflog (?:expire|delete)\b|^gc\b.*--prune[= ](?:now|all)", "it takes away what lost commits are found with"),
-    (r"^update-ref\b.*\s-d\b", "it deletes a branch or tag behind git's back"),
-    (rf"^rm\b(?!.*\s(?:--cached|-n|--dry-run))(?=.*\s-\w*r).*\s{_ALL}", "every file of the project is deleted"),
-    (r"^worktree remove\b.*\s(?:-f|--force)\b", "what is not committed there is gone"),
-    (r"^branch\b(?=.*\s(?:-D|-\w*f\w*d|-d\w*f|--delete\s--force|--force\s--delete|-d\s-f|-f\s-d)(?=\s|$))",
-     "it deletes a branch, merged or not"),
-    (r"^checkout-index\b(?=.*\s(?:-\w*f|--force))(?!.*\s(?:-n|--no-create)\b)", _GONE),
-    (r"^filter-(?:branch|repo)\b", "it rewrites the whole history"),
-)  # fmt: skip
+_GONE = "uncommitted changes are lost"
+_UNTRACKED = "files that git does not track are deleted"
+_FORCED = r"\s(?:(?!-[bB])-\w*f\w*|--force)(?=\s|$)"
+_DRY = r"(?!.*\s(?:-\w*n|--dry-run)(?=\s|$))"
+# Subcommands, and their arguments (each after a blank) that discard what git cannot restore.
+_DISCARDING = {
+    "reset": ((r"\s--(?:hard|merge)\b", _GONE),),
+    "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
+    "checkout": ((rf"{_FORCED}|\s{_ALL}|\s--\s|\s--(?:pathspec-from-file|ours|theirs)\b", _GONE),),
+    "switch": ((r"^(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),),
+    "restore": ((r"^(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),),
+    "stash": ((r"^ (?:clear|drop)\b", "what was stashed is lost"),),
+    "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),
+    "gc": ((r"\s--prune[= ](?:now|all)", _UNREACHABLE),),
+    "prune": ((rf"^{_DRY}", _UNREACHABLE),),
+    "update-ref": ((r"\s(?:-d|--delete)\b", "it deletes a branch or tag"),),
+    "rm": ((rf"^(?!.*\s--cached\b){_DRY}.*(?:{_FORCED}|\s-\w*r.*\s{_ALL})", _GONE),),
+    "worktree": ((rf"^ remove\b.*{_FORCED}", "uncommitted changes in it are lost"),),
+    "submodule": ((rf"^ (?:deinit|update)\b.*{_FORCED}", "uncommitted changes in submodules are lost"),),
+    "read-tree": ((r"^(?=.*\s--reset\b)(?=.*\s-u\b)", _GONE),),
+    "branch": (
+        (r"\s-\w*D", "it deletes a branch, merged or not"),
+        (rf"^(?=.*{_FORCED})(?=.*\s(?:-\w*d|--delete))", "it deletes a branch, merged or not"),
+        (rf"^(?=.*{_FORCED})(?!.*\s(?:-[mMcC]|--move|--copy)\b)", "it moves a branch, and its commits may be lost"),
+    ),
+    "checkout-index": ((rf"^(?!.*\s(?:-n|--no-create)\b).*{_FORCED}", _GONE),),
+    "filter-branch": ((r"", _REWRITES),),
+    "filter-repo": ((rf"^{_DRY}", _REWRITES),),
+}
+
+
+_GIT_OPTIONS = ("--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix")
 
 
 @_for("git")
 def _git(command: Command, places: Places) -> Found:
-    options, at = split_options(command.words, "cC", ("--git-dir", "--work-tree", "--namespace", "--exec-path"))
+    options, at = split_options(command.words, "cC", _GIT_OPTIONS)
     directory = command.directory
     for name, value in options:
         if name in ("-C", "--work-tree"):
@@ -775,9 +938,11 @@ def _git(command: Command, places: Places) -> Found:
     sub = rest[0]
     if sub == "push":
         yield from _push(rest)
-    elif places.is_ours(directory):
-        said = danger_table.joined(rest)
-        why = next((why for expression, why in _DISCARDING if re.search(expression, said)), None)
+    elif not places.is_temporary(directory):
+        said = " " + danger_table.joined(rest[1:])
+        why = next((why for expression, why in _DISCARDING.get(sub, ()) if found(expression, said)), None)
+        if sub == "clean" and any("clean.requireforce=false" in value.lower() for _, value in options):
+            why = _UNTRACKED
         if why is None and sub == "checkout" and _checks_out_files(rest):
             why = _GONE
         if why:
@@ -794,115 +959,15 @@ def _checks_out_files(words: list[str]) -> bool:
 def _push(words: list[str]) -> Found:
     options, operands = arguments(words, "o", ("--push-option", "--receive-pack", "--repo"))
     refs = operands[1:]
-    targets = [ref.rpartition(":")[2].lstrip("+") for ref in refs]
-    forced = has(options, "-f", "--force") or any(ref.startswith("+") for ref in refs)
-    leased = has(options, "--force-with-lease", "--force-if-includes")
+    forced = has(options, "-f", "--force", "--force-with-lease", "--force-if-includes")
+    if has(options, "-n", "--dry-run"):
+        return
     if has(options, "--mirror", "--prune"):
-        yield "publish", DENY, "it makes the remote repository a copy of this one and deletes what it has besides"
+        yield "publish", ASK, "it deletes what the remote repository has and this one has not"
     elif has(options, "-d", "--delete") or any(ref.startswith(":") for ref in refs):
-        if any(re.fullmatch(_SHARED, target) for target in targets):
-            yield "publish", DENY, "it deletes a branch that others work on"
-    elif forced and (has(options, "--all", "--tags") or any(STAR in ref for ref in refs)):
-        yield "publish", DENY, "it overwrites every branch, whatever others have pushed"
-    elif any(re.fullmatch(_SHARED, target) for target in targets):
-        if forced:
-            yield "publish", DENY, "it overwrites a branch that others work on"
-        elif leased:
-            yield "publish", ASK, "it overwrites a branch that others work on"
-    elif forced:
-        yield "publish", ASK, "it overwrites what others may have pushed to that branch"
-
-
-# -- databases ----------------------------------------------------------------------------------------------------
-
-_CLIENTS = {
-    "psql": ("-c", "--command"),
-    "mysql": ("-e", "--execute"),
-    "mariadb": ("-e", "--execute"),
-    "sqlite3": (),
-    "cqlsh": ("-e", "--execute"),
-    "clickhouse-client": ("-q", "--query"),
-    "sqlcmd": ("-Q", "-q"),
-    "mongosh": ("--eval",),
-    "mongo": ("--eval",),
-    "duckdb": ("-c",),
-    "snowsql": ("-q",),
-    "bq": (),
-    "usql": ("-c",),
-    "cockroach": ("-e", "--execute"),
-}
-
-
-@_for(*_CLIENTS)
-def _sql(command: Command, places: Places) -> Found:
-    words = command.words
-    texts = [command.stdin or ""]
-    for number, word in enumerate(words):
-        for option in _CLIENTS[command.name]:
-            if word == option and number + 1 < len(words):
-                texts.append(words[number + 1])
-            elif word.startswith(option + "=") or (len(option) == 2 and word.startswith(option) and len(word) > 2):
-                texts.append(word[len(option) :].lstrip("="))
-    if command.name in ("sqlite3", "bq"):
-        texts += [word for word in words[1:] if " " in word or word.startswith(".")]
-    in_memory = ":memory:" in words
-    for_tests = any(re.search(danger_table.FOR_TESTS, word.rpartition("/")[2]) for word in words[1:] if " " not in word)
-    for text in texts:
-        for statement in re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL).split(";"):
-            danger = _statement(" ".join(statement.split()))
-            if danger and not in_memory and not (for_tests and danger[0] == ASK):
-                yield ("database", *danger)
-
-
-def _statement(sql: str) -> tuple[str, str] | None:
-    found = re.match(r"(?i)(?:\\\w+ )?drop (database|schema|keyspace)\s+(?:if exists\s+)?(\S+)", sql)
-    if found:
-        return (
-            None
-            if re.search(danger_table.FOR_TESTS, found.group(2))
-            else (DENY, f"it drops the {found.group(1).lower()} {decoded(found.group(2))}")
-        )
-    found = re.match(
-        r"(?i)(?:drop (?:table|view|collection|role|user)|truncate(?: table)?)\s+(?:if exists\s+)?(\S+)", sql
-    )
-    if found:
-        return (
-            None
-            if re.search(danger_table.FOR_TESTS, found.group(1))
-            else (ASK, f"what is in {decoded(found.group(1))} is gone")
-        )
-    if re.match(r"(?i)delete from \S+$", sql):
-        return ASK, "without WHERE it deletes every row"
-    if re.match(r"(?i)update \S+ set\b(?!.*\bwhere\b)", sql):
-        return ASK, "without WHERE it changes every row"
-    if re.search(r"\bdropDatabase\s*\(", sql):
-        return DENY, "it drops the database"
-    if re.search(r"\.\s*(?:drop|remove|deleteMany)\s*\(\s*(?:\{\s*\})?\s*\)", sql):
-        return ASK, "it empties a collection"
-    return None
-
-
-@_for("dropdb")
-def _dropped(command: Command, places: Places) -> Found:
-    _, operands = arguments(command.words, "hpUW", ("--host", "--port", "--username", "--maintenance-db"))
-    if not operands or not re.search(danger_table.FOR_TESTS, operands[-1]):
-        yield "database", DENY, "it drops a database"
-
-
-@_for("docker", "podman", "nerdctl")
-def _all_containers(command: Command, places: Places) -> Found:
-    """`docker ps -q | xargs docker rm -f`"""
-    listed = any(words and program(words[0]) == command.name and "ps" in words for words in command.upstream)
-    if listed and re.search(r"\b(?:rm .*-\w*f|kill)\b", " ".join(command.words)):
-        yield "cloud", ASK, "it removes containers that are not named"
-
-
-@_for("kubectl", "oc")
-def _listed_resources(command: Command, places: Places) -> Found:
-    """`kubectl get ns -o name | xargs kubectl delete`"""
-    listed = [words for words in command.upstream if words and program(words[0]) == command.name and "get" in words]
-    if "delete" in command.words and any(UNKNOWN in word for word in command.words) and listed:
-        yield "cloud", DENY, "it deletes resources that are not named"
+        yield "publish", ASK, "it deletes a branch or tag that others have"
+    elif forced or any(ref.startswith("+") for ref in refs):
+        yield "publish", ASK, "it overwrites what others may have pushed"
 
 
 # -- packages -----------------------------------------------------------------------------------------------------
@@ -942,45 +1007,20 @@ def _packages(command: Command, places: Places) -> Found:
     }.get(name, bool(set(operands[:1]) & {"remove", "purge", "erase", "autoremove", "uninstall", "rm"}))
     if not removing or name in ("pip", "brew", "snap"):
         return
-    needed = [word for word in operands if re.fullmatch(_ESSENTIAL, word)]
+    needed = [word for word in operands if matches(_ESSENTIAL, word)]
     if needed:
         yield "packages", DENY, f"the system needs {needed[0]}"
     elif any(mark in word for word in operands for mark in PATTERNS) or "*" in operands:
         yield "packages", ASK, "it removes more packages than are named"
 
 
-# -- PowerShell ----------------------------------------------------------------------------------------------------
+# -- Windows -------------------------------------------------------------------------------------------------------
 
 
-@_for("remove-item", "Remove-Item", "ri", "del", "erase", "rd", "Clear-Content", "Format-Volume", "Clear-Disk")
-def _remove_item(command: Command, places: Places) -> Found:
-    """PowerShell and cmd: judged by the line as it is written, since a backslash is no escape there."""
-    said = command.shown
-    if re.match(r"(?i)format-volume|clear-disk", said):
-        yield "disk", DENY, "it erases a disk"
-    elif re.search(r"(?i)\s-re\w*\b|\s/s\b", said) and re.search(_WINDOWS, said):
-        yield "delete-system", DENY, "it deletes a directory of the system, or a home"
-    elif re.search(r"(?i)\s-re\w*\b", said) and re.search(r"(?i)\s['\"]?(?:[a-z]:\\|~|\$env:|\$home|\\\\)", said):
-        yield "delete-outside", DENY, "it deletes something outside the project"
-
-
-_WINDOWS = (
-    r"(?i)[a-z]:\\?(?:['\"\s*]|$)|[a-z]:\\(?:windows|users|program\S*)(?:\\[^\\\s]*)?\\?(?:['\"\s*]|$)"
-    r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)\\?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$)"
-)
-
-
-@_for("iex", "Invoke-Expression", "invoke-expression")
-def _invoked(command: Command, places: Places) -> Found:
-    """`irm URL | iex`"""
-    fetched = any(words and words[0].lower() in _FETCHING for words in command.upstream)
-    if fetched or re.search(
-        r"(?i)\b(?:irm|iwr|invoke-(?:webrequest|restmethod)|downloadstring|frombase64string)\b", command.shown
-    ):
-        yield "run-download", DENY, "it runs what comes over the network"
-
-
-_FETCHING = ("irm", "iwr", "curl", "wget", "invoke-webrequest", "invoke-restmethod")
+def _as_written(command: Command) -> str:
+    """A command and those whose output it reads, as text."""
+    shown = command.shown if command.name.lower() not in ("powershell", "pwsh", "cmd") else " ".join(command.words)
+    return " | ".join([*(" ".join(words) for words in command.upstream), shown])
 
 
 # -- what cannot be known -----------------------------------------------------------------------------------------

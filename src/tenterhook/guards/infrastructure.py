@@ -1,195 +1,231 @@
 """Ask before something is deleted in a cloud, a cluster, a database, a queue or a service that others use.
 
-`PROGRAMS` is a table of data: a row names programs, what they manage, and the subcommands that delete. Most programs
-have subcommands that are verbs (`delete`, `terminate-instances`, `apps:destroy`), which `VERBS` knows; what only lists,
-shows or plans is never asked about.
+`infrastructure_table.ROWS` has the programs and their subcommands; this module compares a command with its rows. What
+only lists, shows, plans or changes settings of this machine is never asked about.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ..shell import reader
-from .calls import ASK, Objection
+from ..shell.syntax import UNKNOWNS, decoded
+from .calls import Finding, objection
+from .infrastructure_table import API_VERBS, OTHER_VERBS, PASS, ROWS, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..shell.reader import Command
-    from .calls import GuardedCall
+    from .calls import GuardedCall, Objection
 
-# A word of a subcommand that deletes, ends or takes away: alone, or beside an object as in `delete-bucket`.
-VERBS = re.compile(
-    r"(?:[\w.]+[:_-])*?(?:force[_-])?(?:batch-)?(?:delete|deleteall|del|destroy|remove|rm|rb|rmdir|rmdirs|deletefile|purge|"
-    r"terminate|drop|dropall|wipe|erase|reset|flush|flushall|flushdb|truncate|prune|uninstall|unpublish|revoke|deregister|"
-    r"disable|decommission|kill|evict|drain|unset|untag|unsubscribe|disassociate|detach|expunge|nuke|teardown|obliterate|"
-    r"shutdown|abandon|offboard|unlink|unregister|deprovision|cleanup|clean|clear)(?:[:_-][\w.:-]*)?"
-)
-_READING = frozenset(
-    "help version list ls get show describe status plan diff logs log view info inspect search wait clone create init "
-    "apply deploy top explain history events watch validate lint fmt completion configure config login "
-    "logout whoami".split()
-)
-_NO_EFFECT = re.compile(
-    r"(?:--?(?:help|dry-?run|dryrun|what-?if|noop|simulate|preview|check|plan)(?:=(?!none|false).*)?|-h)"
-)
-_DEPTH = 5  # words of a subcommand that are looked at
-
-# Class, programs, and the subcommands that delete: `*` are VERBS; others are phrases, of which one must be there.
-PROGRAMS = (
-    ("cloud", "aws gcloud az oci ibmcloud aliyun tccli hcloud linode-cli vultr-cli scw exo civo openstack nova", "*"),
-    ("cloud", "doctl upctl ovhai yc cf ntnx-cli govc prlctl virsh multipass lxc incus vagrant packer", "*"),
-    ("cloud", "wrangler vercel netlify fly flyctl heroku railway render firebase supabase amplify eb copilot", "*"),
-    ("cloud", "rclone", "sync|bisync|move|moveto"),
-    ("cloud", "gsutil", "rsync -d"),
-    ("cloud", "gsutil s3cmd s4cmd s5cmd mc b2 azcopy rclone swift storj uplink", "*"),
-    ("cloud", "fastly akamai cloudflared flarectl cli53 octodns-sync dnscontrol lexicon namecheap", "*"),
-    ("cloud", "terraform tofu terragrunt cdktf pulumi cdk sam serverless sls sst",
-     "destroy|remove|delete|state rm|stack rm|workspace delete|workspace rm|force-unlock|"
-     "apply -destroy|apply --destroy|untaint|taint"),
-    ("cluster", "kubectl oc k k3s microk8s",
-     "delete|drain|cordon|replace --force|taint|scale --replicas=0|scale --replicas 0"),
-    ("cluster", "helm helmfile helm3 argocd flux velero kops eksctl kubeadm k3d kind minikube rancher talosctl", "*"),
-    ("cluster", "nomad consul vault boundary waypoint istioctl linkerd cilium etcdctl crictl ctr", "*"),
-    ("container", "docker podman nerdctl",
-     "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|stack remove|"
-     "service rm|service remove|node rm|secret rm|config rm|context rm|rm -v|rm -fv|rm -vf|rm --volumes|"
-     "compose rm -v|compose rm -fv"),
-    ("container", "skopeo crane regctl oras reg", "delete|remove|rm|untag"),
-    ("database", "redis-cli valkey-cli", "flushall|flushdb|del|unlink|shutdown|cluster reset|script flush|config set"),
-    ("database", "mysqladmin", "drop|shutdown|flush-tables"),
-    ("database", "bq influx cockroach clickhouse-client cqlsh mongosh mongo couchbase-cli couchbase arangosh", "*"),
-    ("database", "gitlab-rake pg_restore mongorestore", "gitlab:backup:restore|--clean|--drop"),
-    ("database", "dropdb dropuser pg_resetwal", ""),
-    ("database", "planetscale pscale neonctl turso atlas xata algolia typesense meilisearch", "*"),
-    ("queue", "rabbitmqctl rabbitmqadmin nats rpk pulsar-admin", "*"),
-    ("queue", "kafka-topics kafka-topics.sh kafka-acls kafka-acls.sh kafka-configs kafka-configs.sh", "--delete"),
-    ("queue", "kafka-delete-records kafka-delete-records.sh", ""),
-    ("queue", "celery", "purge"),
-    ("service", "gh glab tea bb hub", "*|repo archive"),
-    ("service", "circleci buildkite-agent bk drone woodpecker-cli travis jenkins-cli concourse-cli argo tkn", "*"),
-    ("service", "stripe paddle square twilio sendgrid postmark mailgun", "*"),
-    ("service", "ldcli flipt split unleash growthbook optimizely posthog statsig", "*|archive"),
-    ("service", "pd opsgenie grafana-cli grizzly gr newrelic datadog-ci dog sentry-cli honeycomb", "*"),
-    ("service", "op doppler infisical bws chamber sops-cli teller lastpass lpass bw", "*"),
-    ("service", "apigeecli deck kong tyk krakend ngrok tailscale zerotier-cli auth0 okta fga", "*"),
-    ("service", "shopify contentful sanity strapi wp drush n8n hasura", "*"),
-    ("dns", "nsupdate pdnsutil rndc knotc", "*"),
-    ("backup", "borg restic duplicity tarsnap kopia bup snapper timeshift rsnapshot zfs-autobackup", "*|forget"),
-    ("iam", "ipa ldapdelete ldapmodrdn kadmin kadmin.local gpg-connect-agent keycloak kcadm kcadm.sh", "*|delprinc"),
-)  # fmt: skip
-
-_HTTP = {
-    "curl": r"(?:^| )(?:-X ?|--request[= ])['\"]?DELETE\b",
-    "wget": r"(?:^| )--method[= ]DELETE\b",
-    "http": r"^(?:\S+ )*?DELETE\b",
-    "https": r"^(?:\S+ )*?DELETE\b",
-    "xh": r"(?i)^(?:\S+ )*?DELETE\b",
-    "xhs": r"(?i)^(?:\S+ )*?DELETE\b",
-    "curlie": r"^(?:\S+ )*?DELETE\b",
-    "gh": r"^api\b.*(?:-X|--method)[= ]?DELETE\b",
-    "glab": r"^api\b.*(?:-X|--method)[= ]?DELETE\b",
-    "Invoke-RestMethod": r"(?i)-Method ['\"]?Delete\b",
-    "Invoke-WebRequest": r"(?i)-Method ['\"]?Delete\b",
-    "irm": r"(?i)-Method ['\"]?Delete\b",
-    "iwr": r"(?i)-Method ['\"]?Delete\b",
+_LOOK_FIRST = "list what it would delete and show it to the person; use a dry run where there is one"
+# What each class is about, and what to do instead.
+RULES = {
+    "cloud": ("deletes or ends resources of an account", _LOOK_FIRST),
+    "cluster": ("deletes or empties parts of a cluster", _LOOK_FIRST),
+    "container": ("deletes containers that are not named, or their data", "name the one container or volume"),
+    "database": (
+        "deletes data",
+        "make a backup first, or work on a database whose name says that it is for tests",
+    ),
+    "queue": ("deletes queues, topics or messages", _LOOK_FIRST),
+    "service": ("deletes or switches off something in a service that others use", _LOOK_FIRST),
+    "dns": ("deletes names that others look up", _LOOK_FIRST),
+    "backup": ("deletes backups", "leave them; tell the person which ones are no longer needed"),
+    "iam": ("gives or takes accounts and rights", "say who needs which right, and let the person grant it"),
+    "audit": ("switches off the records of what happens in an account", "leave them on; filter what you read instead"),
 }
-_WHAT = {
-    "cloud": "it deletes or ends resources of an account",
-    "cluster": "it deletes or empties parts of a cluster",
-    "container": "it deletes containers' data",
-    "database": "it deletes data",
-    "queue": "it deletes queues, topics or messages",
-    "service": "it deletes or switches off something in a service that others use",
-    "dns": "it deletes names that others look up",
-    "backup": "it deletes backups",
-    "iam": "it takes accounts or rights away",
-    "http": "it asks a server to delete something",
-}
-_INSTEAD = "list what it would delete and show it to the person; use a dry run where there is one"
 
-_BY_PROGRAM: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-for _class, _names, _subcommands in PROGRAMS:
-    for _name in _names.split():
-        _phrases = tuple(_subcommands.split("|")) if "|" in _subcommands else tuple(_subcommands.split())
-        _BY_PROGRAM.setdefault(_name, []).append((_class, _phrases))
+FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
+_NO_EFFECT = (
+    r"--?(?:help|dry-?run|dryrun|what-?if|noop|simulate|preview|check|plan|cli-dry-run)(?:=(?!none|false).*)?|--version"
+)
+_SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
+_BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
+_DEPTH = 6  # words that may be subcommands
+
+_STATEMENT = (
+    r"(?is)(?:drop|truncate|purge\s+binary|reset\s+master|detach\s+database)\b|alter\s+\w+\s+\S+\s+(?:drop|delete)\b"
+    r"|delete\s+from\s+\S+(?:\s+(?:using|limit|order)\b(?!.*\bwhere\b).*|\s+where\s+(?:true|1\b|'?1'?\s*=\s*'?1).*)?$"
+    r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|db2\s+drop\b|flush(?:all|db)\b"
+)
+_SHELL_CODE = (
+    r"\b(?:dropDatabase|dropUser|dropAllUsers|dropIndexes|dropRole|shutdownServer|_drop|_truncate)\s*\("
+    r"|\.\s*(?:drop|remove|deleteMany)\s*\(\s*(?:\{\s*\})?\s*\)"
+)
+_SPECIAL = {
+    "delete": r"(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)|.*(?:\bmutation\b.*\b(?:delete|remove)[A-Z_]"
+    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|delete_series|purge_everything).*",
+    "absent": r".*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
+    "noexecute": r".*:NoExecute",
+    "finalizers": r".*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
+    "flush": r"(?i).*flush(?:all|db).*",
+    "destroy": r".*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
+    "unknown": f".*[{''.join(UNKNOWNS)}].*",
+}
+_CMDLET = (
+    r"(?:remove|clear|disable|revoke|unregister)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
+    r"azuread|gce|gcs|gcsql|vm|sqldatabase|dnsserver|aduser|adgroup|adcomputer|mailbox)\w*"
+)
+_BY_PROGRAM: dict[str, list[tuple[str, str, str]]] = {}  # filled when first asked
 
 
 def judge(call: GuardedCall) -> Objection | None:
-    """Ask about a call whose shell line would delete something outside this machine."""
+    """Ask about a call whose shell line would delete something that others use."""
     line = call.line()
     if line is None:
         return None
     reading = reader.read_any(line, call.directory(), call.environment)
-    off = call.settings.get("allow", ())
-    found = [(command, kind) for command in reading.commands for kind in kinds(command) if kind not in off]
-    if not found:
+    findings = []
+    for command in reading.commands:
+        found = decide(command)
+        if found is not None:
+            rule, decision = found
+            findings.append(Finding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span))
+    return objection(call, findings, RULES)
+
+
+def decide(command: Command) -> tuple[str, str] | None:
+    """Return the class of what a command would delete and the decision about it, or None."""
+    name, words = _program(command)
+    rows = _rows().get(name)
+    if rows is None:
+        return ("cloud", "ask") if re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
+    if any(re.fullmatch(_NO_EFFECT, word) for word in words):
         return None
-    said = dict.fromkeys(f"`{command.shown}`: {_WHAT[kind]} [{kind}]. Instead: {_INSTEAD}." for command, kind in found)
-    return Objection(ASK, "\n".join(list(said)[:3]))
+    if words[-1:] in (["-h"], ["help"]) or words[:1] == ["help"]:
+        return None
+    paths = _paths(words)
+    for subcommands, decision, kind in rows:
+        if any(_matches(phrase, paths, words, command) for phrase in subcommands.split("|")):
+            is_stopped = decision != PASS and not (kind == "database" and _is_for_tests(command))
+            return (kind, decision) if is_stopped else None
+    return None
 
 
-def kinds(command: Command) -> Iterator[str]:
-    """Yield the classes of what a command would delete."""
-    words = command.words[1:]
-    name = command.name
-    if name == "java" and any(word.endswith("jenkins-cli.jar") for word in words):
-        at = next(number for number, word in enumerate(words) if word.endswith("jenkins-cli.jar"))
-        name, words = "jenkins-cli", words[at + 1 :]
-    if not words or any(_NO_EFFECT.fullmatch(word) for word in words):
-        return
-    said = " ".join(words)
-    if name in _HTTP and re.search(_HTTP[name], said):
-        yield "http"
-        return
-    for kind, phrases in _BY_PROGRAM.get(name, ()):
-        if not phrases or _deletes(words, phrases):
-            yield kind
-            return
+def _rows() -> dict[str, list[tuple[str, str, str]]]:
+    if not _BY_PROGRAM:
+        for programs, *row in ROWS:
+            for name in programs.split():
+                _BY_PROGRAM.setdefault(name, []).append((row[0], row[1], row[2]))
+    return _BY_PROGRAM
 
 
-def _deletes(words: list[str], phrases: tuple[str, ...]) -> bool:
-    path = [word for word in words if not word.startswith("-")][:_DEPTH]
-    reading = next((at for at, word in enumerate(path) if word in _READING), _DEPTH)
-    path = path[:reading]  # `kubectl wait --for delete`: the first verb says what is done
-    for phrase in phrases:
-        if phrase == "*":
-            if any(VERBS.fullmatch(word) for word in path) or _changes_to_delete(words):
-                return True
-        elif phrase.startswith("-"):
-            if any(word == phrase or word.startswith(phrase + "=") for word in words):
-                return True
-        elif _has(phrase.split(), path, words):
+def _program(command: Command) -> tuple[str, list[str]]:
+    """Return the program and its arguments: `kubectl` for `k3s kubectl`, `prisma` for `yarn prisma`, or the jar."""
+    name, words = command.name, command.words[1:]
+    if name == "java":
+        at = next((number for number, word in enumerate(words) if word.endswith(".jar")), -1)
+        return (words[at].rpartition("/")[2][: -len(".jar")], words[at + 1 :]) if at >= 0 else (name, words)
+    if name in ("k3s", "microk8s", "minikube") and words[:1] == ["kubectl"]:
+        return "kubectl", words[1:]
+    if name in ("yarn", "pnpm", "bun") and words and words[0] in _rows():
+        return words[0], words[1:]
+    return name, words
+
+
+def _paths(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the words that may be subcommands: those that follow no option, and all that are no options."""
+    sure = [
+        word
+        for before, word in pairwise(("", *words))
+        if not word.startswith("-")
+        and (before[:1] != "-" or "=" in before or before in _SWITCHES or before[:5] == "--no-" or word in VERBS)
+    ]
+    return sure, [word for word in words if not word.startswith("-")]
+
+
+def _matches(phrase: str, paths: tuple[list[str], list[str]], words: list[str], command: Command) -> bool:
+    parts = []
+    for item in phrase.split():
+        if item == "**":
+            if not _deletes(paths[0]):
+                return False
+        elif item[0] == "<":
+            if not _has_special(item[1:-1], words, command):
+                return False
+        elif item[0] == "~":
+            if item[1:] not in map(str.lower, words):
+                return False
+        elif item[0] in "-!":
+            if _has_option(item.lstrip("!"), words) == item.startswith("!"):
+                return False
+        else:
+            parts.append(item)
+    return not parts or any(_begins(path, parts) for path in paths)
+
+
+def _begins(path: list[str], parts: list[str]) -> bool:
+    return len(path) >= len(parts) and all(
+        word.lower() == part or (part[-1] == "*" and word.lower().startswith(part[:-1]))
+        for word, part in zip(path, parts, strict=False)
+    )
+
+
+def _has_option(option: str, words: list[str]) -> bool:
+    name, _, value = option.partition("=")
+    if value:
+        return any(
+            word == option or (word == name and after == value) or (len(name) == 2 and word == name + value)
+            for word, after in pairwise((*words, ""))
+        )
+    if name.endswith("*"):
+        return any(word.startswith(name[:-1]) for word in words)
+    if len(name) == 2:  # a letter, alone or among others
+        return any(word[:1] == "-" and word[1:2] != "-" and name[1] in word for word in words)
+    return any(word[:1] == "-" and word.lstrip("-").partition("=")[0] == name.lstrip("-") for word in words)
+
+
+def _deletes(path: list[str]) -> bool:
+    """Whether the first verb among subcommands is one that deletes; a word with a dot or a slash is none."""
+    for word in path[:_DEPTH]:
+        if any(mark in word for mark in "/.=@ "):
+            continue
+        parts = re.split(r"[_-]|(?<=[a-z])(?=[A-Z])", word.rpartition(":")[2])
+        first, last = parts[0].lower(), parts[-1].lower()
+        if first in VERBS or (last in VERBS and first not in API_VERBS):
+            return True
+        if first in _BEFORE_VERB and parts[1:2] and parts[1].lower() in VERBS:
+            return True
+        if word in OTHER_VERBS or first in API_VERBS:
+            return False
+    return False
+
+
+def _has_special(kind: str, words: list[str], command: Command) -> bool:
+    if kind == "sql":
+        texts = [command.stdin or "", *(word for word in words if " " in word or "(" in word)]
+        return any(_deletes_data(text) for text in texts)
+    if kind == "stdin":
+        return any(
+            first.lower() in VERBS or first.lower() in ("flush_all", "deleteall", "delprinc")
+            for line in (command.stdin or "").splitlines()
+            for first in line.removeprefix("update ").replace("\\n", " ").split()[:1]
+        )
+    if kind == "unknown" and "--filter" in command.shown:  # chosen, though not by name
+        return False
+    return any(re.fullmatch(_SPECIAL[kind], word, re.DOTALL) for word in words)
+
+
+def _deletes_data(text: str) -> bool:
+    """Whether SQL or code of a database shell drops or empties something that is not for tests."""
+    text = re.sub(r"(?s)^-{1,2}\w[\w-]*=|--[^\n]*|/\*.*?\*/", " ", decoded(text))
+    if re.search(_SHELL_CODE, text):
+        return True
+    for each in text.split(";"):
+        statement = re.sub(r"(?i)^-[a-z]", "", " ".join(each.split()))  # -c'drop table t'
+        found = re.match(_STATEMENT, statement)
+        if found and not re.search(FOR_TESTS, " ".join(statement.split()[1:5])):
             return True
     return False
 
 
-def _has(parts: list[str], path: list[str], words: list[str]) -> bool:
-    """Whether the words of a phrase are there: subcommands in order, options and their values anywhere."""
-    at = 0
-    for part in parts:
-        if part.startswith("-") or "=" in part:
-            short = part[1:] if len(part) > 1 and part[0] == "-" and part[1] != "-" else ""
-            if part not in words and not (short and any(_has_letters(word, short) for word in words)):
-                return False
-        elif part in path[at:]:
-            at = path.index(part, at) + 1
-        elif part in words and part.isdigit():  # the value of an option, as in `--replicas 0`
-            continue
-        else:
-            return False
-    return True
-
-
-def _has_letters(word: str, letters: str) -> bool:
-    return word[:1] == "-" and word[1:2] != "-" and all(letter in word for letter in letters)
-
-
-def _changes_to_delete(words: list[str]) -> bool:
-    """`aws s3 sync … --delete`, `aws route53 change-resource-record-sets … "Action":"DELETE"`."""
-    return any(
-        word in ("--delete", "--delete-removed", "--delete-destination=true")
-        or re.search(r"\"Action\"\s*:\s*\"DELETE\"", word)
-        for word in words
-    )
+def _is_for_tests(command: Command) -> bool:
+    """Whether a database is for tests, by its name or by the environment."""
+    if ":memory:" in command.words or re.search(r"\b[A-Z]+_ENV=test", command.shown):
+        return True
+    if any(name.endswith("_ENV") and value == "test" for name, value in command.assignments):
+        return True
+    names = (word.rpartition("/")[2] for word in command.words[1:] if " " not in word and word.rfind("/") != 0)
+    return any(re.search(FOR_TESTS, name) for name in names)

@@ -1,52 +1,103 @@
-"""Refuse what would change hooks, trust records, or the settings that put hooks in force. Reading them is fine."""
+"""Refuse what would change hooks, the settings that put them in force, or Tenterhook; and reading its credentials."""
 
 from __future__ import annotations
 
 import os
+import re
 
 from ..basics import protected_places
-from ..basics.protected_places import PROTECTED, names_of
+from ..basics.protected_places import MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
-from ..shell.effects import effects
-from ..shell.programs import program
-from ..shell.syntax import PATTERNS, UNKNOWN, decoded
+from ..shell.effects import effects, of_words
+from ..shell.programs import Find, program
+from ..shell.syntax import PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, Objection, patched, paths_in
+from .calls import ASK, DENY, Finding, objection, patched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from ..shell.reader import Command
-    from .calls import GuardedCall
+    from .calls import GuardedCall, Objection
 
-SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell")
-EDITORS = ("str_replace_editor",)  # whose `command` may be `view`
+_TELL = "tell the person what you would change, and why; only they may do it"
+RULES = {
+    "change-hooks": ("changing hooks", _TELL),
+    "change-settings": ("changing the settings in which an agent names its hooks", _TELL),
+    "change-tenterhook": ("changing Tenterhook, its configuration, its state or its marks", _TELL),
+    "weaken": ("commands that switch protection off, approve or trust", _TELL),
+    "read-credentials": ("reading the credentials of the hub", "use `tenterhook hub status`, `tenterhook inbox list`"),
+}
+
+SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
+EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
+PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
+LINES = ("command", "cmd", "commands", "script", "shell", "line", "code")  # keys of other tools that may hold a line
+TEXTS = frozenset(  # keys under which tools are given text, which may mention any path
+    "content contents new_string old_string new_str old_str file_text insert_text text prompt description query "
+    "pattern regex message body title new_source explanation instructions replacement search thought".split()
+)
+_WRITES = (
+    r"write|edit|create|delete|remove|move|rename|copy|replace|patch|put|set|save|update|append|insert|make|mkdir|touch|"
+    r"chmod|link|exec|run|download|restore|apply|notebook|trash|upload"
+)
+_READS = r"read|view|get|list|ls|glob|grep|search|find|fetch|show|stat|info|query|describe|tree|todo|task|agent|think"
+
 READERS = frozenset(
-    "cat bat less more head tail grep egrep fgrep rg ag ls ll tree stat file wc du find fd diff cmp jq yq awk sed "
-    "sort uniq cut od xxd hexdump strings md5sum sha1sum sha256sum shasum cksum test [ echo printf readlink "
-    "realpath basename dirname cd pushd popd export true false : tenterhook sqlite3 column nl tac comm which type "
+    "cat bat less more head tail grep egrep fgrep rg ag ls ll tree stat file wc du find fd diff cmp jq yq awk gawk sed "
+    "sort uniq cut od xxd hexdump strings md5sum sha1sum sha256sum shasum cksum test [ [[ echo printf readlink "
+    "realpath basename dirname cd pushd popd export true false : tenterhook column nl tac comm which type "
     "command declare local read history pwd set unset source . open mkdir touch cp mv rm ln tee chmod chown dd install "
-    "rsync truncate scp tar zip unzip".split()
+    "rsync truncate scp tar zip unzip locate".split()
+)
+# Of those, programs that do not print what is in a file.
+NAMERS = frozenset(
+    "ls ll tree stat file wc du find fd md5sum sha1sum sha256sum shasum cksum test [ [[ echo printf readlink realpath "
+    "basename dirname cd pushd popd true false : which type command rm rmdir chmod chown git locate tenterhook".split()
 )
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
-PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
-INSTALLERS = ("pip", "pipx", "uv", "conda", "poetry", "brew", "pdm")
-REMOVING = {"uninstall", "remove"}
+UNPACKERS = ("tar", "bsdtar", "unzip", "7z", "cpio", "pax")
+MOUNTERS = ("mount", "umount", "bindfs", "sshfs", "fusermount", "fusermount3")
+STOPPERS = ("kill", "pkill", "killall", "skill", "fuser")
+SERVICES = ("systemctl", "launchctl", "service", "rc-service", "sv", "brew")
+STOPPING = frozenset("stop disable mask kill restart unload bootout remove down".split())
+INSTALLERS = frozenset(
+    "pip pipx uv conda mamba micromamba poetry brew pdm rye hatch apt apt-get dnf yum pacman".split()
+)
+_REPLACING = (
+    r"uninstall|remove|rm|purge|autoremove|reinstall|upgrade|inject|--force-reinstall|--force|-U|--upgrade|-R|-Rs?n?|"
+    r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
+)
+AGENTS = {name.partition("/")[0].strip(".") for name in PROTECTED} | set("droid kimi-cli".split()) - {"github"}
+MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
+# Modes of a directory that let no other account write to it, and the owner in.
+_HARMLESS_MODE = r"0?[57][0145][0145]|(?:(?:u\+[rwxXs]+|[go]+-[rwxXs]+|[ago]*\+[rxX]+|[go]+=[rxX]*),?)+"
+_CREDENTIALS = r"state/tenterhook/hub\b|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
+MOST_PATHS = 400  # of one call
+SAID = {"write": "writes to", "delete": "deletes", "move": "moves away", "mode": "changes the mode of"}
 
 
 def judge(call: GuardedCall) -> Objection | None:
     """Return why a call is refused that would change what is protected; ask where it only may."""
-    tool_input = call.tool_input if isinstance(call.tool_input, dict) else {"input": call.tool_input}
-    tool = call.tool_name.lower()
-    command = tool_input.get("command")
-    if tool in EDITORS and command == "view":
-        return None
+    return objection(call, _findings(call), RULES)
+
+
+def _findings(call: GuardedCall) -> Iterator[Finding]:
     check = _Check(call)
-    if command and (tool in SHELLS or (tool not in (*EDITORS, *PATCHERS) and not tool_input.get("file_path"))):
-        return check.of_shell(command)
-    return check.of_file_tool(tool_input)
+    tool = call.tool_name.lower()
+    try:
+        yield from check.of_line(call.line()) if tool in SHELLS else check.of_tool(tool)
+    except TooManyPaths:
+        part = str(call.line() or call.tool_name)[:80]
+        yield Finding(
+            "change-hooks", ASK, part, f"it names more than {MOST_PATHS} paths, any of which may be protected"
+        )
+
+
+class TooManyPaths(Exception):
+    """A call names more paths than are looked at."""
 
 
 class _Check:
@@ -55,101 +106,203 @@ class _Check:
     def __init__(self, call: GuardedCall) -> None:
         self.call = call
         self._home = reader.agents_home(call.environment)
-        self._places = protected_places.known_places(call.environment)
+        self._places = protected_places.Places(call.environment)
+        self._looked_up: dict[tuple[str, bool, bool], str | None] = {}
 
-    def of_file_tool(self, tool_input: dict[str, Any]) -> Objection | None:
-        """Judge a tool that writes, moves or deletes files, by the paths it is given."""
+    def of_tool(self, tool: str) -> Iterator[Finding]:
+        """Judge a tool that is not known as a shell: by every path that it is given, under whatever key."""
+        writes = re.search(_WRITES, tool) is not None
+        reads = not writes and re.search(_READS, tool) is not None
+        arguments = self.call.tool_input if isinstance(self.call.tool_input, dict) else {"input": self.call.tool_input}
+        if tool in EDITORS and arguments.get("command") == "view":
+            writes, reads = False, True
+        for path in _paths(arguments, "patch" in tool):
+            removes = re.search(r"delete|remove|move|rename|trash|unlink|(?:^|_)rm(?:_|$)", tool) is not None
+            what = next(filter(None, (self.protected(each, removes) for each in self._spelt(path))), None)
+            if what == SECRETS or (what and not reads):
+                change = "reads" if reads else "changes" if writes else "may change"
+                yield _finding(path, f"it {change} {what}", what, DENY if writes or reads else ASK)
+        for key in () if reads or "patch" in tool else LINES:
+            line = arguments.get(key)
+            if line and isinstance(line, (str, list)):
+                yield from self.of_line(line)
+
+    def _spelt(self, path: str) -> Iterator[str]:
+        """Yield the absolute paths that a tool may take a path for."""
+        if path.startswith("file:"):
+            from urllib.parse import unquote
+
+            path = unquote(re.sub(r"file:(?://[^/]*)?", "", path))
+        path = re.sub(r"^(?:\$HOME|\$\{HOME\})(?=/|$)", "~", path)
         own_home = self.call.environment.get("HOME") or os.path.expanduser("~")
-        for path in paths_in(tool_input):
-            homes = dict.fromkeys((self._home, own_home)) if path.startswith("~/") else ("",)
-            for home in homes:
-                what = self.protected(os.path.join(self.call.work_dir, home + path[1:] if home else path), removes=True)
-                if what:
-                    return _refused(f"{path} belongs to {what}")
-        return None
+        for home in dict.fromkeys((self._home, own_home)):
+            yield programs.resolved(path, self.call.directory(), home)
+        yield os.path.join(self.call.directory(), path)  # the system follows a link before `..`
 
-    def of_shell(self, line: Any) -> Objection | None:
+    def of_line(self, line: Any) -> Iterator[Finding]:
         """Judge a shell line by what each of its commands would touch."""
+        if not line:
+            return
         line = [str(word) for word in line] if isinstance(line, list) else line
         reading = reader.read_any(line, self.call.directory(), self.call.environment)
-        doubt = ""
         for command in reading.commands:
-            refused = self._changes(command) or self._weakens(command)
-            if refused:
-                return _refused(refused)
-            if not command.words:
-                continue
-            named = next((what for word in command.words[1:] if (what := self._named_by(command, word))), None)
-            near = next((what for word in command.words[1:] if (what := self._kept_in(command, word))), None)
-            if command.name == "ln" and (named or near):
-                return _refused(f"`{command.shown}` would make a link into {named or near}")
-            if command.name == "find" and near and any(effect.kind == "delete" for effect in effects(command)):
-                return _refused(f"`{command.shown}` would delete {near}")
-            if named and not reads(command):
-                doubt = doubt or f"`{command.shown}` may change {named}"
-        unreadable = any(note.kind == "unreadable" for note in reading.notes)
-        if unreadable and any(name.strip("/") in str(line) for name in (*PROTECTED, "tenterhook")):
-            doubt = doubt or "the line cannot be read to its end, and it names hooks or their settings"
-        return Objection(ASK, doubt) if doubt else None
+            for what, why, decision in self._of_command(command, str(line)):
+                yield _finding(command.shown, why, what, decision)._replace(span=command.span)
+        names = (*PROTECTED, "tenterhook")
+        if not reading.is_complete and any(name.strip("/") in str(line) for name in names):
+            yield Finding("change-hooks", ASK, str(line)[:80], "it cannot be read to its end, and it names hooks")
 
-    def _changes(self, command: Command) -> str | None:
-        """Return what a command would write to, move or delete that is protected."""
-        for effect in effects(command):
-            removes = effect.kind in ("delete", "move") or (effect.kind == "mode" and effect.recursive)
-            what = self.protected(self._resolved(command, effect.path), removes)
+    def _of_command(self, command: Command, line: str) -> Iterator[tuple[str, str, str]]:
+        """Yield what is protected that a command touches (or the name of a rule), why it is refused, the decision."""
+        for what, why in (*self._changes(command), *self._weakens(command, line)):
+            yield what, why, DENY
+        name = decoded(command.name)  # `[` is a mark of patterns, too
+        if not name:
+            return
+        if name not in NAMERS and re.search(_CREDENTIALS, " ".join((*command.words[1:], command.shown))):
+            yield SECRETS, f"it reads {SECRETS}", DENY
+        if reads(command) and name in NAMERS:
+            return
+        for word in command.words[1:]:
+            named = self._named_by(command, word)
+            if named == SECRETS and name not in NAMERS:
+                yield SECRETS, f"it reads {SECRETS}", DENY
+            if named and name not in NAMERS and self._holds_credentials(command, word):
+                yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", DENY
+            links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
+            near = named or self._kept_in(command, word) if links else None
+            if near:
+                yield near, f"it makes a link into {near}", DENY
+            if named and not reads(command):
+                yield named, f"it may change {named}", ASK
+
+    def _changes(self, command: Command) -> Iterator[tuple[str, str]]:
+        """Yield what a command writes to, moves or deletes that is protected, and how."""
+        words = command.words
+        if command.name == "find":
+            yield from self._found_by(command, Find(words))
+        if (command.name in ("fd", "fdfind") or command.through[-1:] == ("xargs",)) and _changes_files(words):
+            what = self._selected(command)
             if what:
-                return f"`{command.shown}` would {SAID[effect.kind]} {decoded(effect.path)}, {what}"
-        for text in (command.stdin or "", *command.words[1:]) if command.name in PATCHERS else ():
-            for path in patched(text):
-                what = self.protected(self._resolved(command, path), removes=True)
+                yield what, f"it changes {what}"
+        for effect in effects(command):
+            if effect.kind == "delete" and command.name == "find":
+                continue
+            path = self._resolved(command, effect.path)
+            removes = effect.recursive if effect.kind == "delete" else effect.kind == "move"
+            if effect.kind == "mode" and not _is_harmless(command):  # of a project's own files, it is ordinary
+                is_inside = f"{path}/".startswith(f"{self.call.work_dir}/")
+                removes = not is_inside or self._kept_in(command, effect.path) is not None
+            what = self.protected(path, removes)
+            if not what and command.name in UNPACKERS:
+                what = self._kept_in(command, effect.path)
+            if what:
+                yield what, f"it {SAID[effect.kind]} {decoded(effect.path)}, {what}"
+        for word in words[1:] if command.name in MOUNTERS else ():
+            what = self.protected(self._resolved(command, word), True)
+            if what:
+                yield what, f"it mounts something over {what}, or under another name"
+        if command.name in (*PATCHERS, "patch") or (command.name == "git" and {"apply", "am"} & set(words)):
+            for text in (command.stdin or "", *words[1:]):
+                for path in patched(text):
+                    what = self.protected(self._resolved(command, path), True)
+                    if what:
+                        yield what, f"it changes {decoded(path)}, {what}"
+
+    def _found_by(self, command: Command, find: Find) -> Iterator[tuple[str, str]]:
+        """Yield what is protected below the starts of a `find` that deletes or changes, unless its tests exclude it."""
+        for start in find.starts if find.deletes or any(map(_changes_files, find.commands)) else ():
+            top = self._resolved(command, start)
+            what = self.protected(top, True)
+            if not what:
+                continue
+            is_near = self.protected(top, False) or self._kept_in(command, start)
+            inside = () if is_near else protected_places.existing_below(top, self._places)
+            if is_near or any(_is_selected(path, command.words, find.restricted) for path in inside):
+                yield what, f"it deletes or changes {what}"
+
+    def _selected(self, command: Command) -> str | None:
+        """Return what the commands name whose output decides what this one changes: `grep -l … | xargs sed -i …`."""
+        for words in (*command.upstream, command.words):
+            for word in words[1:] if program(words[0]) not in ("echo", "printf") else ():
+                what = self._named_by(command, word) or self._kept_in(command, word)
                 if what:
-                    return f"`{command.shown}` would change {decoded(path)}, {what}"
+                    return what
+                name = decoded(word).rpartition("/")[2].lower()
+                if name in ("hook.md", "settings.json", "settings.local.json") and program(words[0]) != "sed":
+                    return "files that are named like hooks or settings"
         return None
 
-    def _weakens(self, command: Command) -> str | None:
-        """Return why a command of ours is refused, however it is started: as a service, in a namespace, by pip."""
-        if command.name in INSTALLERS and "tenterhook" in command.words and set(command.words) & REMOVING:
-            return f"`{command.shown}` would remove Tenterhook"
-        only_names_it = command.name != "tenterhook" and (command.name == "git" or command.name in READERS)
-        runs = programs.inner(command.words, command.stdin)  # judged by themselves
+    def _holds_credentials(self, command: Command, word: str) -> bool:
+        path = self._resolved(command, word)
+        return os.path.isdir(path) and self.protected(path, True) == SECRETS
+
+    def _weakens(self, command: Command, line: str) -> Iterator[tuple[str, str]]:
+        """Yield why a command switches protection off, however it is started: as a service, in a namespace, by pip."""
+        words, name = command.words, command.name
+        moved = {variable for variable, _ in command.assignments} & {*MOVING}
+        if name in SERVICES and {*words} & STOPPING:
+            name = "kill"
+        if name in ("export", "declare", "setenv", "set"):
+            moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
+            name = "export"
+        if (moved and name in AGENTS | {"export"}) or (name in AGENTS and "disableAllHooks" in " ".join(words)):
+            yield "weaken", "it starts an agent without your hooks"
+        if name in STOPPERS and "tenterhook" in (line if UNKNOWN in "".join(words) else " ".join(words)):
+            yield "weaken", "it stops Tenterhook"
+        at = (
+            next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None)
+            if name == "python"
+            else None
+        )
+        installer = program(words[at + 1] if words[at] == "-m" else "pip") if at is not None else name
+        if installer in INSTALLERS and _replaces(words):
+            yield "weaken", "it removes or replaces Tenterhook"
+        only_names_it = name != "tenterhook" and (name == "git" or name in READERS)
+        runs = programs.inner(words, command.stdin)  # judged by themselves
         if only_names_it or (command.contained and not command.mounts) or any(each.kind != "file" for each in runs):
-            return None
-        for at, word in enumerate(command.words):
-            if not is_ours(word, command.words[at - 1]):
+            return
+        for at, word in enumerate(words):
+            if not is_ours(word, words[at - 1]):
                 continue
-            arguments = command.words[at + 1 :]
-            name, is_refused = protected_places.command_in(arguments)
+            called, is_refused = protected_places.command_in(words[at + 1 :])
             if is_refused:
-                return f"`{command.shown}` would weaken the protection: `tenterhook {name}` is for the person"
-            for path in written(name, arguments):
+                yield "weaken", f"`tenterhook {called}` is for the person"
+            for path in written(called, words[at + 1 :]):
                 what = self.protected(self._resolved(command, path), removes=path != ".")
                 if what:
-                    return f"`{command.shown}` would write to {decoded(path)}, {what}"
-        return None
+                    yield what, f"it writes to {decoded(path)}, {what}"
 
-    def protected(self, path: str, removes: bool) -> str | None:
+    def protected(self, path: str, removes: bool, by_name_only: bool = False) -> str | None:
         """Return what a path, or a pattern of paths, belongs to that the agent may not change, or None."""
-        is_plain = not any(mark in path for mark in (UNKNOWN, *PATTERNS))
-        return protected_places.protected(path, removes, pattern_matches, is_plain, self._places)
+        key = path, removes, by_name_only
+        if key not in self._looked_up:
+            if len(self._looked_up) >= MOST_PATHS:
+                raise TooManyPaths
+            matches = _matches if any(mark in path for mark in (UNKNOWN, *PATTERNS)) else None
+            known = None if by_name_only else self._places
+            self._looked_up[key] = protected_places.protected(path, removes, known, matches)
+        return self._looked_up[key]
 
     def _named_by(self, command: Command, word: str) -> str | None:
-        """Return what an argument of a command names, `--file=path` too."""
-        for text in (word, word.rpartition("=")[2]):
+        """Return what an argument of a command names, `--file=path` and `@path` too."""
+        for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2])):
             if text and not text.startswith("-") and "\n" not in text and len(text) < 1000:
-                what = self.protected(self._resolved(command, text), removes=False)
+                path = self._resolved(command, text)
+                what = self.protected(path, False, by_name_only=not os.path.lexists(path))
                 if what:
                     return what
         return None
 
     def _kept_in(self, command: Command, word: str) -> str | None:
         """Return what is kept in a directory that an argument names, or a pattern of a path: `~/.claude`."""
-        names = names_of(self._resolved(command, word)) if "*" not in word else names_of(word)
-        known = {names_of(name)[0]: what for name, what in PROTECTED.items() if name.startswith(".")}
-        known["tenterhook"] = "Tenterhook's configuration or state"
-        if names and names[-2:-1] == [".config"]:
-            known["agents"] = "your hooks"
-        last = [name for name in names if name.strip("*")][-1:]
-        return next((known[name] for name in last if name in known and name != ".github"), None)
+        path = self._resolved(command, word) if "*" not in word else word
+        names = [name for name in path.split("/") if name.strip("*" + STAR)]
+        last = names[-1] if names else ""
+        if last == "tenterhook" or (last == "agents" and names[-2:-1] == [".config"]):
+            return "your hooks" if last == "agents" else "Tenterhook's configuration or state"
+        inside = (what for name, what in PROTECTED.items() if name.startswith(last + "/") and last[:1] == ".")
+        return next(inside, None) if last not in (".github", ".config") else None
 
     def _resolved(self, command: Command, path: str) -> str:
         if command.contained:
@@ -160,9 +313,73 @@ class _Check:
         return programs.resolved(path, command.directory, self._home)
 
 
-def _refused(reason: str) -> Objection:
-    advice = "Only the person may change this: tell them what you would change, and why."
-    return Objection(DENY, f"{reason}. {advice}")
+def _finding(part: str, why: str, what: str, decision: str) -> Finding:
+    rule = what if what in RULES else "change-settings" if "settings" in what else "change-tenterhook"
+    if what == SECRETS and " reads " in f" {why}":
+        rule = "read-credentials"
+    return Finding("change-hooks" if "hooks" in what else rule, decision, part, why)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a part of a pattern may be a name. As for shells, only a dot matches the dot of a hidden file."""
+    return pattern == name or ((pattern[:1] == "." or name[:1] != ".") and pattern_matches(pattern, name))
+
+
+def _paths(value: Any, is_patch: bool, key: str = "input") -> Iterator[str]:
+    """Yield the strings of a tool's arguments that may be paths, and the files that a patch names."""
+    if isinstance(value, dict):
+        yield from (name for name in value if "/" in str(name))
+        for name, each in value.items():
+            yield from _paths(each, is_patch, str(name).lower())
+    elif isinstance(value, list):
+        for each in value:
+            yield from _paths(each, is_patch, key)
+    elif isinstance(value, str) and (is_patch or key not in TEXTS):
+        path = value.partition("\0")[0]
+        if key not in LINES and "\n" not in path and len(path) < 65536 and not re.match(r"(?!file:)[a-z]{2,}://", path):
+            yield path
+        yield from patched(value)
+
+
+def _is_harmless(command: Command) -> bool:
+    """Whether a change of mode or group leaves what is in a directory protected."""
+    words = [word for word in command.words[1:] if not re.fullmatch(r"--[a-z-]+|-[RHLPcfvhn]+", word)]
+    return command.name == "chgrp" or (
+        command.name == "chmod" and re.fullmatch(_HARMLESS_MODE, "".join(words[:1])) is not None
+    )
+
+
+def _is_selected(path: str, words: list[str], has_other_tests: bool) -> bool:
+    """Whether the tests on names of a `find` select a path. Without such tests, others may select anything."""
+    from fnmatch import fnmatch
+
+    selected = []
+    for at, word in enumerate(words[:-1]):
+        if word in ("-name", "-iname", "-path", "-ipath", "-wholename"):
+            pattern, tested = decoded(words[at + 1]), path.rpartition("/")[2] if "name" in word[:6] else path
+            is_one = fnmatch(
+                tested.lower(), pattern.lower() if "name" in word[:6] else f"*{pattern.lstrip('.').lower()}"
+            )
+            if words[at - 1] in ("!", "-not"):
+                if is_one:
+                    return False
+            else:
+                selected.append(is_one)
+    return any(selected) or not (selected or has_other_tests)
+
+
+def _changes_files(words: list[str]) -> bool:
+    """Whether a program changes the content of files that `find` or `xargs` give it, or `fd -x` those it finds."""
+    at = next((at for at, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), -1)
+    words = [*words[at + 1 :], UNKNOWN]
+    return program(words[0]) != "rmdir" and any(effect.kind != "mode" for effect in of_words(words))
+
+
+def _replaces(words: Iterable[str]) -> bool:
+    """Whether the words of a package manager remove Tenterhook or install another one."""
+    named = [word for word in words if re.fullmatch(r"(?i)(?:.*[/=+@ ])?tenterhook(?:[^\w].*)?", word)]
+    others = [word for word in named if re.search(r"[/=<>@]", word)]
+    return bool(named) and (bool(others) or any(re.fullmatch(_REPLACING, word) for word in words))
 
 
 def is_ours(word: str, before: str) -> bool:
@@ -182,13 +399,10 @@ def written(name: str, words: list[str]) -> Iterator[str]:
             yield value or "".join(words[at + 1 : at + 2])
 
 
-SAID = {"write": "write to", "delete": "delete", "move": "move away", "mode": "change the mode of"}
-
-
 def reads(command: Command) -> bool:
     """Whether a command that is given a path only reads it, or runs others that are judged by themselves."""
     if command.name == "git":
         _, at = programs.split_options(command.words, "cC", ("--git-dir", "--work-tree"))
         return command.words[at : at + 1] == [] or command.words[at] in READING_GIT
     runs = programs.inner(command.words, command.stdin)
-    return command.name in READERS or any(inner.kind != "file" for inner in runs)
+    return decoded(command.name) in READERS or any(inner.kind != "file" for inner in runs)

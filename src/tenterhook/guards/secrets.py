@@ -1,228 +1,309 @@
 """Ask before private keys, credentials, `.env` files or shell history are read; refuse to send them away.
 
-Shell lines are judged by the files that each command reads and by where its output goes; file tools by their paths.
+Shell lines are judged by the files that each command reads and by where its output goes; other tools by their paths.
 """
 
 from __future__ import annotations
 
-import os
 import re
 
 from ..shell import reader
-from ..shell.programs import resolved
-from ..shell.syntax import UNKNOWN
-from .calls import ASK, DENY, Objection, paths_in
+from ..shell.effects import effects
+from ..shell.programs import LANGUAGES, program, resolved
+from ..shell.syntax import STAR, UNKNOWN
+from .calls import ASK, DENY, Finding, objection, paths_in, shell_line
+from .secret_places import prints_secrets, rule_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..shell.reader import Command
-    from .calls import GuardedCall
+    from .calls import GuardedCall, Objection
 
+_BY_NAME = "use names and not values: say which secret is needed, and let the person provide it"
+_NOTHING_LEAVES = "tell the person what you need it for; nothing private leaves this machine"
+# What each rule is about, and what to do instead.
 RULES = {
-    "private-key": "a private key",
-    "credentials": "stored credentials",
-    "env-file": "an environment file, which mostly holds secrets",
-    "history": "the shell's history, in which secrets may stand",
-    "environment": "all variables, and the secrets among them",
-    "send-secrets": "secrets or private files would leave this machine",
-    "collect-secrets": "it searches the whole machine for secrets and copies them",
-    "credential-tool": "a program that collects passwords",
+    "private-key": ("reads a private key", _BY_NAME),
+    "credentials": ("reads stored credentials", _BY_NAME),
+    "env-file": ("reads an environment file, which mostly holds secrets", "read .env.example, or ask for the one name"),
+    "history": ("reads a shell's history, in which secrets may stand", "ask the person which command they mean"),
+    "environment": (
+        "prints variables, and the secrets among them",
+        "print the one variable that you need (printenv PATH)",
+    ),
+    "collect-secrets": ("searches for secrets beyond the project", "search the project; ask the person where else"),
+    "credential-tool": ("runs a program that collects passwords", _NOTHING_LEAVES),
+    "send-secrets": ("sends secrets or private files away", _NOTHING_LEAVES),
 }
-# Rule, and the end of a path to which it applies, in any home or project.
-_ENDS = (
-    ("private-key", r"\.ssh/(?!known_hosts|config|authorized_keys|environment$)[^/]*(?<!\.pub)"),
-    ("private-key", r"\.ssh|\.gnupg/(?:private-keys-v1\.d/.*|secring\.gpg)|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"),
-    ("private-key", r"[^/]*(?:private|privkey|secret)[^/]*\.(?:pem|asc|gpg)|[^/]*\.(?:ppk|p12|pfx|kdbx|keystore)"),
-    ("credentials", r"\.aws/credentials|\.azure/(?:accessTokens|msal_token_cache|azureProfile).*|\.kube/config"),
-    (
-        "credentials",
-        r"gcloud/(?:credentials\.db|access_tokens\.db|legacy_credentials/.*|application_default_\w+\.json)",
-    ),
-    ("credentials", r"\.(?:netrc|pgpass|my\.cnf|npmrc|pypirc|git-credentials|s3cfg|boto|vault-token|terraformrc)"),
-    (
-        "credentials",
-        r"\.(?:htpasswd|dockercfg|yarnrc\.yml)|\.docker/config\.json|\.terraform\.d/credentials\.tfrc\.json",
-    ),
-    ("credentials", r"\.config/(?:gh/hosts\.yml|hub|git/credentials|rclone/rclone\.conf|op/.*|doctl/config\.yaml)"),
-    (
-        "credentials",
-        r"\.(?:cargo|gem)/credentials(?:\.toml)?|\.m2/settings(?:-security)?\.xml|\.gradle/gradle\.properties",
-    ),
-    ("credentials", r"\.password-store/.*|\.local/share/keyrings/.*|Keychains/.*|\.config/glab-cli/config\.yml"),
-    ("credentials", r"\.claude/\.credentials\.json|\.codex/auth\.json|\.gemini/oauth_creds\.json"),
-    ("credentials", r"Login Data|Cookies|Web Data|key4\.db|logins\.json|cookies\.sqlite"),
-    ("credentials", r"tenterhook/(?:hub\.json|hub/person\.json|hub/hub\.db)"),
-    ("env-file", r"\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test)[\w.-]+)?|[\w-]+\.env|\.envrc"),
-    ("history", r"\.(?:bash|zsh|sh|python|mysql|psql|node_repl|sqlite|rediscli|irb)_?history|fish_history"),
-)
-_SECRET = [(rule, re.compile(f".*/(?:{expression})")) for rule, expression in _ENDS]
-# Places of the system, from the root on.
-_SECRET.append(
-    (
-        "credentials",
-        re.compile(
-            r"/etc/(?:shadow-?|gshadow-?|master\.passwd|sudoers|krb5\.keytab|ssh/ssh_host_\w+_key)"
-            r"|/(?:var/)?run/secrets/.*|/proc/(?:\d+|self|\*)/environ"
-        ),
-    )
-)
 
 # Programs that print, copy or search what is in the files they are given.
 _READERS = frozenset(
-    "cat bat batcat less more most head tail tac nl od xxd hexdump hd strings base64 base32 uuencode openssl sort uniq "
-    "cut paste tr rev fold fmt column grep egrep fgrep rg ag ack sed awk gawk mawk perl jq yq dasel xmllint diff cmp comm "
-    "sdiff view vim nvim vi nano emacs code subl open xdg-open cp scp rsync tar zip 7z gzip xz zstd bzip2 split dd tee "
-    "install pbcopy xclip xsel wl-copy qrencode curl wget nc ncat socat cpio ar gpg age sqlite3 plutil dotenv "
-    "get-content gc type select-string copy-item".split()
+    "cat bat batcat less more most pg head tail tac nl od xxd hexdump hd hexyl strings base64 base32 basenc uuencode "
+    "sort uniq cut paste tr rev fold fmt pr column expand iconv grep egrep fgrep rg ag ack zgrep sed awk gawk mawk "
+    "perl jq yq dasel xmllint diff cmp comm sdiff view vim nvim vi nano pico ee emacs code subl open xdg-open cp ditto "
+    "scp rsync tar zip 7z gzip zcat xz zstd bzip2 split csplit dd install ln pbcopy xclip xsel wl-copy qrencode curl "
+    "wget nc ncat socat cpio ar sqlite3 plutil klist read mapfile readarray xargs mail mutt lp lpr look shuf "
+    "join glow get-content gc type select-string sls copy-item copy".split()
 )
-_SEARCHING = ("grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "mawk", "jq", "yq")  # a program first
-_LISTING = frozenset(("-l", "-L", "-c", "-q", "--files-with-matches", "--count", "--quiet", "--files-without-match"))
+_SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk jq yq select-string sls".split())
+_QUIET = r"-[a-zA-Z]*[lLcq][a-zA-Z]*|--(?:files-with-matches|count|quiet|silent|files-without-match)"
+# Programs that send what they are given, and options of theirs whose value stays here.
 _SENDERS = frozenset(
     "curl wget nc ncat netcat socat telnet ftp sftp scp rsync ssh mail mailx sendmail mutt swaks msmtp http https xh "
-    "rclone aws gsutil gcloud az s3cmd mc gist transfer croc wormhole ngrok invoke-webrequest invoke-restmethod iwr "
-    "irm tftp lftp".split()
+    "rclone aws gsutil gcloud az s3cmd s5cmd mc b2 gist transfer croc wormhole ffsend ngrok tftp lftp ncftpput "
+    "pastebinit invoke-webrequest invoke-restmethod iwr irm dig nslookup host drill ping gh glab "
+    "onionshare-cli openssl smbclient".split()
 )
-_STORES = (
-    ("op", r"^(?:read|item get|document get)\b"),
-    ("vault", r"^(?:read|kv get|token lookup)\b"),
-    (
-        "aws",
-        r"\bsecretsmanager get-secret-value\b|\bssm get-parameters?\b.*--with-decryption|\bsts get-session-token\b",
-    ),
-    ("gcloud", r"\bsecrets versions access\b|\bauth print-(?:access|identity)-token\b"),
-    ("az", r"\bkeyvault secret (?:show|download)\b|\baccount get-access-token\b"),
-    ("gh glab", r"^auth (?:token|status .*(?:-t|--show-token))\b"),
-    ("kubectl oc", r"\bget secrets?\b.*(?:-o|--output)"),
-    ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$)"),
-    ("security", r"\b(?:find-(?:generic|internet)-password|dump-keychain|export)\b"),
-    ("gpg gpg2", r"--export-secret-(?:sub)?keys?\b"),
-    ("ssh-keygen", r"(?:^| )-y\b"),
-    ("ansible-vault sops", r"^(?:view|decrypt|-d|--decrypt)\b"),
-    ("doppler infisical chamber", r"^(?:secrets(?: download| get|$)|export|read)\b"),
-    ("bw lpass", r"^(?:get|show|export)\b"),
-    ("heroku", r"^config(?:$|:get| -)"),
-    ("secret-tool", r"^(?:lookup|search)\b"),
+_KEPT = frozenset(
+    "-i -E --cert --key --cacert --netrc-file -K --config -b --cookie -c --cookie-jar -o --output -O --private-key "
+    "--rsh --identity-file --kubeconfig --ssh-key".split()
 )
-_BY_STORE = {name: expression for names, expression in _STORES for name in names.split()}
-_TOOLS = re.compile(
-    r"(?i)(?:mimi(?:katz|penguin)|lazagne|linpeas|winpeas|pypykatz|secretsdump|trufflehog_dump)(?:\.\w+)?"
+_LOGIN = frozenset(
+    "-H --header -u --user --oauth2-bearer --proxy-user -A --user-agent -Headers -Authentication".split()
 )
-_INSTEAD = {
-    ASK: "use names and not values: say which secret is needed, and let the person provide it",
-    DENY: "nothing private may leave this machine; tell the person what you need it for",
+_COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # the last operand is written to
+_TO_OTHERS = r"[\w.@-]+:(?!\\)|\w+://"  # host:path, or a URL
+_HERE = r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?=[:/]|$)"
+_SENDING = {  # programs with many subcommands: those that send
+    "aws": r"\bs3 (?:cp|mv|sync)\b|\bs3api put-object\b",
+    "gsutil": r"\b(?:cp|mv|rsync)\b",
+    "gcloud": r"\bstorage (?:cp|mv|rsync)\b|\bcompute scp\b",
+    "az": r"\bstorage \S+ upload\S*\b",
+    "gh": r"^gist create\b",
+    "glab": r"^snippet create\b",
+    "openssl": r"^s_client\b",
+    "rclone": r"^(?:copy|copyto|sync|move|moveto|rcat)\b",
+    "ngrok": r"file:",
 }
+_PRIVATE = r"/(?:etc(?:/passwd|/group)?|home|Users|root|var/mail|var/spool/mail)?(?:/[\ue004*])?"
+_OF_HOME = (
+    r"(?:/(?:Documents|Desktop|Downloads|Pictures|Library|\.config|\.local|\.mozilla|\.thunderbird|Mail|[\ue004*])?)?"
+)
+_TOOLS = (
+    r"(?i)(?:.*/)?(?:mimi(?:katz|penguin)|lazagne|linpeas|winpeas|pypykatz|secretsdump|linikatz|swiftbelt|chainbreaker"
+    r"|keychaindump|unshadow|ssh2john|gpg2john|keepass2john|zip2john|truffle(?:snout)|hashdump|creddump\w*|3snake)(?:\.\w+)?"
+)
+_INPUT = r"(?<![<&])<\s*(?![<&(])(\"[^\"]*\"|'[^']*'|[^\s<>|;&()'\"]+)"
+_NAMES = r"(?i)pass(?:w|phrase)|secret|token|api[_-]?key|private[_ -]?key|credential|AKIA"
+_REVEALING = r"\$\{?!?(\w*(?:SECRET|TOKEN|PASSW|API_?KEY|PRIVATE_?KEY|CREDENTIAL|ACCESS_KEY)\w*)"
+_WHOLE_ENVIRONMENT = (
+    r"\bos\.environ(?!\s*(?:\[|\.get\b|\.setdefault))|\bprocess\.env(?!\s*[.\[]|\w)|\bENV\b(?!\s*[\[.](?:fetch)?)|\bENV\.(?:to_h|each|inspect)"
+    r"|[%@]ENV\b|\bgetenv\(\s*\)|GetEnvironmentVariables\(\)"
+)
+_SENDS_IN_CODE = r"(?i)requests\.(?:post|put)|urlopen|http\.client|socket\.|fetch\(|axios|net\.connect|smtplib|ftplib"
+_SENDING_TOOL = r"(?i)upload|send|post|share|attach|publish|mail"
+_CHANGING_TOOL = r"(?i)write|create|edit|replace|patch|delete|remove|move|rename|mkdir|list|glob|^ls$|exists|stat"
 
 
 def judge(call: GuardedCall) -> Objection | None:
-    """Ask about reading secrets and refuse sending them, in shell lines and in file tools."""
-    line = call.line() if call.argument("file_path") is None else None
+    """Ask about reading secrets and refuse sending them, in shell lines and in other tools."""
+    line = shell_line(call)
     check = _Check(call)
-    found = list(check.of_line(line) if line is not None else check.of_file_tool())
-    off = call.settings.get("allow", ())
-    found = [each for each in found if each[0] not in off]
-    if not found:
-        return None
-    decision = DENY if any(each[1] == DENY for each in found) else ASK
-    said = dict.fromkeys(
-        f"`{shown}`: {RULES[rule]} [{rule}]" for rule, _, shown in sorted(found, key=lambda each: each[1] != DENY)
-    )
-    return Objection(decision, "\n".join(list(said)[:3]) + f". Instead: {_INSTEAD[decision]}.")
+    return objection(call, check.of_line(line) if line is not None else check.of_tool(), RULES)
 
 
 class _Check:
     def __init__(self, call: GuardedCall) -> None:
         self.call = call
         self._home = reader.agents_home(call.environment)
+        self._copies: set[str] = set()  # files to which the line copies secrets
+        self._is_exposed = False  # an earlier command of the line read secrets
 
-    def of_file_tool(self) -> Iterator[tuple[str, str, str]]:
-        """Yield rule, decision and path for each secret that a file tool is given."""
+    def of_tool(self) -> Iterator[Finding]:
+        """Yield a finding for each secret that a tool is given the path of."""
+        name = self.call.tool_name.rpartition("__")[2]  # mcp__server__tool
+        sends = bool(re.search(_SENDING_TOOL, name))
+        if re.search(_CHANGING_TOOL, name) and not sends:
+            return
         for path in paths_in(self.call.tool_input):
-            rule = secret(resolved(path.replace("\\", "/"), self.call.work_dir, self._home))
-            if rule:
-                yield rule, ASK, path
-
-    def of_line(self, line: str | list[str]) -> Iterator[tuple[str, str, str]]:
-        """Yield rule, decision and the part of the line for each command that reads or sends secrets."""
-        directory, variables = self.call.directory(), self.call.environment
-        reading = (
-            reader.read_words(line, directory, variables)
-            if isinstance(line, list)
-            else reader.read(line, directory, variables)
-        )
-        exposed = False
-        for command in reading.commands:
-            if not command.words:
-                continue
-            rule = self._read_by(command)
-            before = self._exposed_before(command) or (exposed and any(UNKNOWN in word for word in command.words))
-            if _TOOLS.fullmatch(os.path.basename(command.words[0])) or any(
-                _TOOLS.search(word) for word in command.words[1:3]
-            ):
-                yield "credential-tool", DENY, command.shown
-            if self._sends(command, rule, before):
-                yield "send-secrets", DENY, command.shown
-            elif rule and command.name == "find" and self._searches_everything(command):
-                yield "collect-secrets", DENY, command.shown
+            rule = (
+                rule_of(resolved(path.replace("\\", "/"), self.call.work_dir, self._home)) if len(path) < 1000 else None
+            )
+            if rule and sends:
+                yield _finding("send-secrets", DENY, path)
             elif rule:
-                yield rule, ASK, command.shown
-            exposed = exposed or bool(rule)
+                yield _finding(rule, ASK, path)
 
-    def _read_by(self, command: Command) -> str | None:
+    def of_line(self, line: str | list[str]) -> Iterator[Finding]:
+        """Yield what is wrong with each command that reads or sends secrets."""
+        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        piped = [words for command in reading.commands for words in command.upstream]
+        if isinstance(line, str):
+            yield from self._of_text(line)
+        filters = [command for command in reading.commands if command.upstream]
+        for command in reading.commands:
+            rule = self._read_by(command, piped)
+            if (rule == "environment" and _is_filtered(command, filters)) or (rule and _is_loaded(command, line)):
+                continue
+            decision = ASK
+            if self._takes_passwords(command):
+                rule, decision = "credential-tool", DENY
+            elif self._sends(command, rule):
+                rule, decision = "send-secrets", DENY
+            elif rule and command.name == "find" and self._searches_everything(command):
+                rule, decision = "collect-secrets", DENY
+            if rule:
+                self._is_exposed = True
+                self._copies.update(self._path(command, effect.path) for effect in effects(command))
+                yield _finding(rule, decision, command.shown, command.span)
+
+    def _of_text(self, line: str) -> Iterator[Finding]:
+        """Yield what is wrong with the input of a loop, and with expressions of PowerShell."""
+        for found in re.finditer(r"\bdone\s*<\s*([^\s<>|;&()]+)", line):
+            rule = rule_of(resolved(found[1].strip("'\""), self.call.directory(), self._home))
+            if rule:
+                self._is_exposed = True
+                yield _finding(rule, ASK, found[0])
+        for found in re.finditer(r"(?i)\[(?:System\.)?Environment\]::GetEnvironmentVariables\(\)", line):
+            yield _finding("environment", ASK, found[0])
+        for found in re.finditer(r"(?i)(?:^|[\s;|])(?:Get-Content|gc|cat|type)\s.*\.HistorySavePath", line):
+            yield _finding("history", ASK, found[0].strip())
+
+    def _read_by(self, command: Command, piped: list[list[str]] | None = None) -> str | None:
         """Return the rule about what a command reads, or None."""
-        name = command.name.lower()
-        said = " ".join(command.words[1:])
-        if command.name in _BY_STORE and re.search(_BY_STORE[command.name], said):
-            return "credentials"
-        if _prints_environment(command):
-            return "environment"
-        if name == "find":
-            return self._found_by(command)
-        if name not in _READERS or (name.endswith("grep") and set(command.words) & _LISTING):
-            return None
-        words = command.words[1:]
-        if name in _SEARCHING and not any(word in ("-e", "-f") or word.startswith("--regexp") for word in words):
-            pattern = next((number for number, word in enumerate(words) if not word.startswith("-")), 0)
-            words = [*words[:pattern], *words[pattern + 1 :]]
-        if "\\" in command.shown:  # PowerShell's paths
-            words = [*words, *(word.strip("'\"") for word in command.shown.replace("\\", "/").split()[1:])]
-        for word in words:
-            for text in (word, word.partition("=")[2], word.lstrip("@"), word.partition("@")[2]):
-                rule = (
-                    secret(self._path(command, text))
-                    if text and not text.startswith("-") and len(text) < 1000
-                    else None
-                )
+        name, words = command.name, command.words[1:]
+        if "<" in command.shown and (not name or name in _READERS or name in _SENDERS):
+            for found in re.finditer(_INPUT, command.shown):
+                rule = rule_of(self._path(command, found[1].strip("'\"")))
                 if rule:
                     return rule
+        if not command.words or "--help" in words:
+            return None
+        if prints_secrets(name, words):
+            return "credentials"
+        if _prints_environment(command, piped):
+            return "environment"
+        if name in LANGUAGES and any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words):
+            return self._read_by_code(command)
+        if name in ("find", "fd"):
+            return self._found_by(command)
+        if name in _SEARCHING and any(re.fullmatch(_QUIET, word) for word in words):
+            return None
+        if name not in _READERS and not _decrypts(command):
+            return None
+        if name in _SEARCHING:
+            words = _without_program(words)
+            if self._searches_for_secrets(command):
+                return "collect-secrets"
+        if name in _COPYING:
+            words = words[:-1]
+        elif name == "dd":
+            words = [word for word in words if not word.startswith("of=")]
+        return self._rule_of_words(command, [*words, *_windows_paths(command)])
+
+    def _rule_of_words(self, command: Command, words: list[str]) -> str | None:
+        """Return the rule about the first secret among arguments, without those that a sender keeps for itself."""
+        before = ""
+        for word in words:
+            is_kept = (before in _KEPT and command.name in _SENDERS) or (before == "-e" and command.name == "rsync")
+            rule = None if is_kept else self._rule_of_word(command, word)
+            if rule:
+                return rule
+            before = word
         return None
 
-    def _found_by(self, command: Command) -> str | None:
-        """`find / -name id_rsa -exec cp …`: a search for secrets of which something is done."""
-        if not set(command.words) & {"-exec", "-execdir", "-ok", "-fprint"}:
+    def _rule_of_word(self, command: Command, word: str) -> str | None:
+        """Return the rule about a path in an argument: `path`, `--file=path`, `@path`, `key=@path`, `if=path`."""
+        if len(word) > 1000 or "://" in word or (word.startswith("--") and "=" not in word):
             return None
-        return next((rule for word in command.words[1:] if (rule := secret("/" + word.strip("*")))), None)
+        for text in {word, word.partition("=")[2], word.partition("@")[2]}:
+            path = self._path(command, text) if text and text[0] != "-" else ""
+            rule = rule_of(path) if path else None
+            if rule or path in self._copies:
+                return rule or "credentials"
+        return None
+
+    def _read_by_code(self, command: Command) -> str | None:
+        code = " ".join(command.words[1:])
+        if re.search(_WHOLE_ENVIRONMENT, code):
+            return "environment"
+        texts = re.findall(r"['\"]([^'\"\n]{3,300})['\"]", code)
+        return next((rule for text in texts if (rule := rule_of(self._path(command, text)))), None)
+
+    def _found_by(self, command: Command) -> str | None:
+        """`find / -name id_rsa -exec cp …`: a search for secrets that are then read."""
+        words = command.words
+        at = next((number for number, word in enumerate(words) if word in ("-exec", "-execdir", "-ok", "-x", "-X")), 0)
+        if not at or program("".join(words[at + 1 : at + 2])) not in _READERS | _SENDERS:
+            return None
+        names = [word.replace("*", STAR) for word in words[1:at] if word[:1] not in ("-", "/")]
+        return next((rule for name in names if (rule := rule_of("/" + name))), None)
 
     def _searches_everything(self, command: Command) -> bool:
-        roots = [self._path(command, word) for word in command.words[1:2]]
-        return any(root in ("/", "/home", "/Users", "/root", self._home) for root in roots)
+        if any(word in ("cat", "grep", "head", "ls", "stat", "chmod") for word in command.words):
+            return False
+        return self._is_wide(self._path(command, word) for word in command.words[1:2])
 
-    def _exposed_before(self, command: Command) -> bool:
-        """Whether a command reads what another one of its pipeline took from secrets."""
-        for words in command.upstream:
-            other = reader.Command(words, [], None, command.directory, " ".join(words), ())
-            if self._read_by(other):
+    def _searches_for_secrets(self, command: Command) -> bool:
+        """`grep -r password ~`: a search for secrets in a whole home, or in the system."""
+        words = command.words[1:]
+        is_recursive = command.name in ("rg", "ag", "ack") or any(
+            re.match(r"-\w*[rR]|--recursive", word) for word in words
+        )
+        operands = [word for word in words if not word.startswith("-")]
+        return (
+            is_recursive
+            and bool(re.search(_NAMES, " ".join(operands[:1])))
+            and self._is_wide(self._path(command, word) for word in operands[1:])
+        )
+
+    def _is_wide(self, paths: Iterator[str]) -> bool:
+        return any(path in ("/", "/home", "/Users", "/root", "/etc", "/var", "/opt", self._home) for path in paths)
+
+    def _takes_passwords(self, command: Command) -> bool:
+        """Whether a command is a program that collects passwords, or a window that asks for one."""
+        if command.name in ("osascript", "zenity", "kdialog"):
+            return bool(re.search(r"hidden answer|--password", " ".join(command.words)))
+        return any(re.fullmatch(_TOOLS, word) for word in command.words[:3])
+
+    def _reads_private(self, command: Command) -> bool:
+        """Whether a command archives or sends a whole home, or lists of accounts."""
+        for word in command.words[1:]:
+            path = self._path(command, word.rpartition("@")[2]) if word[:1] != "-" and len(word) < 1000 else ""
+            if path and (re.fullmatch(_PRIVATE, path) or re.fullmatch(re.escape(self._home) + _OF_HOME, path)):
                 return True
         return False
 
-    def _sends(self, command: Command, rule: str | None, exposed: bool) -> bool:
-        name = command.name.lower()
-        if name not in _SENDERS:
+    def _sends(self, command: Command, rule: str | None) -> bool:
+        name, words = command.name, command.words[1:]
+        if rule and any(target.startswith(("/dev/tcp/", "/dev/udp/")) for _, target in command.redirects):
+            return True
+        if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join(words)):
+            return True
+        if "http.server" in words and (rule_of(command.directory) or command.directory == self._home):
+            return True
+        if name not in _SENDERS or (name in _SENDING and not re.search(_SENDING[name], " ".join(words))):
             return False
+        if any(re.match(_HERE, word) for word in words) or "--help" in words:
+            return False
+        rule = rule or self._sent_by(command)
         if name in ("scp", "rsync", "sftp"):
-            return bool(rule) and any(re.match(r"[\w.@-]+:(?!\\)|\w+://", word) for word in command.words[1:])
-        return bool(rule) or exposed
+            return bool(rule) and (name == "sftp" or any(re.match(_TO_OTHERS, word) for word in words[-1:]))
+        others = [reader.Command(each, [], None, command.directory, "", ()) for each in command.upstream]
+        if any(self._read_by(other) or _reads_history(other) for other in others):
+            return True
+        if any(
+            other.name in ("tar", "zip", "cpio", "cat", "7z", "dd") and self._reads_private(other) for other in others
+        ):
+            return True
+        if name == "ssh":
+            return bool(rule) and "<" in command.shown
+        if name in ("curl", "wget", "nc", "http", "mail", "mutt", "ftp") and self._reads_private(command):
+            return True
+        if rule in ("credentials", "environment") and prints_secrets(name, words):
+            return False
+        return bool(rule) or (self._is_exposed and _carries_unknown(words))
+
+    def _sent_by(self, command: Command) -> str | None:
+        """Return the rule about a path among the words of a sender, or among the commands that it reads."""
+        words = [*command.words[1:], *_windows_paths(command)]
+        if command.name in _COPYING:
+            words.pop()
+        elif command.name in ("sftp", "ftp", "lftp", "smbclient"):  # their commands
+            words += re.split(r"[\s;]+", " ".join((*words, command.stdin or "")))
+        return self._rule_of_words(command, words)
 
     def _path(self, command: Command, word: str) -> str:
         if command.contained and not command.mounts:
@@ -230,20 +311,79 @@ class _Check:
         return resolved(word, command.directory, self._home)
 
 
-def secret(path: str) -> str | None:
-    """Return the rule about a path that holds secrets, or None."""
-    path = path.replace("\\", "/")
-    for rule, expression in _SECRET:
-        if expression.fullmatch(path):
-            return rule
-    return None
+def _finding(rule: str, decision: str, part: str, span: tuple[int, int] | None = None) -> Finding:
+    return Finding(rule, decision, part, f"it {RULES[rule][0]}", span)
 
 
-def _prints_environment(command: Command) -> bool:
-    words = command.words
-    if command.name in ("env", "printenv", "set"):
+def _carries_unknown(words: list[str]) -> bool:
+    """Whether a sender is given text that is not known, other than to log in."""
+    return any(UNKNOWN in word and before not in _LOGIN for before, word in zip(("", *words), words, strict=False))
+
+
+def _windows_paths(command: Command) -> list[str]:
+    """Return the arguments of a command of PowerShell, in which a backslash is no escape."""
+    if "\\" not in command.shown:
+        return []
+    return [word.strip("'\"") for word in command.shown.replace("\\", "/").split()[1:]]
+
+
+def _without_program(words: list[str]) -> list[str]:
+    """Return the arguments of a searching program without its pattern or program."""
+    if any(word in ("-e", "-f") or word.startswith("--regexp") for word in words):
+        return words
+    at = next((number for number, word in enumerate(words) if not word.startswith("-")), 0)
+    return [*words[:at], *words[at + 1 :]]
+
+
+def _reads_history(command: Command) -> bool:
+    return command.name == "history" or (command.name == "fc" and "-l" in command.words)
+
+
+def _decrypts(command: Command) -> bool:
+    """Whether a program for keys prints what is in a file."""
+    words = set(command.words[1:])
+    if command.name == "openssl":
+        return bool(words & {"enc", "base64", "-text"})
+    return command.name in ("gpg", "gpg2") and bool(words & {"-d", "--decrypt"})
+
+
+def _prints_environment(command: Command, piped: list[list[str]] | None) -> bool:
+    """Whether a command prints all variables, or one whose name says that it is a secret."""
+    name, words = command.name, command.words
+    if name in ("env", "set", "export") and any(mark in command.shown for mark in "$`"):
+        return False  # `env $(cat settings) program`, whose words are not known
+    if name in ("env", "printenv"):
+        others = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        if name == "printenv":
+            return not others or any(re.search(_REVEALING, "$" + word) for word in others)
+        return not others and not {"-i", "--ignore-environment", "-", "--help", "--version"} & set(words)
+    if name == "set":
         return len(words) == 1
-    if command.name in ("export", "declare", "typeset"):
-        return words[1:] in (["-p"], ["-x"], ["-px"], ["-xp"])
-    said = " ".join(words).lower()
-    return bool(re.match(r"(?:get-childitem|gci|dir|ls|get-item) env:(?:\\?\*)?$", said))
+    if name == "ps":  # `ps eww`: e without a dash
+        return any(word.isalpha() and "e" in word for word in words[1:2])
+    if name in ("export", "declare", "typeset"):
+        return words[1:] in (["-p"], ["-x"], ["-px"], ["-xp"]) or words == ["export"]
+    if name in ("echo", "printf"):
+        is_piped = piped is not None and words in piped
+        return not is_piped and not command.redirects and bool(re.search(_REVEALING, command.shown))
+    return bool(re.match(r"(?:get-childitem|gci|dir|ls|get-item) env:(?:\\?\*)?$", command.shown.lower()))
+
+
+def _is_filtered(command: Command, filters: list[Command]) -> bool:
+    """`env | grep NODE`: whether only variables are shown whose names do not sound like secrets."""
+    for each in filters:
+        if command.words not in each.upstream:
+            continue
+        if each.name == "wc" or (each.name == "cut" and "-f1" in each.words):
+            return True
+        if each.name in _SEARCHING:
+            pattern = next((word for word in each.words[1:] if not word.startswith("-")), "")
+            is_narrow = bool(re.search(r"\w{2}|\(\w", pattern)) and "-v" not in each.words
+            return is_narrow and not re.search(_NAMES + r"|key|aws|auth|cred", pattern)
+    return False
+
+
+def _is_loaded(command: Command, line: str | list[str]) -> bool:
+    """`export $(grep -v '^#' .env)`: whether what is read becomes variables and is not shown."""
+    loading = r"\b(?:export|env|declare -x|eval)\s+[\"']?(?:\$\(|`)\s*" + re.escape(command.shown)
+    return isinstance(line, str) and bool(re.search(loading, line))

@@ -65,7 +65,7 @@ class InForce(NamedTuple):
     def places(self, hook: Hook) -> tuple[str, ...]:
         """Return where a hook that may run is in force."""
         source = self.source_of(hook)
-        return source.places if source is not None else (BUNDLED, TRIGGER, *_guarded(self.catalog.root))
+        return source.places if source is not None else (BUNDLED, TRIGGER, *guarded(self.catalog.root))
 
     def problems(self) -> list[Problem]:
         """Return the problems of the catalog, and hooks whose event is not wired in an agent."""
@@ -128,7 +128,7 @@ def _installed(root: str) -> Iterator[Source]:
             yield from (Source(config, (record["host"],)) for config in record["configs"])
 
 
-def _guarded(root: str) -> Iterator[str]:
+def guarded(root: str) -> Iterator[str]:
     """Return the agents that are guarded in this project."""
     hosts = [record["host"] for record in records.all_records() if record["root"] in (None, root)]
     return (name for name in AGENTS if name in hosts)

@@ -34,13 +34,21 @@ def effects(command: Command) -> list[Effect]:
 
 def effects_of_words(command: Command) -> list[Effect]:
     """Return what a command does to paths, without its redirections."""
-    effect = _PROGRAMS.get(command.name)
-    return [each for each in effect(command.words) if each.path] if effect else []
+    return of_words(command.words)
+
+
+def of_words(words: list[str]) -> list[Effect]:
+    """Return what a program does to paths that is given these arguments."""
+    effect = _PROGRAMS.get(program(words[0])) if words else None
+    return [each for each in effect(words) if each.path] if effect else []
+
+
+_RECURSIVE = ("srm", "wipe", "trash", "trash-put", "rimraf", "del-cli")  # without an option
 
 
 def _delete(words: list[str]) -> list[Effect]:
     options, operands = arguments(words)
-    recursive = has(options, "-r", "-R", "--recursive", "-d", "--dir") or program(words[0]) in ("srm", "wipe", "trash")
+    recursive = has(options, "-r", "-R", "--recursive", "-d", "--dir") or program(words[0]) in _RECURSIVE
     return [Effect("delete", path, recursive) for path in operands]
 
 
@@ -123,42 +131,67 @@ def _dd(words: list[str]) -> list[Effect]:
 
 
 def _in_place(words: list[str]) -> list[Effect]:
-    """Read `sed -i`, `perl -i`, `yq -i`: the files after the script."""
+    """Read `sed -i`, `perl -i`, `yq -i`: the files after the script; and `w file` in a script of sed."""
     name = program(words[0])
-    if not any(re.match(r"-[a-zA-Z]*i|--in-place|--inplace", word) for word in words[1:]):
-        return []
+    found = [
+        Effect("write", path)
+        for word in (words[1:] if name == "sed" else ())
+        for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
+    ]
+    if not any(re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:]):
+        return found
     short = "efl" if name == "sed" else "eEIM"
     words = [re.sub(r"^-i.+", "-i", word) if name == "sed" else word for word in words]
     options, operands = arguments(words, short, ("--expression", "--file"))
     has_script = has(options, "-e", "-E", "-f", "--expression", "--file") or name != "sed"
-    return [Effect("write", path) for path in (operands if has_script else operands[1:])]
+    return found + [Effect("write", path) for path in (operands if has_script else operands[1:])]
+
+
+def _awk(words: list[str]) -> list[Effect]:
+    """Read `awk -i inplace`: the files after the program."""
+    options, operands = arguments(words, "fFviE", ("--include", "--file", "--field-separator", "--assign"))
+    is_changing = any(name in ("-i", "--include") and value == "inplace" for name, value in options)
+    return [Effect("write", path) for path in operands[0 if has(options, "-f", "--file") else 1 :] if is_changing]
+
+
+_CURL = ("--output", "--header", "--output-dir", "--data", "--request", "--user", "--form")
 
 
 def _fetch(words: list[str]) -> list[Effect]:
+    """Read `curl -o`, `curl -O`, `wget -P`, `aria2c -d`. Without a name, a file is named as the address ends."""
     name = program(words[0])
-    if name == "curl":
-        options, _ = arguments(words, "oHXdFuAbceEKmrTxyYzCDPQtUw", ("--output", "--header", "--output-dir", "--data"))
-        return [
-            Effect("write", value) for option, value in options if option in ("-o", "--output", "--output-dir", "-D")
-        ]
-    options, _ = arguments(words, "OPoaeiUtTwQ", ("--output-document", "--directory-prefix", "--header"))
-    found = ("-O", "--output-document", "-P", "--directory-prefix", "-o")
-    return [Effect("write", value) for option, value in options if option in found]
+    letters = {"curl": "oHXdFuAbceEKmrTxyYzCDPQtUw", "wget": "OPoaeiUtTwQ"}.get(name, "doixsjkm")
+    options, operands = arguments(words, letters, (*_CURL, "--output-document", "--directory-prefix", "--dir", "--out"))
+    directories = {"curl": ("--output-dir",), "wget": ("-P", "--directory-prefix")}.get(name, ("-d", "--dir"))
+    directory = value_of(options, *directories)
+    given = ("-o", "--output", "--output-document", "--out", "-D" if name == "curl" else "-O")
+    files = [value for option, value in options if option in given]
+    if has(options, "-O", "--remote-name", "--remote-name-all") if name == "curl" else not files:
+        addresses = [value for option, value in options if option == "--url"] + operands
+        files += [re.split(r"[?#]", address)[0].rpartition("/")[2] for address in addresses]
+    found = [Effect("write", f"{directory}/{file}" if directory and file[:1] != "/" else file) for file in files]
+    return [*found, Effect("write", directory)] if directory else found
 
 
 def _archive(words: list[str]) -> list[Effect]:
-    """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`."""
-    if program(words[0]) == "tar" or program(words[0]) == "bsdtar":
+    """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`; the files that are named in an archive, and where they go."""
+    name = program(words[0])
+    if name == "zip":
+        return [Effect("write", path) for path in arguments(words, "xi")[1][:1]]
+    if name == "unzip":
+        options, operands = arguments(words, "dxP")
+        is_unpacking, members = not has(options, "-l", "-t", "-p", "-v", "-Z", "-z"), operands[1:]
+    else:
         if len(words) > 1 and not words[1].startswith("-"):
             words = [words[0], "-" + words[1], *words[2:]]
-        options, _ = arguments(words, "CfbIXT", ("--directory", "--file", "--exclude"))
-        creates = has(options, "-c", "--create")
-        found = ("-f", "--file") if creates else ("-C", "--directory")
-        return [Effect("write", value) for option, value in options if option in found and value != "-"]
-    if program(words[0]) == "zip":
-        return [Effect("write", path) for path in arguments(words, "xi")[1][:1]]
-    options, _ = arguments(words, "dxP")
-    return [Effect("write", value) for option, value in options if option == "-d"]
+        options, members = arguments(words, "CfbIXT", ("--directory", "--file", "--exclude"))
+        if has(options, "-c", "--create"):
+            return [Effect("write", value) for option, value in options if option in ("-f", "--file") and value != "-"]
+        is_unpacking = has(options, "-x", "--extract", "--get")
+    directory = value_of(options, "-C", "--directory", "-d")
+    into = [directory] if directory else ["."] if is_unpacking else []
+    members = [f"{directory or '.'}/{member}" for member in members] if is_unpacking else []
+    return [Effect("write", path) for path in (*into, *members)]
 
 
 def _find(words: list[str]) -> list[Effect]:
@@ -187,7 +220,9 @@ def _option(*names: str) -> Reader:
 
 
 def _git(words: list[str]) -> list[Effect]:
-    options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file"), 1)
+    options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file", "--output"), 1)
+    if operands[:1] in (["diff"], ["show"], ["log"], ["format-patch"], ["archive"]):
+        return [Effect("write", value) for name, value in options if name == "--output"]
     if operands[:1] == ["rm"]:
         return [Effect("delete", path, has(options, "-r")) for path in operands[1:]]
     if operands[:1] == ["mv"]:
@@ -210,6 +245,8 @@ _PROGRAMS = {
     "wipe": _delete,
     "trash": _delete,
     "trash-put": _delete,
+    "rimraf": _delete,
+    "del-cli": _delete,
     "shred": _shred,
     "mv": _move,
     "cp": _copy(),
@@ -246,8 +283,11 @@ _PROGRAMS = {
     "perl": _in_place,
     "ruby": _in_place,
     "yq": _in_place,
-    "curl": _fetch,
-    "wget": _fetch,
+    **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
+    **dict.fromkeys(("curl", "wget", "aria2c"), _fetch),
+    **dict.fromkeys(
+        ("uniq", "xxd"), lambda words: [Effect("write", path) for path in arguments(words, "fswclos")[1][1:2]]
+    ),
     "tar": _archive,
     "bsdtar": _archive,
     "unzip": _archive,

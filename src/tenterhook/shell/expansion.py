@@ -50,6 +50,7 @@ class Expansion:
         self.changed_variables = changed_variables(environment)
         self.line = line
         self.notes: list[Note] = []
+        self.code_run: list[str] = []
         self.budget = Budget()
         self.unset_is_empty = False  # how a variable without a value is expanded
         self.met_unset: list[str] = []
@@ -154,6 +155,7 @@ class Expansion:
 
     def substituted(self, text: str, state: State, depth: int) -> None:
         """Walk the command substitutions of a text that the shell expands again: `a[$(ls)]` as an index."""
+        self.code_run.append(text)
         if "$(" not in text and "`" not in text:
             return
         try:

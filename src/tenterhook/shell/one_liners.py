@@ -54,23 +54,35 @@ _REMOVING = {
 }  # fmt: skip
 _WRITING = (
     r"(?:writefile|writefilesync|appendfile|appendfilesync|createwritestream|file\.write|io\.write|file_put_contents|"
-    r"truncatesync|truncate|outputfile|outputjson|outputfilesync|copyfilesync|symlinksync|os\.symlink|os\.link)$"
+    r"truncatesync|truncate|outputfile|outputjson|outputfilesync|writetextfile(?:sync)?|bun\.write)$"
 )
 _MOVING = r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.mv|fs\.rename|movesync)$"
-_COPYING = r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|fileutils\.cp\w*|fs\.cp)$"
+_COPYING = r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|cpsync|fileutils\.cp\w*|fs\.cp)$"
+_LINKING = r"(?:symlink|link|symlinksync|linksync|fileutils\.ln\w*)$"
 _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
 _MODES = r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$"
 _ENDLESS_LOOP = r"\bwhile\s*+\(?\s*+(?:True|1|true)\b|\bfor\s*+\(;;\)|\bloop\s*+[{d]"
-_RUNS_TEXT = r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]"
+_RUNS_TEXT = (
+    r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]|\bthen\(\s*eval\b"
+    r"|\b(?:system|popen|Popen|run|call|check_output)\(\s*(?:\w++\.)*+(?:urlopen|requests|b64decode|fromhex|decompress)"
+)
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
-    r"unpack\(|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
+    r"unpack\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
 )
 _FETCHES = (
     r"urlopen|requests\.get|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
-    r"Net::HTTP|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
+    r"Net::HTTP|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
-
+# A connection, and a shell: together they are a remote shell.
+_CONNECTS = (
+    r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
+    r"|TCPClient"
+)
+_SHELL = (
+    r"/bin/(?:ba|da|z|k)?sh\b|['\"](?:ba|z)?sh(?: -i)?['\"]|\bsh -i\b|pty\.spawn|cmd\.exe|powershell|\bsystem\s*\(?\$_"
+    r"|\|\s*&\s*getline"
+)
 
 _QUOTING = (
     r"(?<![\w$@%])(qq?|qx|%[qQx])\s{0,9}+(?:\(([^)]{0,2000}+)\)|\{([^}]{0,2000}+)\}|\[([^]]{0,2000}+)\]"
@@ -111,6 +123,8 @@ def actions(language: str, code: str) -> list[Action]:
         ]
     if _forks_in_a_loop(code):
         found.append(("note", "fork-bomb"))
+    if re.search(_CONNECTS, code) and re.search(_SHELL, code):
+        found.append(("note", "remote-shell"))
     if language != "awk" and re.search(_RUNS_TEXT, code):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
@@ -124,6 +138,8 @@ def actions(language: str, code: str) -> list[Action]:
         code = re.sub(pattern, stands_for, code)
     if language in ("perl", "ruby"):
         code = re.sub(_QUOTING, _as_literal, code)
+    if language == "awk":
+        found += [("words", ["tee", "--", path]) for path in re.findall(r'>{1,2}\s*+"([^"\n]++)"', code)]
     literals = list(_literals(code))
     runs = bool(re.search(_RUNNING, code))
     groups: dict[int, list[Literal]] = {}
@@ -178,6 +194,8 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
         yield "words", ["mv", "--", *texts]
     elif re.search(_COPYING, call) and len(texts) > 1:
         yield "words", ["cp", "--", *texts]
+    elif re.search(_LINKING, call) and len(texts) > 1:
+        yield "words", ["ln", "--", *texts]
     elif re.search(_MODES, call):
         yield "words", ["chmod", "u+w", *texts]
     elif re.search(_WRITING, call):
@@ -186,7 +204,11 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
         mode = "".join(texts[1:2])
         if re.fullmatch(r"\+?[<>]{1,2}", texts[0]) and ">" in texts[0] + "+":  # open(F, ">", path)
             yield "words", ["tee", "--", mode]
-        elif re.fullmatch(r"(?=.*[wax+])[rwabxt+]{1,9}", mode) or re.match(r"\s*>", texts[0]):
+        elif (
+            re.fullmatch(r"(?=.*[wax+])[rwabxt+]{1,9}", mode)
+            or re.match(r"\s*>", texts[0])
+            or re.search(r"O_(?:WRONLY|RDWR)", group[0].after)
+        ):
             yield "words", ["tee", "--", texts[0].lstrip("> ")]
         elif language in ("perl", "ruby") and texts[0].strip().startswith("|"):
             yield "shell", texts[0].strip().strip("|")

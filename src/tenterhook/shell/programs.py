@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     Options = list[tuple[str, str]]
 
 MOST_ITEMS = 256  # arguments that come from elsewhere
+MOST_GLOBAL_OPTIONS = 32  # words before a subcommand
 LONGEST_LINE = 5_000  # characters of a line in a program's own language that are looked at
 MOST_LINES = 3_000  # of a text that is piped in; the budget ends before
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "tcsh", "csh", "yash", "oksh"))
@@ -134,6 +135,22 @@ def has(options: Options, *names: str) -> bool:
 
 def value_of(options: Options, *names: str) -> str | None:
     return next((value for name, value in options if name in names), None)
+
+
+def from_subcommand(words: list[str]) -> Iterator[list[str]]:
+    """Yield the arguments of a command, then those without the options before the first operand.
+
+    Where an option may have a value, that value is once taken for the first operand, and once left out.
+    """
+    yield words[1:]
+    if program(words[0]) == "git":
+        yield words[split_options(words, "cC", _GIT_LONG)[1] :]
+        return
+    for at, word in enumerate(words[1:MOST_GLOBAL_OPTIONS], start=1):
+        if not word.startswith("-"):
+            yield words[at:]
+            if at == 1 or not words[at - 1].startswith("-") or "=" in words[at - 1]:
+                return
 
 
 def _values(options: Options, *names: str) -> Iterator[str]:
@@ -372,7 +389,7 @@ def _env(words: list[str], stdin: str | None) -> list[Inner]:
             continue
         at = _take_option(words, at, "uCSaP", ("--unset", "--chdir", "--split-string", "--argv0"), options)
         if options[-1][0] in ("-S", "--split-string"):  # its words are followed by the rest, options or not
-            line = " ".join([options[-1][1], *map(quoted, words[at:])])
+            line = " ".join([words[0], options[-1][1], *map(quoted, words[at:])])
             return [Inner("shell", line, directory=value_of(options, "-C", "--chdir"))]
     assignments, command = _assignments(words[at:])
     return _command(command, directory=value_of(options, "-C", "--chdir"), assignments=assignments)
@@ -769,6 +786,84 @@ _FUNCTIONS = {
     "sed": _sed,
     **dict.fromkeys(("make", "gmake"), _make),
 }
+
+
+# Programs that take text in a language of their own: options with a value (letters, names), those of them whose value
+# is such text or a file of it; which operands are (the first only without such an option; None: every argument is);
+# whether stdin is.
+_SCRIPT_FILE = ("-f", "--file", "--from-file")
+_SQL_LONG = ("--command", "--dbname", "--execute", "--file", "--query", "--set", "--variable")
+_SQL_TEXT = ("-c", "--command", "-e", "--execute", "-q", "--query", "-Q", "--init-command", *_SCRIPT_FILE)
+_EDITING = ("-c", "--cmd", "-S", "+")
+_DEBUGGING = ("-ex", "--ex", "-iex", "--eval-command", "-o", "--one-line", "-x")
+_DATABASES = ("clickhouse-client", "sqlcmd", "mongosh", "mongo")
+_READ_TEXT = ("bc", "dc", "m4", "sqlplus", "crontab", "ftp", "lftp", "sftp")
+_TEXT = {
+    "sed": ("efl", ("--expression", "--file", "--line-length"), ("-e", "--expression", *_SCRIPT_FILE), slice(1), False),
+    **dict.fromkeys(
+        ("awk", "gawk", "mawk", "nawk"),
+        ("fFvEei", ("--file", "--source", "--assign"), ("-e", "--source", "-E", "-i", *_SCRIPT_FILE), slice(1), False),
+    ),
+    **dict.fromkeys(("jq", "gojq", "jaq", "yq"), ("fLI", (), _SCRIPT_FILE, slice(1), False)),
+    "psql": ("cdfhoPpRTUvL", _SQL_LONG, ("-c", "--command", *_SCRIPT_FILE), slice(0), True),
+    **dict.fromkeys(("mysql", "mariadb"), ("eDhPSu", _SQL_LONG, ("-e", "--execute", "--init-command"), slice(0), True)),
+    **dict.fromkeys(("sqlite3", "duckdb"), ("c", (), ("-cmd", "--cmd", "-c", "-s", "-init"), slice(1, None), True)),
+    **dict.fromkeys(_DATABASES, ("qQ", _SQL_LONG, (*_SQL_TEXT, "--eval"), slice(0), True)),
+    **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed"), ("cSuT", ("--cmd",), _EDITING, slice(0), True)),
+    **dict.fromkeys(("gdb", "lldb"), ("x", (), _DEBUGGING, slice(0), True)),
+    **dict.fromkeys(_READ_TEXT, ("e", (), ("-e",), slice(0), True)),
+    "ansible": ("a", ("--args",), ("-a", "--args"), slice(0), False),
+    **dict.fromkeys(("make", "gmake", "tmux", "screen", "let", "mlr", "eval"), ("", (), (), None, False)),
+    **dict.fromkeys((".", "source"), ("", (), (), slice(1), False)),
+}
+_JQ_VALUES = {"--arg": 3, "--argjson": 3, "--slurpfile": 3, "--rawfile": 3, "--indent": 2}
+
+
+def program_text(words: list[str], stdin: str | None) -> list[str]:
+    """Return what a command is given in a program's own language: scripts of sed, SQL …; also names of script files.
+
+    Shell code and that of general languages is not in it: `inner` has it.
+    """
+    name = program(words[0])
+    texts = [each.value for each in inner(words, stdin) if each.kind == "file"]
+    if name == "perl" and any(re.match(r"-[A-Za-z0-9]*[np]", word) for word in words[1:]):
+        texts += words[1:]  # it runs operands that end with a pipe sign
+    if name not in _TEXT:
+        return texts
+    short, long, given_by, operands, reads_stdin = _TEXT[name]
+    if "jq" in name:
+        words = _without_jq_values(words)
+    options, rest = arguments(words, short, long)
+    given = [value for option, value in options if option in given_by]
+    given += [words[at] for at in range(1, len(words)) if words[at - 1] in given_by]
+    given += [word for word in words if "+" in given_by and word.startswith("+")]
+    if operands is None:
+        given += words[1:]
+    elif operands.start or not given:
+        given += rest[operands]
+    return [*texts, *given, *([stdin] if reads_stdin and stdin else ())]
+
+
+def _without_jq_values(words: list[str]) -> list[str]:
+    """Return the words of jq without the values that it gives to its program."""
+    found: list[str] = []
+    at = 0
+    while at < len(words) and words[at] not in ("--args", "--jsonargs"):
+        if words[at] not in _JQ_VALUES:
+            found.append(words[at])
+        at += _JQ_VALUES.get(words[at], 1)
+    return found
+
+
+def runs_stdin(words: list[str]) -> bool:
+    """Whether a command runs its input as code."""
+    name = program(words[0])
+    return (name in _TEXT and _TEXT[name][4]) or any(each.kind == "stdin" for each in inner(words, None))
+
+
+def is_interpreter(word: str) -> bool:
+    """Whether a word is the name of a shell or of a language's interpreter."""
+    return program(word) in SHELLS or program(word) in LANGUAGES
 
 
 def resolved(path: str, directory: str, home: str) -> str:

@@ -47,7 +47,7 @@ def read_any(line: str | list[str], directory: str, variables: Mapping[str, str]
     if isinstance(line, str) and "\0" in line:  # no program can be given one, and shells differ on one in a script
         walk.note("unreadable", because(texts[0], "it contains a NUL character"))
     walk.all_of(texts[0] if isinstance(line, str) else texts, State(os.path.normpath(directory)))
-    return Reading(walk.commands, walk.notes)
+    return Reading(walk.commands, walk.notes, walk.code_run)
 
 
 def agents_home(environment: Mapping[str, str]) -> str:

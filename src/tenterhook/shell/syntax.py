@@ -176,9 +176,34 @@ class Function(NamedTuple):
     span: tuple[int, int] | None = None
 
 
+NODES = (Part, Variable, Redirect, Simple, Pipeline, Block, Function)
+
+
 def parse(text: str, budget: Budget | None = None) -> Sequence:
     """Return the commands of a line or a script. Raise Unreadable or OutOfBudget."""
     return list(Parser(text, budget or Budget(), 0).complete_commands())
+
+
+def nodes(tree: Any) -> Iterator[Any]:
+    """Yield every node of a tree: commands, blocks, redirections, parts of words …"""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (list, tuple)):
+            waiting.extend(node)
+            if isinstance(node, NODES):
+                yield node
+
+
+def only_command(text: str) -> Simple | None:
+    """Return the command of a text that is one simple command and nothing else; otherwise None."""
+    try:
+        items = parse(text)
+    except (Unreadable, OutOfBudget):
+        return None
+    command = items[0][1].stages[0] if items and items[0][1].stages else None
+    bounds = (len(text) - len(text.lstrip()), len(text.rstrip()))
+    return command if isinstance(command, Simple) and command.span == bounds else None
 
 
 class Parser:

@@ -108,6 +108,7 @@ class Walk(Expansion):
         Code that is only partly known, or that may be no shell code at all, need not be readable.
         """
         code = code.replace("\0", "")  # as shells do
+        self.code_run.extend([code] if depth else [])
         surely = surely and not any(mark in code for mark in (UNKNOWN, *ORIGINS))
         if code.lstrip()[:1] == GENERATED:
             self.note_origin(GENERATED)
@@ -491,6 +492,7 @@ class Walk(Expansion):
 
     def code(self, language: str, code: str, state: State, stdin: str | None, shown: str, depth: int) -> None:
         """Walk code of another language, as the shell commands that do the same."""
+        self.code_run.append(code)
         for mark in (NETWORK, DECODED):
             if code.lstrip().startswith(mark):
                 self.note_origin(mark)

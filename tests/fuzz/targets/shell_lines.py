@@ -143,5 +143,5 @@ def fuzz(line: str, repeated: int) -> None:
     if repeated == 1:
         assert _seen(reader.read(line, "/home/me/project", _VARIABLES)) == _seen(reading)
         reader.read_words(line.split(" "), "/home/me/project", _VARIABLES)
-        dangerous_commands.dangers(line, "/home/me/project", _VARIABLES)
+        dangerous_commands.judge(GuardedCall("Bash", {"command": line}, "/home/me/project", _VARIABLES))
         protect_hooks.judge(GuardedCall("Bash", {"command": line}, "/home/me/project", _VARIABLES))

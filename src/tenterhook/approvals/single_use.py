@@ -1,0 +1,166 @@
+"""Approvals of one call, where nobody can be asked: the refusal names an id, and a person types `tenterhook allow ID`.
+
+Each refused call is a private file `ID.HASH.STATE` of the state directory; the hash is of all that an approval is bound
+to. `allow` renames it from `asked` to `allowed`, the call itself from `allowed` to `used`: of two equal calls at the
+same time, one succeeds. A file's time is that of its last change of state.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..basics import places, private_files
+from .requests import Call, content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ASKED, ALLOWED, USED, EXPIRED = "asked", "allowed", "used", "expired"
+WAITS = 3600.0  # seconds in which a refused call can be allowed
+LASTS = 600.0  # seconds in which an allowed call can be made
+_KEPT = 86400.0  # seconds that a file is kept, to say what became of an id
+_MOST = 200  # files
+_LARGEST = 1 << 20  # characters of a call; a larger one cannot be allowed
+_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
+_LENGTH = 8  # letters of an id
+_LABELS = ("description", "justification")  # of a shell's input: texts for people, which models word anew each time
+
+
+class RefusedCall(NamedTuple):
+    """A call that was refused because nobody could be asked."""
+
+    id: str
+    call: Call
+    why: str | None
+    state: str
+    since: float  # when the state began, in seconds since 1970
+
+    @property
+    def until(self) -> float:
+        """When it can no longer be allowed, or made."""
+        return self.since + (LASTS if self.state == ALLOWED else WAITS)
+
+
+def record(call: Call, why: str | None) -> str | None:
+    """Record a call that is refused, and return its id; None if that is not possible."""
+    directory = _directory()
+    data = json.dumps({"schema": 1, "why": why, **call._replace(more={})._asdict()})
+    if len(data) > _LARGEST:
+        return None
+    try:
+        places.make_private(directory)
+        private_files.forget_old(directory, _KEPT)
+        known = next((each for each in _files() if each.is_for(call) and each.state == ASKED), None)
+        if known is not None:
+            os.utime(known.path)
+            return known.id
+        for oldest in sorted(_files(), key=lambda each: each.since)[: -_MOST + 1]:
+            os.unlink(oldest.path)
+        name = _fresh_id()
+        places.replace_file(os.path.join(directory, f"{name}.{_hash(call)}.{ASKED}"), data.encode())
+    except OSError:  # the refusal stands without an id
+        return None
+    return name
+
+
+def find(name: str) -> RefusedCall | None:
+    """Return the call with this id, or None."""
+    return next((found for each in _files() if each.id == name and (found := each.read()) is not None), None)
+
+
+def waiting() -> list[RefusedCall]:
+    """Return the calls that can be allowed, the newest first."""
+    found = [call for each in _files() if each.state == ASKED and (call := each.read()) is not None]
+    return sorted(found, key=lambda call: -call.since)
+
+
+def allow(refused: RefusedCall) -> bool:
+    """Approve a call once; return whether it was still waiting."""
+    return _move(refused, ASKED, ALLOWED)
+
+
+def allowed(call: Call) -> RefusedCall | None:
+    """Return the approval that covers a call, or None."""
+    mine = (each.read() for each in _files() if each.is_for(call) and each.state == ALLOWED)
+    return next(filter(None, mine), None)
+
+
+def use(refused: RefusedCall) -> bool:
+    """Use an approval up; return whether no other call did so before."""
+    return _move(refused, ALLOWED, USED)
+
+
+class _File(NamedTuple):
+    path: str
+    id: str
+    hash: str
+    state: str
+    since: float
+
+    def is_for(self, call: Call) -> bool:
+        return self.hash == _hash(call)
+
+    def read(self) -> RefusedCall | None:
+        """Return the call; None if the file is not ours alone, or is about another call than its name says."""
+        data = private_files.read(self.path)
+        try:
+            found = json.loads(data or b"")
+            why = found.pop("why")
+            call = Call(**{key: value for key, value in found.items() if key in Call._fields})
+        except (ValueError, TypeError, AttributeError, KeyError):
+            return None
+        return RefusedCall(self.id, call, why, self.state, self.since) if self.is_for(call) else None
+
+
+def _files() -> Iterator[_File]:
+    """Yield all files, with the state `expired` where time is over."""
+    directory = _directory()
+    try:
+        names = os.listdir(directory)
+    except OSError:  # nothing was refused yet
+        return
+    for name in names:
+        parts = name.split(".")
+        if len(parts) != 3 or parts[2] not in (ASKED, ALLOWED, USED):
+            continue
+        path = os.path.join(directory, name)
+        try:
+            since = os.lstat(path).st_mtime
+        except OSError:  # it has just been renamed
+            continue
+        over = time.time() - since > {ASKED: WAITS, ALLOWED: LASTS}.get(parts[2], _KEPT)
+        yield _File(path, parts[0], parts[1], EXPIRED if over else parts[2], since)
+
+
+def _move(refused: RefusedCall, before: str, after: str) -> bool:
+    """Change the state of a call; return False if another process was first."""
+    path = os.path.join(_directory(), f"{refused.id}.{_hash(refused.call)}.")
+    try:
+        os.rename(path + before, path + after)
+        os.utime(path + after)
+    except OSError:
+        return False
+    return True
+
+
+def _hash(call: Call) -> str:
+    """Return the hash of what an approval is bound to: tool, input, directory, session and agent."""
+    left_out = _LABELS if call.tool == "Shell" else ()
+    given = {key: value for key, value in call.tool_input.items() if key not in left_out}
+    return content_hash(call.tool_name, [call.agent, call.session_id, given], call.work_dir)
+
+
+def _directory() -> str:
+    return os.path.join(places.state(), "single-use")
+
+
+def _fresh_id() -> str:
+    number = int.from_bytes(os.urandom(16), "big")
+    letters = ""
+    while len(letters) < _LENGTH:
+        number, place = divmod(number, len(_LETTERS))
+        letters += _LETTERS[place]
+    return letters

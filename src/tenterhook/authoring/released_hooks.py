@@ -1,0 +1,150 @@
+"""Built-in hooks that earlier versions wrote: recognised by their files, and brought up to date with their settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from ..basics import light_json, places
+from ..errors import Problem
+from . import built_in_hooks
+from .templates import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..model import Hook
+
+FILE = os.path.join(places.PACKAGE, "authoring", "released_hooks.json")  # made by tools/released_hooks.py
+EARLIER, CHANGED = "earlier version", "changed"
+
+
+class Released(TypedDict):
+    """What earlier versions have shipped of one hook."""
+
+    files: dict[str, list[str]]  # digests by path; of HOOK.md, of the text below the front matter
+    fields: list[dict[str, Any]]  # the front matter of each version
+
+
+class Outdated(NamedTuple):
+    """A folder with an earlier version of a built-in hook, as it came (`EARLIER`) or with changes (`CHANGED`)."""
+
+    built_in: Hook
+    folder: str
+    state: str
+    settings: Mapping[str, Any]  # fields of the front matter that are the person's own
+    changed: tuple[str, ...] = ()  # files
+
+    def files(self) -> dict[str, File]:
+        """Return the files of the hook as it comes now, with the person's settings."""
+        found = built_in_hooks.files(self.built_in)
+        found["HOOK.md"] = File(with_settings(found["HOOK.md"].text, self.settings))
+        return found
+
+
+@cache
+def table() -> dict[str, Released]:
+    """Return what earlier versions have shipped, by the name of the hook."""
+    with open(FILE, encoding="utf-8") as file:
+        found: dict[str, Released] = json.load(file)
+    return found
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:20]
+
+
+def parts(definition: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the fields of a HOOK.md, and the text below them. Raises `ValueError` if it has no front matter."""
+    import yaml
+
+    text = definition.decode().removeprefix("\ufeff").replace("\r\n", "\n")
+    start, head, body = text.split("---\n", 2)
+    try:
+        fields = light_json.plain(yaml.safe_load(head))
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+    if start or not isinstance(fields, dict):
+        raise ValueError("no front matter")
+    return fields, body.encode()
+
+
+def outdated(folders: Iterable[str]) -> list[Outdated]:
+    """Return the folders that have an earlier version of a built-in hook, also if the person has changed it."""
+    current = {hook.name: hook for hook in built_in_hooks.built_in_hooks()}
+    found = (_look(current[os.path.basename(each)], each) for each in folders if os.path.basename(each) in current)
+    return [each for each in found if each is not None]
+
+
+def problems(hooks: Iterable[Hook]) -> list[Problem]:
+    """Return a problem for each hook that an earlier version wrote and that the person has not changed."""
+    found = outdated(hook.folder for hook in hooks if hook.folder and not hook.missing)
+    message = "it is as an earlier version wrote it"
+    return [
+        Problem("earlier-version", each.folder, None, None, message, f"tenterhook update {each.built_in.name}")
+        for each in found
+        if each.state == EARLIER
+    ]
+
+
+def _look(hook: Hook, folder: str) -> Outdated | None:
+    """Compare a folder with what was shipped; None for what is current, and for another hook of that name."""
+    known = table().get(hook.name, Released(files={}, fields=[]))
+    if os.path.islink(folder):
+        return None
+    contents = {}
+    try:
+        for path, file in built_in_hooks.paths(folder).items():
+            with open(file, "rb") as opened:
+                contents[path] = opened.read()
+        fields, contents["HOOK.md"] = parts(contents["HOOK.md"])
+    except (OSError, ValueError, KeyError, RecursionError):
+        return None
+    ours = {path: file.text.encode() for path, file in built_in_hooks.files(hook).items()}
+    our_fields, ours["HOOK.md"] = parts(ours["HOOK.md"])
+    released = {path for path in contents if digest(contents[path]) in known["files"].get(path, ())}
+    if all(contents[path] == ours.get(path) for path in released) or "scripts/source/guards/script.py" in contents:
+        return None  # nothing of an earlier version, or the source that `add --copy` wrote
+    changed = tuple(sorted(path for path in contents.keys() - released if contents[path] != ours.get(path)))
+    settings = own_settings(fields, [*known["fields"], our_fields])
+    return Outdated(hook, folder, CHANGED if changed else EARLIER, settings, changed)
+
+
+def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the fields that no version came with; of metadata, the keys."""
+    versions = list(released)
+    found = {key: value for key, value in fields.items() if all(each.get(key) != value for each in versions)}
+    metadata = found.pop("metadata", None)
+    if isinstance(metadata, dict):
+        theirs = [each.get("metadata") or {} for each in versions]
+        found["metadata"] = {k: v for k, v in metadata.items() if all(each.get(k) != v for each in theirs)}
+    return found
+
+
+def with_settings(definition: str, settings: Mapping[str, Any]) -> str:
+    """Return a HOOK.md with these fields in its front matter, instead of its own or beside them."""
+    head, body = definition.split("\n---\n", 1)
+    lines = head.split("\n")
+    for key, value in settings.items():
+        if key != "metadata":
+            lines = _with_field(lines, key, value, "")
+            continue
+        if "metadata:" not in lines:
+            lines.append("metadata:")
+        at = lines.index("metadata:") + 1
+        end = next((number for number in range(at, len(lines)) if lines[number][:1] != " "), len(lines))
+        inner = lines[at:end]
+        for name, each in value.items():
+            inner = _with_field(inner, name, each, "  ")
+        lines[at:end] = inner
+    return "\n".join(lines) + "\n---\n" + body
+
+
+def _with_field(lines: list[str], key: str, value: Any, indent: str) -> list[str]:
+    """Return lines of YAML with a field instead of the one of that name, or after the others. JSON is YAML."""
+    at = next((number for number, line in enumerate(lines) if line.startswith(f"{indent}{key}:")), len(lines))
+    end = next((n for n in range(at + 1, len(lines)) if not lines[n].startswith(f"{indent} ")), max(at + 1, len(lines)))
+    return [*lines[:at], f"{indent}{key}: {json.dumps(value, ensure_ascii=False)}", *lines[end:]]

@@ -1,0 +1,156 @@
+"""`tenterhook update`: bring hooks up to date that an earlier version wrote."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from ..authoring import folders, released_hooks
+from ..authoring.released_hooks import CHANGED, Outdated
+from ..errors import HookError
+from .loading import catalog_here, json_option, known_name, offered
+from .own_hooks import wired
+from .printing import counted, print_json, short_path
+from .refusals import need_terminal, refuse_below_agent
+
+if TYPE_CHECKING:
+    from ..catalog.catalog import Catalog
+
+
+class Updated(NamedTuple):
+    """A hook that was brought up to date, where the old folder is kept, and whether it must be trusted again."""
+
+    hook: Outdated
+    kept: str | None
+    needs_trust: bool
+
+
+def outdated_here(catalog: Catalog) -> list[Outdated]:
+    """Return the hooks of a catalog that an earlier version wrote."""
+    return released_hooks.outdated([hook.folder for hook in catalog.all_hooks() if hook.folder and not hook.missing])
+
+
+def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion."""
+    return offered((each.built_in.name for each in outdated_here(catalog_here())), incomplete)
+
+
+@click.command(short_help="Bring hooks up to date that an earlier version wrote.")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_names)
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--force", is_flag=True, help="Replace hooks that you have changed, too; yours are kept.")
+@click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
+@json_option
+def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_json: bool) -> int:
+    """Replace hooks that an earlier version of Tenterhook wrote by what they are now; without NAME, all in force here.
+
+    Guards used to be copied with all of their code. Now their folder names the guard, which runs in Tenterhook's own
+    process and is upgraded with it. Your settings are kept: fields of HOOK.md that you have changed, and hooks.toml,
+    which is not touched. The old folder is kept; the command says where.
+
+    A hook whose files you have changed is left alone, unless you say --force. A project's hook must be trusted again
+    afterwards, by all who work on it: its files have changed.
+
+    \b
+    tenterhook update --dry-run
+    tenterhook update
+    tenterhook update block-dangerous-commands --force
+    """
+    catalog = catalog_here()
+    found = outdated_here(catalog)
+    if names:
+        every = {os.path.basename(hook.folder) for hook in catalog.all_hooks() if hook.folder}
+        wanted = {known_name(name, sorted(every), "hook") for name in names}
+        found = [each for each in found if each.built_in.name in wanted]
+    due = [each for each in found if (force or each.state != CHANGED) and _can_write(each)]
+    if not as_json:
+        for each in found:
+            _print(each, is_due=each in due)
+    if dry_run or not due:
+        if as_json:
+            print_json({"schema": 1, "hooks": [_as_json(each, due=each in due) for each in found], "wired": []})
+        elif not found:
+            click.echo("every hook is up to date")
+        return 0
+    refuse_below_agent("update")
+    need_terminal("update", yes=yes)
+    question = f"Update {counted(len(due), 'hook')}?"
+    if not yes and not click.confirm(question, default=True, err=as_json):
+        return 1
+    done = [_update(each) for each in due]
+    after = catalog_here()
+    done = [each._replace(needs_trust=_needs_trust(each.hook, after)) for each in done]
+    lines = wired(after)
+    if as_json:
+        changed = {each.hook.folder: each for each in done}
+        data = [_as_json(each, due=each in due, updated=changed.get(each.folder)) for each in found]
+        print_json({"schema": 1, "hooks": data, "wired": lines})
+        return 0
+    for replaced in done:
+        click.echo(f"updated {short_path(replaced.hook.folder)}")
+        if replaced.kept:
+            click.echo(f"  the old one is kept: {short_path(replaced.kept)}")
+    for line in lines:
+        click.echo(line)
+    if untrusted := [each.hook.built_in.name for each in done if each.needs_trust]:
+        click.echo(
+            f"next    tenterhook trust {' '.join(untrusted)}   its files have changed: it runs once you trust it"
+        )
+    return 0
+
+
+def _can_write(each: Outdated) -> bool:
+    return os.access(os.path.dirname(each.folder), os.W_OK)
+
+
+def _update(each: Outdated) -> Updated:
+    try:
+        kept = folders.write(each.folder, each.files(), replace=True)
+    except OSError as error:
+        raise HookError(f"{each.folder} was not updated: {error.strerror}", "make it writable") from None
+    return Updated(each, kept, needs_trust=False)
+
+
+def _needs_trust(each: Outdated, catalog: Catalog) -> bool:
+    return any(hook.folder == each.folder and not catalog.trust.standing(hook).runs for hook in catalog.all_hooks())
+
+
+def _print(each: Outdated, *, is_due: bool) -> None:
+    name = each.built_in.name
+    if is_due:
+        state = f"written by an earlier version{', and changed' if each.changed else ''}"
+    elif each.state == CHANGED:
+        state = "written by an earlier version, and changed: left alone"
+    else:
+        state = "written by an earlier version; its directory is not writable for you: left alone"
+    click.echo(f"{click.style(name, bold=True)}  {state}: {short_path(each.folder)}")
+    if each.changed:
+        click.echo(f"  changed: {', '.join(each.changed)}")
+    if each.state == CHANGED and not is_due:
+        click.echo(f"  tenterhook update {name} --force replaces it and keeps yours")
+    if is_due:
+        if each.built_in.guard is not None:
+            click.echo(f"  will run the built-in guard {each.built_in.guard}, in Tenterhook's process")
+        if each.settings:
+            click.echo(f"  keeps your settings: {', '.join(_setting_names(each))}")
+
+
+def _setting_names(each: Outdated) -> list[str]:
+    inner = [f"metadata.{name}" for name in each.settings.get("metadata", ())]
+    return [*(name for name in each.settings if name != "metadata"), *inner]
+
+
+def _as_json(each: Outdated, *, due: bool, updated: Updated | None = None) -> dict[str, Any]:
+    return {
+        "name": each.built_in.name,
+        "folder": each.folder,
+        "state": each.state,
+        "changed": list(each.changed),
+        "settings": dict(each.settings),
+        "would_update": due,
+        "updated": updated is not None,
+        "kept": updated.kept if updated else None,
+        "needs_trust": updated.needs_trust if updated else False,
+    }

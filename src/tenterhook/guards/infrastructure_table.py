@@ -1,0 +1,285 @@
+"""Programs that manage what others use: clouds, clusters, containers, databases, queues, services, DNS, backups.
+
+A row is (programs, subcommands, decision, class). The first row of a program with a matching subcommand counts; rows
+with `PASS` are for what changes this machine only. Subcommands are phrases with `|` between them. A phrase is compared
+with the words of a command that are no options, from the first on; all of its items must be there:
+
+    **           a verb that deletes (`VERBS`) comes before any other verb: `compute instances delete`, `apps:destroy`
+    volume rm    these words, in lower case; `*` stands for one word, `x*` for a word that begins with x
+    ~db:drop     this word, anywhere
+    -f  --force  this option, anywhere; `--replicas=0` also as `--replicas 0`; `!--force` is an option that is not there
+    <sql>        SQL, or code of a database shell, that deletes: as an argument or on stdin
+    <delete>     an HTTP request that deletes
+    <stdin>      a line on stdin that begins with a verb that deletes
+    <unknown>    an argument that is known only when the line runs: `$(docker ps -q)`
+
+Dry runs, `--help` and `help` pass, whatever the row.
+"""
+
+from __future__ import annotations
+
+from .calls import ASK, DENY
+
+PASS = "pass"  # noqa: S105  # a decision
+
+# Verbs that delete, end or take away. Words are split as in `delete-db-instance`, `pg:reset`, `purge_queue`.
+VERBS = frozenset(
+    "delete del deleteall deletefile destroy remove rm rb rmdir rmdirs purge terminate drop dropall wipe erase reset "
+    "flush flushall flushdb truncate prune uninstall unpublish revoke deregister disable decommission kill evict drain "
+    "unset untag unsubscribe disassociate detach expunge nuke teardown obliterate shutdown abandon offboard unlink "
+    "unregister deprovision cleanup clean clear deactivate undefine undeploy forget release-address".split()
+)
+# Verbs that do something else: what follows them is a name. Words that are also nouns (logs, run, deploy) are not here.
+API_VERBS = frozenset(  # also at the beginning of a word: `create-tags`
+    "list get describe create put update add modify start stop register associate attach authorize enable import "
+    "export invoke send publish".split()
+)
+OTHER_VERBS = API_VERBS | frozenset(
+    "ls lists show view info inspect wait clone init apply set edit new cp copy mv restart reboot read write upload "
+    "download cat validate lint login logout whoami use select open tail diff preview explain help version lookup ping "
+    "exec ssh scale resize push pull serve dev rename find fetch verify trigger receive mirror listen forward promote "
+    "rollback upgrade install comment merge close reopen checkout snapshots".split()
+)
+
+ROWS = (
+    # clouds
+    ("aws", "configure|cloudtrail lookup-events", PASS, "cloud"),
+    ("aws",
+     "cloudtrail stop-logging|cloudtrail delete-*|guardduty delete-detector|"
+     "guardduty update-detector --no-enable|ec2 delete-flow-logs|configservice stop-*|"
+     "configservice delete-*|securityhub disable-*|securityhub delete-*|macie2 disable-*|"
+     "inspector2 disable|accessanalyzer delete-*|detective delete-*", DENY, "audit"),
+    ("aws",
+     "rds delete-db-snapshot|rds delete-db-cluster-snapshot|ec2 delete-snapshot|backup delete-*|"
+     "fsx delete-backup|dynamodb delete-backup|redshift delete-cluster-snapshot", ASK, "backup"),
+    ("aws",
+     "iam delete-*|iam remove-*|iam detach-*|iam deactivate-*|iam attach-*|iam put-*|"
+     "iam create-access-key|iam create-user|iam create-policy-version|iam create-login-profile|"
+     "iam update-login-profile|iam update-assume-role-policy|iam add-user-to-group|"
+     "iam update-access-key|identitystore delete-*|sso-admin delete-*|cognito-idp admin-delete-*", ASK, "iam"),
+    ("aws",
+     "sqs delete-*|sqs purge-queue|sns delete-*|sns unsubscribe|kinesis delete-*|kafka delete-*|"
+     "mq delete-*", ASK, "queue"),
+    ("aws", "rds-data * <sql>|redshift-data * <sql>|athena * <sql>|dynamodb execute-statement <sql>", ASK, "database"),
+    ("aws",
+     "**|s3 sync --delete|* release-address|* release-hosts|kms schedule-key-deletion|"
+     "organizations close-account|organizations leave-organization|"
+     "route53 change-resource-record-sets <delete>|dynamodb * <delete>|ec2 cancel-*|"
+     "ecs update-service --desired-count=0|* modify-* --skip-final-snapshot|* admin-delete-*", ASK, "cloud"),
+    ("gcloud", "config|components|auth|info|topic", PASS, "cloud"),
+    ("gcloud",
+     "logging sinks delete|logging buckets delete|logging logs delete|"
+     "logging sinks update --disabled|scc * delete", DENY, "audit"),
+    ("gcloud",
+     "* add-iam-policy-binding|* * add-iam-policy-binding|* remove-iam-policy-binding|"
+     "* * remove-iam-policy-binding|* set-iam-policy|iam service-accounts keys create|"
+     "iam service-accounts create|iam * delete|iam * * delete", ASK, "iam"),
+    ("gcloud", "spanner databases execute-sql <sql>|alloydb * <sql>|sql * <sql>", ASK, "database"),
+    ("gcloud", "**|storage rsync --delete-unmatched-destination-objects|storage mv", ASK, "cloud"),
+    ("az", "account clear|extension|cache|config|logout|cloud unregister|bicep uninstall", PASS, "cloud"),
+    ("az",
+     "monitor diagnostic-settings delete|monitor log-profiles delete|security * delete|"
+     "sentinel * delete|network watcher flow-log delete", DENY, "audit"),
+    ("az",
+     "role assignment *|ad sp create-for-rbac|ad user create|ad * delete|ad * credential *|"
+     "ad * owner remove|ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
+    ("az", "**", ASK, "cloud"),
+    ("doctl", "auth|completion", PASS, "cloud"),
+    ("ibmcloud", "api|plugin|config|logout", PASS, "cloud"),
+    ("pulumi", "config|plugin|policy|logout|about", PASS, "cloud"),
+    ("vagrant", "plugin|box|global-status", PASS, "cloud"),
+    ("heroku", "plugins:*|auth:*|logout|autocomplete", PASS, "cloud"),
+    ("heroku", "pg:psql <sql>|pg:reset|pg:backups:restore|pg:killall|redis:cli <stdin>", ASK, "database"),
+    ("vercel netlify wrangler railway firebase supabase flyctl fly",
+     "logout|login|link|unlink|telemetry|whoami|types", PASS, "cloud"),
+    ("wrangler", "d1 execute <sql>|d1 delete", ASK, "database"),
+    ("supabase", "db reset|stop --no-backup", ASK, "database"),
+    ("railway", "down", ASK, "cloud"),
+    ("virsh", "destroy|undefine|vol-*|pool-*|net-*|snapshot-delete", ASK, "cloud"),
+    ("oci ibmcloud aliyun tccli hcloud linode-cli vultr-cli scw exo civo openstack nova doctl "
+     "upctl yc cf ntnx-cli govc prlctl vboxmanage virsh multipass lxc incus vagrant packer ovhai",
+     "**", ASK, "cloud"),
+    ("wrangler vercel netlify fly flyctl heroku railway render koyeb northflank porter firebase "
+     "supabase amplify eb copilot appwrite nhost gigalixir scalingo clever deta surge dokku "
+     "caprover eas expo",
+     "**", ASK, "cloud"),
+    ("fly flyctl", "scale count 0", ASK, "cloud"),
+    ("dokku", "apps:destroy|*:destroy|*:unlink|*:unset", ASK, "cloud"),
+    ("terraform tofu terragrunt terramate cdktf",
+     "destroy|apply --destroy|apply -destroy|* destroy|run --all destroy|run -- destroy|"
+     "destroy-all|state rm|state push|state replace-provider|workspace delete|force-unlock|taint|"
+     "apply --replace", ASK, "cloud"),
+    ("pulumi", "destroy|down|dn|stack rm|state delete|stack import|env rm|cancel|** !--help", ASK, "cloud"),
+    ("cdk sam serverless sls sst chalice zappa up nixops juju okteto skaffold garden "
+     "openshift-install architect",
+     "**|undeploy", ASK, "cloud"),
+    ("ansible", "* -m=file <absent>|<absent>", ASK, "cloud"),
+    # storage
+    ("rclone", "config|-n|-i|--interactive", PASS, "cloud"),
+    ("rclone", "sync|bisync|move|moveto|dedupe|**", ASK, "cloud"),
+    ("gsutil", "rsync -d", ASK, "cloud"),
+    ("gsutil", "rsync|config|help|version", PASS, "cloud"),
+    ("mc mcli", "alias|config|ls|mirror !--remove", PASS, "cloud"),
+    ("mc mcli", "mirror --remove", ASK, "cloud"),
+    ("s3cmd s4cmd s5cmd", "sync --delete-removed|sync --delete", ASK, "cloud"),
+    ("azcopy", "jobs|login|logout|sync !--delete-destination", PASS, "cloud"),
+    ("azcopy", "sync --delete-destination=true|sync --delete-destination=prompt", ASK, "cloud"),
+    ("gsutil s3cmd s4cmd s5cmd mc mcli b2 azcopy swift storj uplink ossutil ossutil64 coscmd "
+     "qshell",
+     "**", ASK, "cloud"),
+    ("hdfs hadoop", "* --rm|* -rm|* -rmr|* -expunge|namenode -format", ASK, "database"),
+    # clusters
+    ("kubectl oc k kubecolor", "config|plugin|krew|completion", PASS, "cluster"),
+    ("kubectl oc k kubecolor", "create clusterrolebinding|create rolebinding|adm policy *|policy *", ASK, "iam"),
+    ("kubectl oc k kubecolor",
+     "delete|drain|cordon|adm drain|adm cordon|replace --force|apply --prune|taint <noexecute>|"
+     "scale --replicas=0|rollout undo --to-revision=0|adm prune *|evict|patch <finalizers>", ASK, "cluster"),
+    ("helm helm3", "repo|plugin|registry|dependency|env|search", PASS, "cluster"),
+    ("minikube", "addons|config|cache|image|profile", PASS, "cluster"),
+    ("argocd", "context|logout|account|app sync --prune", PASS, "cluster"),
+    ("helm helm3 helmfile argocd argo tkn flux kops eksctl kubeadm k3d kind minikube rancher "
+     "talosctl rke rke2 k0s k0sctl microk8s vcluster clusterctl crossplane istioctl linkerd "
+     "cilium hubble werf devspace",
+     "**|suspend", ASK, "cluster"),
+    ("k3s-uninstall.sh k3s-agent-uninstall.sh rke2-uninstall.sh", "", ASK, "cluster"),
+    ("vault bao", "audit disable", DENY, "audit"),
+    ("vault bao",
+     "operator seal|operator step-down|operator rekey|operator raft remove-peer|token revoke|"
+     "lease revoke|**", ASK, "cluster"),
+    ("consul", "force-leave|leave|snapshot restore|kv delete|acl * delete|**", ASK, "cluster"),
+    ("nomad", "job stop|stop|system gc|alloc stop|**", ASK, "cluster"),
+    ("boundary waypoint etcdctl crictl ctr zkcli zkcli.sh zookeepercli", "**", ASK, "cluster"),
+    ("zkcli zkcli.sh hbase", "<stdin>", ASK, "database"),
+    # containers
+    ("docker podman nerdctl",
+     "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|"
+     "stack remove|stack down|service rm|service remove|node rm|node remove|secret rm|config rm|"
+     "container prune|rm -v|rm --volumes|container rm -v|compose rm -v|compose rm --volumes|"
+     "compose down -v|compose down --volumes|rm -f <unknown>|container rm -f <unknown>|"
+     "kill <unknown>|container kill <unknown>|pod rm -a|pod prune|rm -a|rm --all|pod rm --all|"
+     "machine rm|machine reset|buildx history rm|volume rm <unknown>|rmi <unknown>|"
+     "image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
+    ("docker-compose podman-compose", "rm -v|down -v|down --volumes", ASK, "container"),
+    ("skopeo crane regctl oras apptainer singularity colima lima limactl", "**", ASK, "container"),
+    ("singularity apptainer", "cache|remote|key", PASS, "container"),
+    # databases
+    ("psql pgcli mysql mariadb mycli sqlite3 sqlite litecli duckdb usql mongosh mongo cqlsh "
+     "clickhouse clickhouse-client sqlcmd mssql-cli snowsql snow bq trino presto beeline hive "
+     "impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
+     "couchbase cbq surreal ksql questdb turso edgedb gel osqueryi tsql ysqlsh ycqlsh iredis dolt",
+     "<sql>", ASK, "database"),
+    ("redis-cli valkey-cli keydb-cli iredis",
+     "~flushall|~flushdb|~del|~unlink|~shutdown|~swapdb|cluster reset|cluster forget|script flush|"
+     "function flush|~eval <flush>|config set|debug segfault|xtrim|<stdin>", ASK, "database"),
+    ("mysqladmin mariadb-admin", "~drop|~shutdown|~flush-privileges", ASK, "database"),
+    ("bq", "rm|remove|cp -f|load --replace", ASK, "database"),
+    ("influx couchbase-cli cockroach dolt surreal mongocli atlas nodetool solr pscale planetscale "
+     "neonctl neon turso xata upstash algolia typesense meilisearch weaviate qdrant "
+     "opensearch-cli ccloud confluent aiven avn tidb-cloud ticloud scylla-manager sctool pinecone "
+     "edgedb gel",
+     "**", ASK, "database"),
+    ("nodetool", "assassinate|removenode|scrub|clearsnapshot", ASK, "database"),
+    ("dropdb dropuser pg_resetwal pg_dropcluster", "", ASK, "database"),
+    ("pg_restore", "--clean|-c", ASK, "database"),
+    ("mongorestore", "--drop", ASK, "database"),
+    ("initdb pg_ctl", "stop -m=immediate|destroy", ASK, "database"),
+    ("gitlab-rake gitlab-ctl gitlab-backup",
+     "~gitlab:backup:restore|restore|cleanse|uninstall|~gitlab:setup", ASK, "database"),
+    ("rails rake",
+     "~db:drop|~db:reset|~db:purge|~db:migrate:reset|~db:schema:load|~db:structure:load|"
+     "~db:drop:all|~db:truncate_all|~db:seed:replant|~db:setup", ASK, "database"),
+    ("prisma", "migrate reset|db push --force-reset|db push --accept-data-loss|db execute <sql>", ASK, "database"),
+    ("sequelize sequelize-cli", "db:drop|db:migrate:undo:all", ASK, "database"),
+    ("knex", "migrate:rollback --all|migrate:down --all", ASK, "database"),
+    ("typeorm typeorm-ts-node-commonjs mikro-orm", "schema:drop|schema:fresh|migration:fresh", ASK, "database"),
+    ("drizzle-kit", "drop|push --force", ASK, "database"),
+    ("mix", "ecto.drop|ecto.reset", ASK, "database"),
+    ("python manage.py django-admin",
+     "~flush|~reset_db|~sqlflush|* migrate * zero|migrate * zero|~reset_schema", ASK, "database"),
+    ("alembic flask", "downgrade base|db downgrade base|downgrade -- base|* * * downgrade base", ASK, "database"),
+    ("aerich tortoise piccolo", "downgrade|drop|* backwards *", ASK, "database"),
+    ("php artisan symfony",
+     "~migrate:fresh|~migrate:reset|~migrate:refresh|~db:wipe|~doctrine:database:drop|"
+     "~doctrine:schema:drop|~doctrine:fixtures:load|~queue:clear|~queue:flush|~horizon:clear", ASK, "database"),
+    ("console", "doctrine:database:drop|doctrine:schema:drop|doctrine:fixtures:load !--append", ASK, "database"),
+    ("dotnet dotnet-ef", "ef database drop|database drop|ef database update 0|database update 0", ASK, "database"),
+    ("flyway", "clean|~clean", ASK, "database"),
+    ("liquibase", "~dropall|~drop-all|rollback *", ASK, "database"),
+    ("sqlx diesel dbmate", "database drop|database reset|drop", ASK, "database"),
+    ("migrate goose", "~drop|~reset|down -all|down --all|~down-to 0", ASK, "database"),
+    ("wp",
+     "db reset|db drop|db clean|site empty|site delete|search-replace !--dry-run|post delete *|"
+     "user delete *", ASK, "database"),
+    ("drush",
+     "~sql-drop|~sql:drop|~site-install|~entity:delete|~sql-query <sql>|~sqlq <sql>|"
+     "~sql:query <sql>", ASK, "database"),
+    ("nc ncat netcat telnet socat", "<stdin>", ASK, "database"),
+    # queues
+    ("kafka-topics kafka-topics.sh kafka-acls kafka-acls.sh kafka-configs kafka-configs.sh "
+     "kafka-consumer-groups kafka-consumer-groups.sh kcat",
+     "--delete|--remove|--delete-config|--delete-offsets|--reset-offsets --execute", ASK, "queue"),
+    ("kafka-delete-records kafka-delete-records.sh kafka-streams-application-reset", "", ASK, "queue"),
+    ("kafka-storage kafka-storage.sh", "format", ASK, "queue"),
+    ("rabbitmqctl", "stop_app|stop|shutdown|forget_cluster_node|change_cluster_node_type|**", ASK, "queue"),
+    ("rabbitmqadmin nats nsc rpk pulsar-admin kafkactl kaf kcctl artemis activemq", "**", ASK, "queue"),
+    ("celery", "~purge|~shutdown|~amqp", ASK, "queue"),
+    ("rq rqworker", "empty|~empty", ASK, "queue"),
+    ("temporal tctl", "**|workflow terminate", ASK, "queue"),
+    # services
+    ("gh glab", "alias|extension|config|auth|search|completion|issue list|pr list|cache list|help", PASS, "service"),
+    ("gh glab", "api <delete>|repo archive|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
+    ("gh glab tea bb hub", "**", ASK, "service"),
+    ("gitlab-runner", "unregister", ASK, "service"),
+    ("gitlab-rails rails", "runner <destroy>", ASK, "service"),
+    ("curl curlie wget http https xh xhs invoke-restmethod invoke-webrequest irm iwr hurl", "<delete>", ASK, "service"),
+    ("circleci buildkite-agent bk drone woodpecker-cli travis jenkins-cli concourse-cli tkn "
+     "teamcity codefresh semaphore sem appcenter bitrise codemagic spacelift spacectl",
+     "**", ASK, "service"),
+    ("stripe paddle square twilio sendgrid postmark mailgun braintree", "**|* cancel", ASK, "service"),
+    ("ldcli ffcli flipt unleash growthbook optimizely posthog statsig devcycle dvc configcat",
+     "**|* archive|* toggle-off|* off", ASK, "service"),
+    ("split", "splits kill|* delete *|* remove *|* archive *|splits delete", ASK, "service"),
+    ("pd opsgenie opsgenie-lamp grafana-cli grizzly grr gr newrelic nr1 datadog-ci dog dogshell "
+     "sentry-cli honeycomb splunk promtool amtool mimirtool cortextool logcli",
+     "**|* archive", ASK, "service"),
+    ("op doppler infisical bws chamber teller lastpass lpass bw akeyless conjur phase dotenv-vault",
+     "**|rm *|user suspend", ASK, "service"),
+    ("deck", "sync|gateway sync|**", ASK, "service"),
+    ("apigeecli kong tyk krakend apisix ngrok zerotier-cli auth0 okta fga ory clerk workos stytch "
+     "descope fusionauth",
+     "**", ASK, "service"),
+    ("tailscale headscale netbird", "logout|down|**", ASK, "service"),
+    ("shopify contentful sanity strapi n8n hasura directus storyblok prismic ghost hubspot sfdx "
+     "sf zapier slack jira acli",
+     "**", ASK, "service"),
+    ("sf sfdx", "~force:org:delete|~org:delete|project delete *", ASK, "service"),
+    ("nginx haproxy caddy traefik", "-s=stop|-s=quit|stop", ASK, "service"),
+    # DNS
+    ("fastly akamai cloudflared flarectl lexicon namecheap dnsimple gandi porkbun route53 godaddy", "**", ASK, "dns"),
+    ("cli53", "rrdelete|rrpurge|delete|import --replace", ASK, "dns"),
+    ("octodns-sync", "--doit", ASK, "dns"),
+    ("dnscontrol", "push", ASK, "dns"),
+    ("nsupdate", "<stdin>", ASK, "dns"),
+    ("pdnsutil rndc knotc samba-tool unbound-control",
+     "delzone|zone-purge|conf-unset|local_zone_remove|**", ASK, "dns"),
+    # backups: what deletes them is refused, what keeps the newest is asked about
+    ("borg borgmatic restic rustic kopia",
+     "backup|create|snapshot create|restore|mount|check|list|snapshots", PASS, "backup"),
+    ("borg borgmatic", "prune|compact", ASK, "backup"),
+    ("restic rustic", "forget --keep-*|prune|unlock", ASK, "backup"),
+    ("kopia", "snapshot expire|maintenance run", ASK, "backup"),
+    ("velero", "backup delete|restore delete|schedule delete|backup-location delete|uninstall", DENY, "backup"),
+    ("duplicity duplicati duplicati-cli", "remove-all-but-n-full|remove-older-than|cleanup", ASK, "backup"),
+    ("tarsnap", "-d|--nuke", DENY, "backup"),
+    ("timeshift", "--delete|--delete-all", DENY, "backup"),
+    ("tmutil", "delete|deletelocalsnapshots|disable|thinlocalsnapshots|disablelocal|removedestination", DENY, "backup"),
+    ("vssadmin wbadmin", "**", DENY, "backup"),
+    ("pgbackrest", "stanza-delete|expire|stop", ASK, "backup"),
+    ("wal-g wal-e", "delete *", ASK, "backup"),
+    ("borg restic rustic kopia bup snapper rsnapshot zfs-autobackup sanoid barman backrest "
+     "rdiff-backup attic proxmox-backup-client bareos bconsole",
+     "**", DENY, "backup"),
+    # accounts
+    ("ldapdelete ldapmodrdn", "", ASK, "iam"),
+    ("ipa kadmin kadmin.local keycloak kcadm kcadm.sh kc.sh authentik zitadel", "~delprinc|**|<stdin>", ASK, "iam"),
+)  # fmt: skip

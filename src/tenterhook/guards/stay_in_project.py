@@ -1,0 +1,183 @@
+"""Keep writing, moving and deleting inside the project, temporary directories, caches and further named directories.
+
+Shell lines are judged by the effects of their commands, other tools by the paths they are given. Reading passes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ..shell import reader
+from ..shell.effects import Effect, effects
+from ..shell.programs import arguments, resolved, value_of
+from ..shell.syntax import PATTERNS, UNKNOWNS, decoded
+from .calls import ASK, DENY, Finding, objection, patched, paths_in, shell_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..shell.reader import Command
+    from .calls import GuardedCall, Objection
+
+_INSIDE = "write inside the project or in a temporary directory, and say what should go elsewhere"
+# What each rule is about, and what to do instead.
+RULES = {
+    "system": ("changes files of the system", _INSIDE),
+    "dotfiles": ("changes settings in the home directory", _INSIDE),
+    "outside": ("changes files outside the project", _INSIDE),
+}
+_SYSTEM = (
+    r"/(?:bin|boot|dev|etc|lib\w*|opt|proc|root|run|sbin|srv|sys|usr|var|nix|snap|System|Library|Applications)(?:/.*)?"
+)
+_TEMPORARY = tuple(
+    "/tmp /var/tmp /dev/shm /private/tmp /private/var/tmp /var/folders /private/var/folders".split()  # noqa: S108
+)
+_DEVICES = r"/dev/(?:null|zero|full|random|urandom|tty\w*|std(?:in|out|err)|fd/.*|tcp/.*|udp/.*)|/proc/self/fd/.*|-|&\d"
+_CACHES = (".cache", "Library/Caches", ".npm/_cacache", ".cargo/registry", "go/pkg", ".gradle/caches", ".m2/repository")
+_CHANGING_GIT = frozenset(
+    "add am apply checkout cherry-pick clean commit gc merge mv pull rebase reset restore revert rm stash "
+    "switch".split()
+)
+_CHANGING_TOOL = (
+    r"(?i)write|create|edit|replace|patch|delete|remove|move|rename|mkdir|insert|append|save|put_|copy|notebook|update"
+)
+_CMDLETS = frozenset(
+    "set-content add-content out-file remove-item new-item copy-item move-item rename-item clear-content".split()
+)
+
+
+def judge(call: GuardedCall) -> Objection | None:
+    """Refuse changes to the system and to settings of the home, and ask about others outside the project."""
+    check = _Check(call)
+    line = shell_line(call)
+    return objection(call, check.of_line(line) if line is not None else check.of_tool(), RULES)
+
+
+class _Check:
+    def __init__(self, call: GuardedCall) -> None:
+        self.call = call
+        self._home = os.path.normpath(reader.agents_home(call.environment))
+        work_dir = os.path.abspath(call.work_dir or os.getcwd())
+        temporary = call.environment.get("TMPDIR")
+        given = [work_dir, project_root(work_dir, self._home), *call.directories()]
+        self._allowed = _with_real([*given, *(os.path.join(self._home, name) for name in _CACHES)])
+        self._temporary = _with_real([*_TEMPORARY, *([os.path.normpath(temporary)] if temporary else [])])
+
+    def of_tool(self) -> Iterator[Finding]:
+        """Yield a finding for each path outside that a tool would change."""
+        name = self.call.tool_name.rpartition("__")[2]
+        given = self.call.tool_input
+        if not re.search(_CHANGING_TOOL, name) and not isinstance(given, str):
+            return
+        if isinstance(given, dict) and "copy" in name.lower():
+            given = {key: value for key, value in given.items() if not re.search(r"(?i)source|from|src", str(key))}
+        for path in paths_in(given) if isinstance(given, dict) else patched(str(given)):
+            if "\n" not in path and len(path) < 4096:
+                yield from self._finding(resolved(path, self.call.work_dir, self._home), path, False)
+
+    def of_line(self, line: str | list[str]) -> Iterator[Finding]:
+        """Yield a finding for each path outside that a command of a line would change."""
+        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        for command in reading.commands:
+            # on another machine; or one more reading of the same command, with a variable taken for empty
+            if "ssh" in command.through or command.unset:
+                continue
+            for effect in (*effects(command), *_more_effects(command)):
+                path = self._path(command, effect.path)
+                if path is not None:
+                    keeps_link = effect.kind in ("delete", "move")
+                    yield from self._finding(path, command.shown, keeps_link, command.span)
+
+    def _finding(
+        self, path: str, part: str, keeps_link: bool, span: tuple[int, int] | None = None
+    ) -> Iterator[Finding]:
+        where = self._outside(path, keeps_link)
+        if where is None:
+            return
+        if where.startswith(self._home + "/."):
+            rule, decision = "dotfiles", DENY
+        elif re.fullmatch(_SYSTEM, where) and not _is_below(where, self._home):
+            rule, decision = "system", DENY
+        else:
+            rule, decision = "outside", ASK
+        yield Finding(rule, decision, part, f"it {RULES[rule][0]} ({decoded(where)})", span)
+
+    def _outside(self, path: str, keeps_link: bool) -> str | None:
+        """Return the path that is changed if it is outside of what is allowed, links followed; None if it is inside.
+
+        Of a path that is not wholly known, the directory that is known decides.
+        """
+        known = re.split("[" + "".join((*UNKNOWNS, *PATTERNS)) + "]", path)[0]
+        if known != path:
+            known = known.rpartition("/")[0] or "/"
+            if not path.startswith("/") or self._leads_inside(known):
+                return None
+        if re.fullmatch(_DEVICES, known) or known == "":
+            return None
+        directory, _, name = known.rpartition("/")
+        real = os.path.join(os.path.realpath(directory or "/"), name) if keeps_link else os.path.realpath(known)
+        return next((each for each in (known, real) if not self._is_allowed(each)), None)
+
+    def _is_allowed(self, path: str) -> bool:
+        if any(_is_below(path, directory) for directory in self._allowed):
+            return True
+        # a home may itself be below a temporary directory
+        return any(
+            _is_below(path, each) and (not _is_below(self._home, each) or not _is_below(path, self._home))
+            for each in self._temporary
+        )
+
+    def _leads_inside(self, directory: str) -> bool:
+        """Whether what is not known after a directory may lead into an allowed one."""
+        return any(_is_below(allowed, directory) for allowed in (*self._allowed, *self._temporary))
+
+    def _path(self, command: Command, word: str) -> str | None:
+        """Return an absolute path of this machine, or None for one inside a container."""
+        if re.match(r"[A-Za-z]:[\\/]", word):
+            return "/" + word.replace("\\", "/")
+        path = resolved(word, command.directory, self._home)
+        if not command.contained:
+            return path
+        for there, here in sorted(command.mounts, key=lambda mount: -len(mount[0])):
+            if (path + "/").startswith(there.rstrip("/") + "/"):
+                return resolved(here + path[len(there.rstrip("/")) :], "/", self._home)
+        return None
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _with_real(paths: list[str]) -> list[str]:
+    """Return directories, and where they really are."""
+    return list(dict.fromkeys(each for path in paths for each in (path, os.path.realpath(path))))
+
+
+def project_root(directory: str, home: str) -> str:
+    """Return the nearest directory above with a `.git`, short of the home; else the directory itself."""
+    current = directory
+    while current != home and os.path.dirname(current) != current:
+        if os.path.exists(os.path.join(current, ".git")):
+            return current
+        current = os.path.dirname(current)
+    return directory
+
+
+def _more_effects(command: Command) -> Iterator[Effect]:
+    """Yield what changes beyond `effects`: other repositories, patches, and what PowerShell writes."""
+    if command.name == "git":
+        options, operands = arguments(command.words, "cCb", ("--git-dir", "--work-tree", "--branch", "--depth"))
+        where = value_of(options, "-C") or "."
+        if operands[:1] in (["clone"], ["init"]) or operands[:2] == ["worktree", "add"]:
+            paths = operands[2:3] if operands[0] != "init" else operands[1:2]
+            yield from (Effect("write", os.path.join(where, path)) for path in paths)
+        elif operands[:1] and operands[0] in _CHANGING_GIT:
+            yield Effect("write", value_of(options, "--work-tree") or where)
+    elif command.name in ("apply_patch", "applypatch"):
+        for text in (command.stdin or "", *command.words[1:]):
+            yield from (Effect("write", path) for path in patched(text))
+    elif command.name in _CMDLETS and "\\" in command.shown:
+        words = [word.strip("'\"") for word in command.shown.split()[1:]]
+        yield from (Effect("write", word) for word in words if re.match(r"[A-Za-z]:\\", word))

@@ -1,0 +1,158 @@
+"""Approvals of one call: bound to exactly that call, used once, for a while, and private."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tenterhook.approvals import single_use
+from tenterhook.approvals.requests import Call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALL = Call("Bash", {"command": "git push --force"}, "/p", session_id="s", agent="codex")
+
+
+@pytest.fixture(autouse=True)
+def directory(home: Path) -> Path:
+    return home / ".local" / "state" / "tenterhook" / "single-use"
+
+
+def recorded(call: Call = CALL) -> single_use.RefusedCall:
+    name = single_use.record(call, "why")
+    assert name is not None
+    found = single_use.find(name)
+    assert found is not None
+    return found
+
+
+def allowed(call: Call = CALL) -> single_use.RefusedCall:
+    refused = recorded(call)
+    assert single_use.allow(refused)
+    return refused
+
+
+def age(directory: Path, seconds: float) -> None:
+    for file in directory.iterdir():
+        os.utime(file, (time.time() - seconds,) * 2)
+
+
+def test_a_refused_call_waits_with_all_that_a_person_must_see() -> None:
+    refused = recorded()
+    assert (refused.call, refused.why, refused.state) == (CALL, "why", single_use.ASKED)
+    assert single_use.waiting() == [refused]
+    assert single_use.allowed(CALL) is None
+
+
+def test_its_id_is_short_and_never_the_same_for_two_calls() -> None:
+    names = {single_use.record(CALL._replace(session_id=str(number)), None) for number in range(100)}
+    assert len(names) == 100
+    assert all(name and len(name) == 8 and name.isalnum() for name in names)
+
+
+def test_the_same_call_refused_again_has_the_same_id() -> None:
+    assert single_use.record(CALL, "why") == single_use.record(CALL, "why")
+    assert len(single_use.waiting()) == 1
+
+
+def test_the_files_are_for_this_account_alone(directory: Path) -> None:
+    recorded()
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in directory.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"tool_name": "Shell"},
+        {"tool_input": {"command": "git push --force origin"}},
+        {"tool_input": {"command": "git push --force", "workdir": "/q"}},
+        {"work_dir": "/q"},
+        {"session_id": "t"},
+        {"agent": "kimi-code"},
+    ],
+)
+def test_an_approval_covers_no_other_call(other: dict[str, Any]) -> None:
+    allowed()
+    assert single_use.allowed(CALL._replace(**other)) is None
+    assert single_use.allowed(CALL) is not None
+
+
+def test_a_shells_description_may_be_worded_anew() -> None:
+    allowed(CALL._replace(tool_input={**CALL.tool_input, "description": "Push it"}))
+    assert single_use.allowed(CALL._replace(tool_input={**CALL.tool_input, "description": "Push again"})) is not None
+
+
+def test_the_description_of_another_tool_counts() -> None:
+    ticket = CALL._replace(tool_name="mcp__tickets__add", tool_input={"description": "one"})
+    allowed(ticket)
+    assert single_use.allowed(ticket._replace(tool_input={"description": "two"})) is None
+
+
+def test_an_approval_is_used_once_also_by_many_at_the_same_time() -> None:
+    for _ in range(20):
+        refused = allowed()
+        with ThreadPoolExecutor(8) as pool:
+            assert sum(pool.map(lambda _, refused=refused: single_use.use(refused), range(8))) == 1
+        assert single_use.allowed(CALL) is None
+        found = single_use.find(refused.id)
+        assert found is not None
+        assert found.state == single_use.USED
+
+
+def test_an_approval_holds_for_ten_minutes(directory: Path) -> None:
+    refused = allowed()
+    age(directory, 9 * 60)
+    assert single_use.allowed(CALL) is not None
+    age(directory, 11 * 60)
+    assert single_use.allowed(CALL) is None
+    found = single_use.find(refused.id)
+    assert found is not None
+    assert found.state == single_use.EXPIRED
+
+
+def test_the_ten_minutes_begin_when_the_person_allows_it(directory: Path) -> None:
+    refused = recorded()
+    age(directory, 30 * 60)
+    assert single_use.allow(refused)
+    assert single_use.allowed(CALL) is not None
+
+
+def test_a_refused_call_can_be_allowed_within_an_hour(directory: Path) -> None:
+    refused = recorded()
+    age(directory, 61 * 60)
+    found = single_use.find(refused.id)
+    assert found is not None
+    assert found.state == single_use.EXPIRED
+    assert single_use.waiting() == []
+    assert single_use.record(CALL, "why") != refused.id
+
+
+def test_a_file_that_is_about_another_call_than_its_name_says_counts_for_nothing(directory: Path) -> None:
+    refused = allowed()
+    (file,) = directory.glob("*.allowed")
+    file.write_text(file.read_text().replace("--force", "--fierce"))
+    assert single_use.find(refused.id) is None
+    assert single_use.allowed(CALL) is None
+
+
+def test_a_directory_that_others_can_write_counts_for_nothing(directory: Path) -> None:
+    allowed()
+    directory.chmod(0o777)
+    assert single_use.allowed(CALL) is None
+
+
+def test_a_call_that_is_too_large_to_be_shown_has_no_id() -> None:
+    assert single_use.record(CALL._replace(tool_input={"command": "x" * (1 << 21)}), None) is None
+
+
+def test_there_are_never_more_than_a_few_hundred_files(directory: Path) -> None:
+    for number in range(230):
+        single_use.record(CALL._replace(session_id=str(number)), None)
+    assert len(list(directory.iterdir())) == 200

@@ -1,0 +1,103 @@
+"""Settings of guards, and how an objection is worded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from catalog.checked import checked
+from hooks.lines import added, override
+from tenterhook.guards.calls import ASK, DENY, Finding, GuardedCall, objection, setting_problems
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULES = {"keys": ("reads keys", "use names"), "files": ("deletes files", "name them")}
+KEYS = Finding("keys", ASK, "cat key", "it reads a key")
+FILES = Finding("files", DENY, "rm -r src", "it deletes src", (8, 17))
+
+
+def of(*findings: Finding, **settings: Any) -> tuple[str, list[str]] | None:
+    found = objection(GuardedCall("Shell", {}, "/work", {}, settings), findings, RULES)
+    return None if found is None else (found.decision, [each.rule for each in found.findings])
+
+
+def test_the_worst_finding_decides_and_comes_first() -> None:
+    found = objection(GuardedCall("Shell", {}, "/work", {}), [KEYS, FILES], RULES)
+    assert found
+    assert found.decision == DENY
+    assert found.reason.splitlines() == [
+        "`rm -r src`: it deletes src [files]. Instead: name them.",
+        "`cat key`: it reads a key [keys]. Instead: use names.",
+    ]
+    assert found.findings == (FILES, KEYS)
+
+
+def test_findings_of_one_decision_are_in_the_order_of_the_rules() -> None:
+    assert of(FILES, KEYS._replace(decision=DENY)) == (DENY, ["keys", "files"])
+
+
+def test_nothing_found_is_no_objection() -> None:
+    assert of() is None
+
+
+def test_a_rule_is_named_once_for_a_part_by_its_worst_finding() -> None:
+    assert of(FILES._replace(decision=ASK), FILES) == (DENY, ["files"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"allow": ["files"]}, (ASK, ["keys"])),
+        ({"allow": ["files", "keys"]}, None),
+        ({"ask": ["files"]}, (ASK, ["keys", "files"])),
+        ({"ask": "all"}, (ASK, ["keys", "files"])),
+        ({"ask": ["files"], "allow": ["files"]}, (ASK, ["keys"])),
+        ({"ask": ["keys"]}, (DENY, ["files", "keys"])),
+    ],
+)
+def test_settings_take_rules_out_or_make_them_ask(settings: dict[str, Any], expected: Any) -> None:
+    assert of(KEYS, FILES, **settings) == expected
+
+
+BAD = [
+    {"allow": "files"},
+    {"allow": {"files": True}},
+    {"allow": True},
+    {"allow": "all"},
+    {"allow": ["file"]},
+    {"allow": [["files"]]},
+    {"ask": "files"},
+    {"ask": ["all files"]},
+    {"ask": None},
+]
+
+
+@pytest.mark.parametrize("settings", BAD, ids=str)
+def test_a_setting_that_is_wrong_is_reported_and_has_no_effect(settings: dict[str, Any]) -> None:
+    ((key, message, remedy),) = setting_problems(settings, RULES)
+    assert (key, bool(message), bool(remedy)) == (next(iter(settings)), True, True)
+    assert of(KEYS, FILES, **settings) == (DENY, ["files", "keys"])
+
+
+def test_directories_are_below_the_home_or_the_work_directory() -> None:
+    settings = {"directories": ["~/notes", "../other", "/srv/data", 7, ""]}
+    call = GuardedCall("Shell", {}, "/work/project", {"HOME": "/home/dev"}, settings)
+    assert call.directories() == ["/home/dev/notes", "/work/other", "/srv/data"]
+    assert [key for key, _, _ in setting_problems(settings, RULES)] == ["directories"]
+    assert not call._replace(settings={"directories": "/srv"}).directories()
+    assert not list(setting_problems({"directories": ["~/notes"], "allow": ["keys"], "ask": "all"}, RULES))
+
+
+def test_check_reports_settings_and_guards_that_do_not_exist(home: Path, project: Path) -> None:
+    added(home, "block-dangerous-commands")
+    override(home, "block-dangerous-commands", metadata={"allow": ["discard-work", "disks"], "ask": True})
+    status, found = checked()
+    assert (status, [(each["code"], each["severity"], each["key"]) for each in found]) == (
+        0,
+        [("guard-setting", "warning", "allow"), ("guard-setting", "warning", "ask")],
+    )
+    override(home, "block-dangerous-commands", metadata={"guard": "block-everything"})
+    status, found = checked()
+    assert (status, [(each["code"], each["severity"]) for each in found]) == (1, [("unknown-guard", "error")])
