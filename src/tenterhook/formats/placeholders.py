@@ -145,12 +145,7 @@ class _Tree:
     def _walk(self, node: Any, where: str) -> None:
         from ..shell import syntax
 
-        if isinstance(node, (list, tuple)):
-            self._texts.append("(")
-            for each in node:
-                self._walk(each, where)
-            self._texts.append(")")
-        elif isinstance(node, str):
+        if isinstance(node, str):
             self._texts.append(node)
         elif isinstance(node, syntax.Part) and node.kind == "variable" and node.value.name.startswith(_VARIABLE):
             name = node.value.name
@@ -160,7 +155,7 @@ class _Tree:
                 self.code[name] = where
         elif isinstance(node, syntax.Part):
             self._walk(node.value, "arithmetic" if node.kind == "arithmetic" else where)
-        elif node is not None and not isinstance(node, bool):
+        elif isinstance(node, syntax.NODES):
             if isinstance(node, syntax.Function):
                 self.functions.append(node.name)
             if isinstance(node, syntax.Block) and node.kind == "test":
@@ -168,9 +163,14 @@ class _Tree:
             elif isinstance(node, syntax.Redirect) and node.operator in ("<", "<>"):
                 where = _INPUT_FILE
             self._texts.append(type(node).__name__)
-            for slot in node.__slots__:
-                if slot not in ("shown", "span"):
-                    self._walk(getattr(node, slot), "an index" if slot == "subscript" else where)
+            for field, value in node._asdict().items():
+                if field not in ("shown", "span"):
+                    self._walk(value, "an index" if field == "subscript_word" else where)
+        elif isinstance(node, (list, tuple)):
+            self._texts.append("(")
+            for each in node:
+                self._walk(each, where)
+            self._texts.append(")")
 
 
 _STEPS = 1_000_000

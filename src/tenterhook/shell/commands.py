@@ -56,7 +56,7 @@ class Reading(NamedTuple):
 
     commands: list[Command]
     notes: list[Note]
-    code: list[str]  # texts that interpreters inside the line run, as far as they are known
+    code: Collection[str] = ()  # texts that interpreters inside the line run, as far as they are known
 
     @property
     def is_complete(self) -> bool:

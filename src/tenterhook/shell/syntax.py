@@ -176,6 +176,9 @@ class Function(NamedTuple):
     span: tuple[int, int] | None = None
 
 
+NODES = (Part, Variable, Redirect, Simple, Pipeline, Block, Function)
+
+
 def parse(text: str, budget: Budget | None = None) -> Sequence:
     """Return the commands of a line or a script. Raise Unreadable or OutOfBudget."""
     return list(Parser(text, budget or Budget(), 0).complete_commands())
@@ -186,10 +189,10 @@ def nodes(tree: Any) -> Iterator[Any]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, tuple) and hasattr(node, "_fields"):
-            yield node
         if isinstance(node, (list, tuple)):
             waiting.extend(node)
+            if isinstance(node, NODES):
+                yield node
 
 
 def only_command(text: str) -> Simple | None:

@@ -108,8 +108,7 @@ class Walk(Expansion):
         Code that is only partly known, or that may be no shell code at all, need not be readable.
         """
         code = code.replace("\0", "")  # as shells do
-        if depth:
-            self.code_run.append(code)
+        self.code_run.extend([code] if depth else [])
         surely = surely and not any(mark in code for mark in (UNKNOWN, *ORIGINS))
         if code.lstrip()[:1] == GENERATED:
             self.note_origin(GENERATED)
