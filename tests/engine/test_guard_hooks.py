@@ -11,7 +11,6 @@ import pytest
 
 from hooks.guards import HOOKS
 from hooks.lines import added, override
-from shell.test_budget import LINES, SIZE
 from support import folder_hook, project_hooks, shell_call, tenterhook, trigger, user_hooks
 from tenterhook import Engine, guards
 from tenterhook.guards.calls import GuardedCall, Objection
@@ -23,6 +22,16 @@ if TYPE_CHECKING:
 
 GUARD = "block-dangerous-commands"
 LIMIT = 0.1  # seconds of CPU time
+SIZE = 1_000_000
+HOSTILE = {  # text that is repeated, and text after it
+    "words": ("a ", ""),
+    "an open quote": ("a", "'"),
+    "substitutions": ("$(echo a) ", ""),
+    "nested substitutions": ("$(", ""),
+    "commands": ("rm -rf a$b;", ""),
+    "paths": ("/a/b ", ""),
+    "an encoded script": ("cm0gLXJmIGE7", "| base64 -d | sh"),
+}
 
 
 def endless(call: GuardedCall) -> None:
@@ -111,12 +120,10 @@ def test_a_guard_that_is_slower_than_the_timeout_has_failed_but_its_objection_co
 
 
 @pytest.mark.parametrize("name", HOOKS)
-@pytest.mark.parametrize(
-    "kind", ["words", "substitutions", "commands", "nested loops", "rm", "an open quote", "base64"]
-)
+@pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_line_of_a_megabyte_is_judged_in_time(name: str, kind: str) -> None:
-    before, unit, after = LINES[kind]
-    line = before + unit * ((SIZE - len(before) - len(after)) // len(unit)) + after
+    unit, after = HOSTILE[kind]
+    line = "rm " + unit * ((SIZE - len(after)) // len(unit)) + after
     call = GuardedCall("Shell", {"command": line}, "/home/me/project", {"HOME": "/home/me"})
     taken = []
     for _ in range(5):  # CPU time, too, depends on what else the machine does

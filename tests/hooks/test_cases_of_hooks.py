@@ -35,7 +35,7 @@ def test_what_is_added_keeps_its_promises(home: Path, project: Path, name: str) 
     assert tenterhook("add", name).returncode == 0
     status, report = tried(name)
     assert (status, failed(report), report["errors"], report["problems"]) == (0, set(), 0, []), report
-    assert 4 <= report["passed"] <= 10
+    assert report["passed"] >= 4
     assert list(project.iterdir()) == []
 
 
