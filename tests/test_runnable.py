@@ -68,10 +68,15 @@ def is_typed(line: str) -> bool:
 
 @pytest.mark.parametrize("line", commands())
 def test_the_commands_of_our_pages_exist_with_their_options(line: str, project: Path) -> None:
-    (project / "token").touch()
+    words = shlex.split(line.partition(" < ")[0], comments=True)[1:]
+    for name in ("token", "lines.txt"):
+        (project / name).touch()
+    for word in words:
+        if word.startswith("~/"):
+            (project / word).mkdir(parents=True)
     command: click.Command = tenterhook
     with ExitStack() as opened:
-        context = tenterhook.make_context("tenterhook", shlex.split(line, comments=True)[1:])
+        context = tenterhook.make_context("tenterhook", words)
         while isinstance(command, click.Group) and (rest := [*context._protected_args, *context.args]):
             name, found, left = command.resolve_command(context, rest)
             assert found is not None

@@ -64,7 +64,7 @@ def test_notable_words_are_marked_less() -> None:
 def test_a_danger_says_why() -> None:
     (danger,) = presented(shell("git reset --hard")).dangers
     assert (danger.part, danger.is_grave) == ("git reset --hard", False)
-    assert "not committed" in danger.why
+    assert "Uncommitted changes" in danger.why
 
 
 def test_a_line_too_long_to_check_is_shown_at_once_and_said_to_be_unchecked() -> None:
