@@ -17,7 +17,7 @@ import os
 
 from .commands import Command, Note, Reading, because
 from .expansion import changed_variables, without_private
-from .state import State
+from .state import ShellState
 from .walk import Walk
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def read_any(line: str | list[str], directory: str, variables: Mapping[str, str]
         walk.note("unreadable", because(" ".join(texts[:64]), "it contains too many private characters"))
     if isinstance(line, str) and "\0" in line:  # no program can be given one, and shells differ on one in a script
         walk.note("unreadable", because(texts[0], "it contains a NUL character"))
-    walk.all_of(texts[0] if isinstance(line, str) else texts, State(os.path.normpath(directory)))
+    walk.all_of(texts[0] if isinstance(line, str) else texts, ShellState(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes, walk.code_run)
 
 
