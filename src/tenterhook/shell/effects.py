@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..basics.named_tuples import NamedTuple
 from .programs import Find, arguments, has, program, value_of
 
 TYPE_CHECKING = False
@@ -15,15 +16,12 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     Reader = Callable[[list[str]], list["Effect"]]
 
 
-class Effect:
+class Effect(NamedTuple):
     """A change to a path, which is as the command names it."""
 
-    __slots__ = ("kind", "path", "recursive")
-
-    def __init__(self, kind: str, path: str, recursive: bool = False) -> None:
-        self.kind = kind  # delete, write, move, mode
-        self.path = path
-        self.recursive = recursive
+    kind: str  # delete, write, move, mode
+    path: str
+    recursive: bool = False
 
 
 def effects(command: Command) -> list[Effect]:

@@ -71,6 +71,13 @@ class Expansion:
         self.budget.spend(1 + state.size() // 8)
         return state.copy()
 
+    def joined(self, texts: list[str]) -> str:
+        """Return an output in parts as one text. Beyond LONGEST it is unknown."""
+        texts = [text for text in texts if text]
+        size = sum(map(len, texts)) if len(texts) > 1 else 0
+        self.budget.spend_on(size)
+        return "".join(texts) if size <= LONGEST else UNKNOWN
+
     def offset(self, code: str) -> int | None:
         """Return where code stands literally in the line, at or after the command that runs it; None if nowhere."""
         if self.span is None or not code:
@@ -401,17 +408,16 @@ class Expansion:
         """Return the value of `${x/pattern/other}`, of `${x//pattern/other}`."""
         if not value:
             return other if pattern.matches("") else ""
-        changed = Printed(self.budget)
+        changed = []
         at = 0
         while (found := pattern.find(value, at)) and found[0] < found[1]:
             self.budget.spend(2)
             self.budget.spend_on(len(value) - at)
-            changed.add(value[at : found[0]] + other)
+            changed.append(value[at : found[0]] + other)
             at = found[1]
             if once:
                 break
-        changed.add(value[at:])
-        return changed.text()
+        return self.joined([*changed, value[at:]])
 
 
 _DEFAULTS = (":-", ":=", ":?", ":+", "-", "=", "?", "+")
@@ -431,26 +437,6 @@ def _is_list_alone(word: Word) -> bool:
         return False
     variable = word[1].value
     return "@" in (variable.name, variable.subscript) and not variable.operator and not variable.prefix
-
-
-class Printed:
-    """Output in parts. Beyond LONGEST it is unknown."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-        self.parts: list[str] = []
-        self.size = 0
-
-    def add(self, text: str) -> None:
-        if text:
-            self.parts.append(text)
-            self.size += len(text)
-
-    def text(self) -> str:
-        if len(self.parts) == 1:
-            return self.parts[0]
-        self.budget.spend_on(self.size)
-        return "".join(self.parts) if self.size <= LONGEST else UNKNOWN
 
 
 def _product(columns: list[list[list[str]]]) -> list[list[list[str]]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from . import one_liners, programs
 from .commands import Command, because, shortened
-from .expansion import DEEPEST, Expansion, Printed
+from .expansion import DEEPEST, Expansion
 from .output import DECRYPTERS, FILTERS, content, printed
 from .programs import program, resolved
 from .shell_builtins import BUILTINS, in_this_shell
@@ -137,7 +137,7 @@ class Walk(Expansion):
     def sequence(
         self, sequence: Iterable[tuple[str, Pipeline]], state: ShellState, stdin: str | None, depth: int
     ) -> str:
-        result = Printed(self.budget)
+        result: list[str] = []
         before: ShellState | None = None  # the state without the commands after `&&` or `||`, which may not run
         for connector, pipeline in sequence:
             if before is not None and connector != "&&":
@@ -146,12 +146,12 @@ class Walk(Expansion):
             if connector != ";" and before is None:
                 before = self.copy(state)
             out = self.pipeline(pipeline, state, stdin, depth)
-            result.add(out + "\n" if out[-1:] in UNKNOWNS else out)
+            result.append(out + "\n" if out[-1:] in UNKNOWNS else out)
             if connector == "||" and before is not None:
                 state.directory = before.directory
         if before is not None:
             self.join(state, [state], before)
-        return result.text()
+        return self.joined(result)
 
     def pipeline(self, pipeline: Pipeline, state: ShellState, stdin: str | None, depth: int) -> str:
         data = stdin
@@ -213,36 +213,36 @@ class Walk(Expansion):
         return self.written(redirects, out, state)
 
     def branches(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
-        result = Printed(self.budget)
+        result: list[str] = []
         for word in node.words or ():
             self.expand(word, state, depth)
         ends = []
         for at in range(0, len(node.bodies), 2):
             condition, body = node.bodies[at], node.bodies[min(at + 1, len(node.bodies) - 1)]
             if condition is not body:
-                result.add(self.sequence(condition, state, stdin, depth))
+                result.append(self.sequence(condition, state, stdin, depth))
             ends.append(self.copy(state))
-            result.add(self.sequence(body, ends[-1], stdin, depth))
+            result.append(self.sequence(body, ends[-1], stdin, depth))
         directories = {end.directory for end in ends}
         if node.complete and len(directories) == 1:
             state.directory = directories.pop()
         self.join(state, ends, None if node.complete else state)
-        return result.text()
+        return self.joined(result)
 
     def loop(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
         if _spawns_for_ever(node, self.budget):
             self.note("fork-bomb", node.shown)
-        result = Printed(self.budget)
+        result: list[str] = []
         before = dict(state.variables)
-        result.add(self.sequence(node.bodies[0], state, stdin, depth))
+        result.append(self.sequence(node.bodies[0], state, stdin, depth))
         reads = "read" in [name for name, _ in _names(Block("group", [node.bodies[0]]), self.budget)]
         set_by_read = [name for name, values in state.variables.items() if reads and before.get(name) is not values]
         inside = self.copy(state)
-        result.add(self.sequence(node.bodies[1], inside, stdin, depth))
+        result.append(self.sequence(node.bodies[1], inside, stdin, depth))
         self.join(state, [inside], state)
         for name in set_by_read:  # they are empty after the loop
             state.variables[name] = (*state.variables[name][: MOST_VALUES - 1], "")
-        return result.text()
+        return self.joined(result)
 
     def for_loop(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
         if node.words is None:
@@ -252,16 +252,16 @@ class Walk(Expansion):
             if not node.name:
                 self.expand(node.words[0], state, depth)
         items = items or [UNKNOWN]
-        result = Printed(self.budget)
+        result: list[str] = []
         inside = self.copy(state)
         if len(items) > MOST_ROUNDS and all(map(str.isdigit, items)):
             items = [*items[: MOST_ROUNDS - 1], items[-1]]
         for item in items:
             if node.name:
                 inside.variables[node.name] = (item,)
-            result.add(self.sequence(node.bodies[0], inside, stdin, depth))
+            result.append(self.sequence(node.bodies[0], inside, stdin, depth))
         self.join(state, [inside], state if UNKNOWN in items else None)
-        return result.text()
+        return self.joined(result)
 
     # -- simple commands ------------------------------------------------------------------------------------------
 
