@@ -21,7 +21,7 @@ PROGRAM = [sys.executable, "-m", "tenterhook", "guard"]
 SYSTEM = "/usr/bin:/bin"
 
 
-def said_by_all(home: Path, project: Path, lines: tuple[str, ...], copies: Path) -> None:
+def said_by_all(home: Path, project: Path, lines: list[str], copies: Path) -> None:
     """Compare the ways to run each guard, line by line."""
     folders = {name: added(home, name) for name in HOOKS}
     sources = {name: copied(hook, copies) for name, hook in HOOKS.items()}
@@ -37,7 +37,7 @@ def said_by_all(home: Path, project: Path, lines: tuple[str, ...], copies: Path)
 
 
 def test_a_script_the_command_and_a_copy_say_what_is_said_in_process(home: Path, project: Path, tmp_path: Path) -> None:
-    said_by_all(home, project, ("rm -rf /", "git reset --hard", "ls"), tmp_path / "copies")
+    said_by_all(home, project, ["rm -rf /", "git reset --hard", "ls"], tmp_path / "copies")
 
 
 @pytest.mark.slow

@@ -472,7 +472,7 @@ PASSED = """
     curl -X POST https://api.example.com/x -d '{"action":"DELETE"}'
     stripe listen --forward-to localhost:3000
     stripe logs tail
-    ldcli flags list
+    ldcli flags get --flag f
     op item get AWS --fields label=username
     sentry-cli releases new v1
     vault status

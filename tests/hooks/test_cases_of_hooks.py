@@ -35,7 +35,7 @@ def test_what_is_added_keeps_its_promises(home: Path, project: Path, name: str) 
     assert tenterhook("add", name).returncode == 0
     status, report = tried(name)
     assert (status, failed(report), report["errors"], report["problems"]) == (0, set(), 0, []), report
-    assert 4 <= report["passed"] <= 10
+    assert report["passed"] >= 4
     assert list(project.iterdir()) == []
 
 
@@ -44,16 +44,13 @@ def test_what_is_added_keeps_its_promises(home: Path, project: Path, name: str) 
     [
         (
             "block-dangerous-commands",
-            "scripts/dangers.py",
-            "def judge(",
-            "def judge(*_):\n    return []\n\n\ndef unused(",
+            "HOOK.md",
+            "  guard: block-dangerous-commands\n",
+            "  guard: block-dangerous-commands\n  allow: [delete-system]\n",
             {
                 "what destroys the system is refused",
                 "variables and wrappers hide nothing",
                 "a one-liner of Python is read, too",
-                "a download is not run unseen",
-                "what may be wanted is asked about",
-                "a line without an end is asked about",
             },
         ),
         (

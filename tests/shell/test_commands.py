@@ -12,8 +12,8 @@ def test_a_command_has_the_name_of_its_program() -> None:
 
 
 def test_a_reading_with_something_unreadable_is_not_complete() -> None:
-    assert Reading([], [Note("fork-bomb", "")]).is_complete
-    assert not Reading([], [Note("unreadable", "")]).is_complete
+    assert Reading([], [Note("fork-bomb", "")], []).is_complete
+    assert not Reading([], [Note("unreadable", "")], []).is_complete
 
 
 def test_what_is_shown_is_short_and_without_marks() -> None:

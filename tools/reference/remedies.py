@@ -41,9 +41,11 @@ REMEDIES = {
     ),
     "moved-into-repository": "Unset the variable, or name the file with `--config` once you have read it.",
     "not-owned-by-root": "`chown -R root:` the folder, and remove write permission for everyone else.",
+    "earlier-version": "run `tenterhook update`: it keeps your settings and the old folder.",
     "unknown-guard": "correct the name under `metadata.guard`, or upgrade Tenterhook.",
     "guard-setting": (
-        "write `allow` and `ask` as lists of rules that [the guard](built-in-hooks.md) has, `directories` as a list of paths."
+        "write `allow` and `ask` as lists of rules that [the guard](built-in-hooks.md) has, "
+        "`directories` as a list of paths."
     ),
     "ignored-key": "fix its spelling or take it out.",
     "never-matches-expression": ("fix the expression; until then the hook never runs. Kimi Code ignores it silently."),

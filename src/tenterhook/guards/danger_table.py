@@ -112,6 +112,7 @@ ROWS = (
     ("chkconfig rc-update update-rc.d", rf"^(?=.*\b{GUARDS}\b)(?=.*\b(?:off|del(?:ete)?|remove|disable)\b)",
      "security", DENY,
      _PROTECTS),
+    ("chkconfig rc-update update-rc.d", r"--add\b|^add\b|\b(?:defaults|enable)\b", "persistence", ASK, _BY_ITSELF),
     ("chkconfig rc-update update-rc.d", r"\b(?:off|del(?:ete)?|remove|disable)\b", "services", ASK, _SERVICE_ENDS),
     ("sv s6-svc", r"^(?:stop|down|exit|shutdown|-d|-x) ", "services", ASK, _SERVICE_ENDS),
     ("supervisorctl", r"(?:^|\s)(?:stop|shutdown|remove)\b", "services", ASK, _SERVICE_ENDS),
@@ -138,11 +139,18 @@ ROWS = (
      ASK, "it loads or removes code of the kernel"),
     ("rmmod kextunload kextload kmutil", rf"\b{GUARDS}\b", "security", DENY, _PROTECTS),
     ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes code of the kernel"),
+    ("date", r"(?:^|\s)(?:-s|--set)\b", "system-files", ASK, "it changes the machine's clock"),
+    ("timedatectl", r"^set-(?:time|ntp (?:0|no|false))\b", "system-files", ASK, "it changes the machine's clock"),
+    ("hostnamectl", r"^(?:set-hostname|hostname) \S", "system-files", ASK, "it renames the machine"),
+    ("nvram", r"(?:^|\s)-[cd]\b|^[^-\s]\S*=", "system-files", ASK, "it changes how the machine starts"),
+    ("networksetup", r"^-set.* off$", "shut-down", ASK, _OFF_NETWORK),
     ("chsh", r"(?:-s|--shell)[= ]\S+ [^-\s]", "system-files", DENY, "it gives an account another shell"),
     ("usermod", r"(?:-p|--password)\b", "system-files", DENY, "it replaces a password"),
     ("useradd adduser", r"(?:-g|--gid)[= ]?0\b|-o\b|(?:-[aG]+|--groups)[= ]?\S*(?:sudo|wheel|root|admin)",
      "system-files",
      DENY, "it makes an account with root's rights"),
+    ("usermod", r"(?:^|\s)(?:-[LUels]|--(?:lock|unlock|expiredate|login|shell))\b", "system-files", ASK,
+     "it changes an account"),
     ("useradd", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
     ("passwd", r"^[^-\s]\S*$", "system-files", ASK, "it replaces a password"),
     ("update-ca-certificates update-ca-trust", "", "security", ASK, _TRUSTS),
@@ -169,7 +177,7 @@ ROWS = (
     ("dpkg", r"(?:^|\s)(?:-P|--purge)\b(?!.*--(?:dry-run|simulate|no-act))", "packages", ASK, _PURGES),
     ("pacman", r"^-R\w*n", "packages", ASK, _PURGES),
     ("snap", r"^remove\b.*--purge", "packages", ASK, _PURGES),
-    ("brew", r"^(?:uninstall|remove|rm)\b.*--zap", "packages", ASK, _PURGES),
+    ("brew", r"^(?:uninstall|remove|rm)\b.*--(?:zap|ignore-dependencies)", "packages", ASK, _PURGES),
     # protections
     ("iptables ip6tables", r"(?:^|\s)(?:-F|--flush|-X)\b|(?:-P|--policy) \w+ ACCEPT", "security", DENY, _NO_FIREWALL),
     ("iptables ip6tables", r"(?:-P|--policy) (?:INPUT|OUTPUT) DROP", "security", DENY, "nobody gets through then"),
@@ -207,15 +215,20 @@ ROWS = (
      "it takes a package away from its users"),
     ("cargo gem", r"(?:^|\s)yank\b", "publish", ASK, "it takes a package away from its users"),
     ("npm yarn pnpm bun cargo poetry uv hatch flit pdm deno jsr vsce ovsx ern lerna nx changeset gradle gradlew "
-     "mvnw mvn sbt pio opam elm wapm rebar3 dart flutter mix lein clojure spago",
+     "mvnw mvn sbt pio opam elm wapm rebar3 dart flutter mix lein clojure spago ko",
      r"^(?!(?:help|search|view|info|show|run|run-script|exec|install|add|config|test)\b)(?:\S+ ){0,4}?(?:\S*:)?"
      r"(?:hex\.)?(?:publish(?!To\w*Local)(?:-container|All\S*|To\S*|Signed|Plugins?)?|deploy:deploy|release:perform)(?=\s|$)"
      r"(?!.*(?:--dry-run|--help|-n\b|ToMavenLocal))", "publish", ASK, _OTHERS_GET_IT),
     ("mvn mvnw", r"^(?:\S+ )*?deploy(?=\s|$)", "publish", ASK, _OTHERS_GET_IT),
     ("lein", r"^deploy\b", "publish", ASK, _OTHERS_GET_IT),
-    ("twine luarocks cabal stack conan anaconda snapcraft", r"(?:^|\s)(?:upload|push)\b", "publish", ASK,
+    ("twine luarocks cabal stack conan conda anaconda snapcraft", r"(?:^|\s)(?:upload|push)\b", "publish", ASK,
      _OTHERS_GET_IT),
-    ("gem", r"^push\b", "publish", ASK, _OTHERS_GET_IT),
+    ("gem helm oras crane buildah", r"^push\b", "publish", ASK, _OTHERS_GET_IT),
+    ("docker podman nerdctl", r"^(?:(?:image|manifest|compose) (?:\S+ )*?)?push\b|^(?:buildx )?build\b.*\s--push\b",
+     "publish", ASK,
+     _OTHERS_GET_IT),
+    ("npm", r"^(?:owner|author) (?:add|rm)\b|^access (?:set|grant|revoke)\b", "publish", ASK,
+     "it changes who may publish a package"),
     ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, _OTHERS_GET_IT),
     ("pod", r"^trunk (?:push|delete|deprecate)\b", "publish", ASK, _OTHERS_GET_IT),
     ("python", r"^-m (?:twine upload|flit publish|poetry publish|hatch publish)\b|^setup\.py .*\bupload\b", "publish",
@@ -266,15 +279,24 @@ _WINDOWS_ROOTS = (
 )
 _ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
 _REMOVES = r"\b(?:remove-item|ri|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
+_MADE_BY_BUILDS = (
+    r"\b(?:build|dist|out|target|bin|obj|node_modules|packages|temp|tmp|cache|coverage|venv|__pycache__|debug|release"
+    r"|logs?)\b"
+)
 _RECURSIVE = r"(?:\s-re\w*\b|\s/s\b)"
 # PowerShell and cmd, as they are written, since a backslash is no escape there.
 WINDOWS_ROWS = (
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_WINDOWS_ROOTS}", "delete-system", DENY,
      "it deletes a directory of the system, or a home"),
-    (rf"{_WINDOWS_ROOTS}.*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
+    (rf"(?:{_WINDOWS_ROOTS}|\s[/~]\S*).*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
      "it deletes a directory of the system"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY,
      "it deletes something outside the project"),
+    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
+     "it deletes the project's .git"),
+    (rf"{_REMOVES}(?=.*{_RECURSIVE})(?!.*{_MADE_BY_BUILDS})(?!.*[a-z]:\\|.*\$env:).*\s[\w.]", "delete-files", ASK,
+     "it deletes a directory that no build makes again"),
+    (r"\b(?:add|set)-content\b.*\$profile|>\s*\$profile", "persistence", ASK, "something runs by itself then"),
     (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY,
      "it wipes the history"),
     (r"\bformat-volume\b|\bclear-disk\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
@@ -284,7 +306,8 @@ WINDOWS_ROWS = (
     (rf"\b(?:iex|invoke-expression)\b(?=.*{_DOWNLOADS})|{_DOWNLOADS}.*\|\s*(?:iex|invoke-expression)\b",
      "run-download", DENY,
      "it runs what comes over the network"),
-    (r"\bcertutil\b.*-urlcache|\bbitsadmin\b.*/transfer", "run-download", ASK,
+    (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
+     "run-download", DENY,
      "it fetches a program in a way of attackers"),
     (r"(?:^|\s)-e(?:c|nc?\w*)?\s+['\"]?[a-z0-9+/]{8,}={0,2}['\"]?(?:\s|$)|frombase64string.*\b(?:iex|invoke)|"
      r"\b(?:iex|invoke-expression)\b.*frombase64string", "run-decoded", DENY, "it runs text that is encoded"),
@@ -297,7 +320,7 @@ WINDOWS_ROWS = (
      "security", DENY, "it switches a protection off"),
     (rf"\b(?:sc(?:\.exe)?\s+(?:stop|delete|config)|net\s+stop|stop-service|set-service)\b.*\b{GUARDS}\b", "security",
      DENY, "that protects this machine"),
-    (r"\bwevtutil\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\bremove-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
+    (r"\bwevtutil(?:\.exe)?\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\bremove-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
      "traces", DENY, "it deletes the system's log"),
     (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
      "it gives an account an administrator's rights"),
@@ -312,7 +335,7 @@ WINDOWS_ROWS = (
 )  # fmt: skip
 _WINDOWS = frozenset(
     "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
-    "certutil bitsadmin netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
+    "certutil bitsadmin rundll32 netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
 )
 
 _BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}

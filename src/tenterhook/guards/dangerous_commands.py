@@ -10,7 +10,7 @@ import os
 import re
 
 from ..shell import effects as shell_effects
-from ..shell import reader
+from ..shell import one_liners, reader
 from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
@@ -155,6 +155,7 @@ _DESTRUCTIVE = (
     r"|shutdown|reboot|kill(?:all)?|git\s+(?:push|reset|clean)|base64|curl|wget|nc|ncat|iex|invoke-expression|del|rmdir)"
     r"(?=[\s;|&)'\"]|$)|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\{!"
 )
+MOST_LOOKED_UP = 4  # paths of a line that are compared with git's index
 MOST_PATHS = 500  # of one command that are looked at
 _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
@@ -162,7 +163,8 @@ _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is 
 def _notes(notes: Iterable[Note], line: str) -> Iterator[Finding]:
     for note in notes:
         if note.kind == "unreadable":
-            known = list(danger_table.of_windows(line)) if len(line) < danger_table.LONGEST else []
+            is_text = len(line) > danger_table.LONGEST or found(r"(?i)^\s*(?:write-\w+|echo|printf)\b", line)
+            known = [] if is_text else list(danger_table.of_windows(line))
             yield from (Finding(rule, decision, note.shown, why) for rule, decision, why in known)
             if known or (len(line) < _LONGEST_SEARCHED and not found(_DESTRUCTIVE, line)):
                 continue
@@ -192,11 +194,12 @@ def _of_command(command: Command, places: Places) -> Found:
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
     yield from danger_table.dangers(command)
-    if danger_table.is_of_windows(command.words[0]):
+    if danger_table.is_of_windows(command.words[0]) or danger_table.is_of_windows(name):
         yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "a service of this machine ends"
-    if any(mark in name for mark in UNKNOWNS):
+    # `$(which python || which python3)` reads as what both print
+    if any(mark in name for mark in UNKNOWNS) or name.count("python") > 1:
         yield from _unknown_program(command, places)
 
 
@@ -235,6 +238,7 @@ _OF_HOME = (
     "OneDrive .vim .emacs.d .oh-my-zsh .pyenv .nvm .rustup .cargo go .m2 .ssh/keys .claude .codex .gemini .kimi"
 ).split()
 _OF_GIT = (".git", ".git/objects", ".git/refs", ".git/objects/pack", ".git/refs/heads")
+_PARTS_OF_GIT = r"/\.git/(?:HEAD|index|config|packed-refs|(?:objects|refs|logs|worktrees|modules)/.+)"
 _PROBES = ("src", "docs", "README.md", "package.json", ".git", ".github")
 _RELAXED = (
     "/usr/local",
@@ -290,6 +294,7 @@ class Places:
         self.home = os.path.normpath(environment.get("HOME") or "/root")
         self.agents_home = os.path.normpath(reader.agents_home(environment))
         self.directory = os.path.normpath(directory)
+        self._looked_up = 0  # paths of which git was asked
         self._real: dict[str, str] = {}  # directories to what they are without symbolic links
         self.finds_generated = False  # what `xargs rm` is given is what a build makes
         self.root = _root(self.directory, self.home)
@@ -368,8 +373,10 @@ class Places:
         return None
 
     def is_temporary(self, path: str) -> bool:
-        """Whether a path is below a directory for temporary files, and not in a project that is there, too."""
-        return path.startswith(_BELOW_TEMPORARY) and not any(self._is_in(path, root) for root in self.roots)
+        """Whether a path is below a directory for temporary files, and not in a project or home that is there, too."""
+        return path.startswith(_BELOW_TEMPORARY) and not any(
+            self._is_in(path, each) for each in (*self.roots, self.home)
+        )
 
     def is_ordinary(self, path: str) -> bool:
         """Whether a path is in the project and no part of its `.git`: no rule is about such a file by its name."""
@@ -412,9 +419,16 @@ class Places:
         names = [decoded(name).replace("*", "x") for name in path[len(root) :].split("/") if name]
         return any(matches(_GENERATED, name) for name in names)
 
+    def is_of_system(self, directory: str) -> bool:
+        """Whether a directory is one of the system, or has homes in it."""
+        place = self.by_path.get(directory or "/")
+        return place is not None and place.rule == "delete-system" and not directory.startswith(self.home)
+
     def can_restore(self, path: str) -> bool:
-        """Whether git can restore a path of the project as it is now."""
-        if any(mark in path for mark in _MARKS) or not self._is_in(path, self.root):
+        """Whether git can restore a path of the project as it is now. Only a few paths of a line are looked at."""
+        self._looked_up += 1
+        is_known = self._is_in(path, self.root) and not any(mark in path for mark in _MARKS)
+        if not is_known or self._looked_up > MOST_LOOKED_UP:
             return False
         from . import tracked  # only if something of the project is deleted
 
@@ -472,6 +486,10 @@ def _remove(command: Command, places: Places) -> Found:
         elif contents and command.name != "rmdir" and place.path not in _TEMPORARY:
             decision = ASK if place.rule == "delete-project" else DENY
             yield place.rule, decision, f"it deletes every file in {place.what}"
+    if "xargs" in command.through and any(
+        words and program(words[0]) == "find" and ".git" in words for words in command.upstream
+    ):
+        yield "delete-project", DENY, "it deletes repositories"
     named_elsewhere = "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:])
     if command.name == "rm" and named_elsewhere and not places.finds_generated:
         yield "delete-files", ASK, "it deletes what another command names"
@@ -483,6 +501,12 @@ def _deleted(command: Command, effect: Effect, path: str, places: Places) -> Fou
     real = places.real(path)
     path = real if places.is_outside(real) else path
     if (UNKNOWN in path and not path.startswith("/")) or places.is_temporary(path):
+        return
+    parent, _, name = path.rpartition("/")
+    if name == UNKNOWN and effect.recursive and places.is_of_system(parent):
+        yield "delete-system", DENY, f"it deletes something in {parent or '/'} that another command names"
+    if matches(_PARTS_OF_GIT, path[len(places.root) :]) and path.startswith(places.root):
+        yield "delete-project", DENY, f"it deletes {shown}, without which the repository does not work"
         return
     if places.is_outside(path):
         if places.is_cache(path):
@@ -543,7 +567,9 @@ def _found_in(command: Command, start: str, places: Places, restricted: bool, ge
     hit = places.hit(path)
     if path is None:
         return
-    if hit is not None and not restricted:
+    if restricted and ".git" in command.words:
+        yield "delete-project", DENY, "it deletes repositories"
+    elif hit is not None and not restricted:
         yield hit[0].rule, DENY, f"it deletes everything found in {_said(hit)}"
     elif path in _TEMPORARY or places.is_temporary(path):
         return
@@ -627,15 +653,19 @@ _PASSWORDS = (
     r"|/sys/block/.*/device/delete|/sys/power/state|/etc/selinux/config"
 )
 _SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:id_[a-z0-9_]+|identity|rc|environment)"
+_HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
 # Files that run, or decide what runs, at a start, a login or a time.
 _PERSISTENT = (
-    r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab|cron\.[a-z]+/.*"
-    r"|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*|xdg/autostart/.*|apt/.*|yum\S*/.*"
-    r"|rsyslog\S*|syslog\S*|logrotate\.d/.*|hosts|resolv\.conf|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*)"
-    r"|(?:/root|/home/[^/]+|/Users/[^/]+)/(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin"
-    r"|xinitrc|xprofile|xsession|config/(?:autostart|systemd/user|fish)/.*|local/share/systemd/.*)|Library/LaunchAgents/.*)"
-    r"|(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/authorized_keys2?|/var/(?:spool/cron|at/jobs|cron/tabs)/.*|.*/\.git/hooks/[^/]+(?<!\.sample)"
-    r"|.*/\.git/config|/Library/Launch(?:Agents|Daemons)/.*|/usr/lib/systemd/.*|/lib/systemd/.*|/usr/local/share/ca-certificates(?:/.*)?"
+    r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
+    r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
+    r"|xdg/autostart/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
+    rf"|{_HOME}/\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|vimrc|exrc|emacs"
+    r"|gitconfig|ssh/config|ssh/authorized_keys2?|xinitrc|xprofile|xsession|config/(?:autostart|systemd/user|fish)/.*"
+    rf"|local/share/systemd/.*)|{_HOME}/Library/LaunchAgents/.*|/var/(?:spool/cron|at/jobs|cron/tabs)/.*"
+    r"|.*/\.git/(?:config|hooks/[^/]+(?<!\.sample))|/Library/Launch(?:Agents|Daemons)/.*|/(?:usr/)?lib/systemd/.*"
+)
+_SETTINGS = (
+    r"/etc/(?:apt/.*|yum\S*/.*|r?syslog\S*|logrotate\.d/.*|hosts|resolv\.conf)|/usr/local/share/ca-certificates(?:/.*)?"
 )
 _HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/fish_history"
 # What a pattern is held against.
@@ -668,8 +698,11 @@ def _written(command: Command, places: Places) -> Found:
         if effect.kind == "write" and path.startswith("/dev/") and (device or matches(_OTHER_DEVICES, path)):
             yield "disk", DENY, f"it writes to {device or shown}"
             continue
-        if effect.kind == "write" and path.startswith(_KERNEL_PROTECTIONS):
-            yield "security", DENY, "it takes a protection of the kernel away"
+        if effect.kind == "write" and path.startswith("/proc/sys/"):
+            if path.startswith(_KERNEL_PROTECTIONS):
+                yield "security", DENY, "it takes a protection of the kernel away"
+            elif "drop_caches" not in path:
+                yield "system-files", ASK, "it changes the kernel's settings"
         given = "xargs" in command.through and (">", effect.path) in command.redirects
         if given and (UNKNOWN in effect.path or places.hit(path)):
             yield "delete-files", ASK, "it overwrites what another command names"
@@ -693,7 +726,9 @@ def _written(command: Command, places: Places) -> Found:
             elif matches(_HISTORY, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
                 yield "traces", DENY, f"it wipes the shell's history, {shown}"
             elif matches(_PERSISTENT, own) and effect.kind != "mode":
-                yield "persistence", ASK, f"it changes {shown}, which runs by itself"
+                yield "persistence", ASK, f"it changes {shown}, which runs, or says what runs, by itself"
+            elif matches(_SETTINGS, candidate) and effect.kind != "mode":
+                yield "system-files", ASK, f"it changes {shown}, a setting of the system"
             elif command.name in ("touch", "mkdir"):
                 continue
             elif matches(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
@@ -748,7 +783,7 @@ def _permissions(command: Command, places: Places) -> Found:
             hit is None
             and path is not None
             and places.is_outside(path)
-            and (command.name == "chown" or effect.recursive)
+            and (command.name == "chown" or effect.recursive or any(map(_opens_to_all, words[1:])))
         ):
             yield "permissions", ASK, f"it changes {decoded(effect.path)}, outside the project"
         if hit is None or hit[0].rule == "delete-project":
@@ -770,6 +805,10 @@ def _permissions(command: Command, places: Places) -> Found:
             yield "permissions", DENY, f"it changes the permissions of {place.what}"
     if command.name == "chmod" and _effects(command) and any(map(_sets_owner, words[1:])):
         yield "permissions", DENY, "it then runs with its owner's rights"
+
+
+def _opens_to_all(mode: str) -> bool:
+    return bool(re.fullmatch(r"0?[0-7]{2}[2367]|[ugo]*[ao][ugoa]*\+[rx]*w[rwx]*", mode))
 
 
 def _sets_owner(mode: str) -> bool:
@@ -893,11 +932,11 @@ _UNREACHABLE = "lost commits cannot be restored any more"
 _ALL = rf"(?:\.|\./|:/|\*|{STAR}|\.\.)(?=\s|$)"
 _GONE = "uncommitted changes are lost"
 _UNTRACKED = "files that git does not track are deleted"
-_FORCED = r"\s(?:(?!-[bB])-\w*f\w*|--force)(?=\s|$)"
-_DRY = r"(?!.*\s(?:-\w*n|--dry-run)(?=\s|$))"
+_FORCED = r"\s(?:(?!-[bB])-\w*f\w*|--forc?e?)(?=\s|$)"
+_DRY = r"(?!.*\s(?:-\w*n\w*|--dry-run)(?=\s|$))"
 # Subcommands, and their arguments (each after a blank) that discard what git cannot restore.
 _DISCARDING = {
-    "reset": ((r"\s--(?:hard|merge)\b", _GONE),),
+    "reset": ((r"\s--(?:har?d?|merg?e?)(?=\s|$)", _GONE),),
     "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
     "checkout": ((rf"{_FORCED}|\s{_ALL}|\s--\s|\s--(?:pathspec-from-file|ours|theirs)\b", _GONE),),
     "switch": ((r"^(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),),
@@ -914,6 +953,7 @@ _DISCARDING = {
     "branch": (
         (r"\s-\w*D", "it deletes a branch, merged or not"),
         (rf"^(?=.*{_FORCED})(?=.*\s(?:-\w*d|--delete))", "it deletes a branch, merged or not"),
+        (r"\s-M \S+ \S", "it overwrites a branch"),
         (rf"^(?=.*{_FORCED})(?!.*\s(?:-[mMcC]|--move|--copy)\b)", "it moves a branch, and its commits may be lost"),
     ),
     "checkout-index": ((rf"^(?!.*\s(?:-n|--no-create)\b).*{_FORCED}", _GONE),),
@@ -922,6 +962,8 @@ _DISCARDING = {
 }
 
 
+# Settings of git that name what it runs, with a path outside the project, or a command.
+_GIT_RUNS = r"(?i)(?:core\.(?:hookspath|fsmonitor|sshcommand|pager|editor)|init\.templatedir) ~?/|alias\.\S+ !(?!git\b)"
 _GIT_OPTIONS = ("--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix")
 
 
@@ -938,6 +980,8 @@ def _git(command: Command, places: Places) -> Found:
     sub = rest[0]
     if sub == "push":
         yield from _push(rest)
+    elif sub == "config" and found(_GIT_RUNS, " ".join(rest)):
+        yield "persistence", ASK, "git runs what it names"
     elif not places.is_temporary(directory):
         said = " " + danger_table.joined(rest[1:])
         why = next((why for expression, why in _DISCARDING.get(sub, ()) if found(expression, said)), None)
@@ -1031,6 +1075,10 @@ def _unknown_program(command: Command, places: Places) -> Found:
     recursive = [
         word for word in command.words[1:] if re.fullmatch(r"-[a-zA-Z]{0,3}[rR][a-zA-Z]{0,3}|--recursive", word)
     ]
+    for option, code in zip(command.words[1:], command.words[2:], strict=False):
+        for kind, note in one_liners.actions("python", code) if option in ("-c", "-e", "-r") else ():
+            if kind == "note":
+                yield note, DENY, f"it {RULES[note][0]}"
     operands = [word for word in command.words[1:] if word and not word.startswith("-")]
     for word in operands if recursive else ():
         hit = places.hit(places.resolve(command, word))

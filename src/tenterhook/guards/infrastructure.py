@@ -43,6 +43,9 @@ _NO_EFFECT = (
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
 _BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
+MOST = 500  # words of a command that are looked at
+LONGEST_STATEMENT = 2_000
+LONGEST = 20_000  # characters of SQL, or of an argument
 _DEPTH = 6  # words that may be subcommands
 
 _STATEMENT = (
@@ -89,6 +92,7 @@ def judge(call: GuardedCall) -> Objection | None:
 def decide(command: Command) -> tuple[str, str] | None:
     """Return the class of what a command would delete and the decision about it, or None."""
     name, words = _program(command)
+    words = words[:MOST]
     rows = _rows().get(name)
     if rows is None:
         return ("cloud", "ask") if re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
@@ -200,22 +204,22 @@ def _has_special(kind: str, words: list[str], command: Command) -> bool:
     if kind == "stdin":
         return any(
             first.lower() in VERBS or first.lower() in ("flush_all", "deleteall", "delprinc")
-            for line in (command.stdin or "").splitlines()
+            for line in (command.stdin or "")[:LONGEST].splitlines()
             for first in line.removeprefix("update ").replace("\\n", " ").split()[:1]
         )
     if kind == "unknown" and "--filter" in command.shown:  # chosen, though not by name
         return False
-    return any(re.fullmatch(_SPECIAL[kind], word, re.DOTALL) for word in words)
+    return any(re.fullmatch(_SPECIAL[kind], word, re.DOTALL) for word in words if len(word) < LONGEST)
 
 
 def _deletes_data(text: str) -> bool:
     """Whether SQL or code of a database shell drops or empties something that is not for tests."""
-    text = re.sub(r"(?s)^-{1,2}\w[\w-]*=|--[^\n]*|/\*.*?\*/", " ", decoded(text))
+    text = re.sub(r"(?s)^-{1,2}\w[\w-]*=|--[^\n]*|/\*.*?\*/", " ", decoded(text[:LONGEST]))
     if re.search(_SHELL_CODE, text):
         return True
     for each in text.split(";"):
         statement = re.sub(r"(?i)^-[a-z]", "", " ".join(each.split()))  # -c'drop table t'
-        found = re.match(_STATEMENT, statement)
+        found = re.match(_STATEMENT, statement[:LONGEST_STATEMENT])
         if found and not re.search(FOR_TESTS, " ".join(statement.split()[1:5])):
             return True
     return False
@@ -227,5 +231,5 @@ def _is_for_tests(command: Command) -> bool:
         return True
     if any(name.endswith("_ENV") and value == "test" for name, value in command.assignments):
         return True
-    names = (word.rpartition("/")[2] for word in command.words[1:] if " " not in word and word.rfind("/") != 0)
+    names = (word.rpartition("/")[2] for word in command.words[1:MOST] if " " not in word and word.rfind("/") != 0)
     return any(re.search(FOR_TESTS, name) for name in names)

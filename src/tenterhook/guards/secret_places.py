@@ -13,7 +13,10 @@ PLACES = (
     ("private-key", r"\.ssh/(?!known_hosts|config|authorized_keys|environment$|rc$)[^/]*(?<!\.pub)(?<!\.)"),
     ("private-key", r"\.ssh|\.gnupg(?:/(?:private-keys-v1\.d.*|secring\.gpg))?|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"),
     ("private-key", r"[^/]*(?:private|privkey|secret|key)[^/]*\.(?:pem|asc|gpg)|[^/]+\.(?:key|ppk|p12|pfx|kdbx?|jks)"),
-    ("private-key", r"[^/]+\.keystore|wallet\.dat|\.ethereum/keystore/.*|\.config/solana/id\.json|[^/]+\.ovpn"),
+    (
+        "private-key",
+        r"[^/]+\.keystore|wallet\.dat|\.ethereum/keystore/.*|\.config/solana/id\.json|age/keys\.txt|[^/]+\.ovpn",
+    ),
     ("credentials", r"\.aws(?:/(?:credentials|sso/cache/.*|cli/cache/.*))?|\.kube/config|\.oci/(?:config|sessions/.*)"),
     (
         "credentials",
@@ -127,6 +130,9 @@ STORES = (
 )  # fmt: skip
 
 
+LONGEST = 2_000  # characters of arguments that are searched
+
+
 @cache
 def _expressions() -> tuple[tuple[str, re.Pattern[str]], ...]:
     by_rule: dict[str, list[str]] = {}
@@ -155,4 +161,4 @@ def _stores() -> dict[str, str]:
 def prints_secrets(name: str, words: list[str]) -> bool:
     """Whether a program is asked for a secret that it keeps."""
     expression = _stores().get(name)
-    return expression is not None and re.search(expression, " ".join(words)) is not None
+    return expression is not None and re.search(expression, " ".join(words[:50])[:LONGEST]) is not None

@@ -12,7 +12,7 @@ from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
 from .calls import ASK, DENY, Finding, objection, paths_in, shell_line
-from .secret_places import prints_secrets, rule_of
+from .secret_places import LONGEST, prints_secrets, rule_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..shell.reader import Command
     from .calls import GuardedCall, Objection
 
+MOST_LOADED = 10
+LONGEST_LINE = 50_000  # characters of a line that are searched as a text
+MOST = 500  # words of a command, and commands of a pipeline, that are looked at
 _BY_NAME = "use names and not values: say which secret is needed, and let the person provide it"
 _NOTHING_LEAVES = "tell the person what you need it for; nothing private leaves this machine"
 # What each rule is about, and what to do instead.
@@ -86,6 +89,7 @@ _TOOLS = (
     r"|keychaindump|unshadow|ssh2john|gpg2john|keepass2john|zip2john|truffle(?:snout)|hashdump|creddump\w*|3snake)(?:\.\w+)?"
 )
 _INPUT = r"(?<![<&])<\s*(?![<&(])(\"[^\"]*\"|'[^']*'|[^\s<>|;&()'\"]+)"
+_NAMED = r"\.(?:ssh|aws|gnupg|env|netrc|npmrc|kube)\b|/etc/shadow|id_(?:rsa|ed25519)|credentials"
 _NAMES = r"(?i)pass(?:w|phrase)|secret|token|api[_-]?key|private[_ -]?key|credential|AKIA"
 _REVEALING = r"\$\{?!?(\w*(?:SECRET|TOKEN|PASSW|API_?KEY|PRIVATE_?KEY|CREDENTIAL|ACCESS_KEY)\w*)"
 _WHOLE_ENVIRONMENT = (
@@ -129,13 +133,21 @@ class _Check:
     def of_line(self, line: str | list[str]) -> Iterator[Finding]:
         """Yield what is wrong with each command that reads or sends secrets."""
         reading = reader.read_any(line, self.call.directory(), self.call.environment)
-        piped = [words for command in reading.commands for words in command.upstream]
-        if isinstance(line, str):
-            yield from self._of_text(line)
-        filters = [command for command in reading.commands if command.upstream]
+        readers: dict[tuple[str, ...], list[Command]] = {}  # of the output of a command, by its words
         for command in reading.commands:
-            rule = self._read_by(command, piped)
-            if (rule == "environment" and _is_filtered(command, filters)) or (rule and _is_loaded(command, line)):
+            for words in command.upstream if len(command.upstream) < MOST else ():
+                readers.setdefault(tuple(words), []).append(command)
+        text = line[:LONGEST_LINE] if isinstance(line, str) else ""
+        yield from self._of_text(text)
+        loaded = _loaded(text)
+        if not reading.is_complete and re.search(_NAMED, text):
+            yield Finding("credentials", ASK, "…", "it cannot be read to its end, and names places of secrets")
+        for command in reading.commands:
+            rule = self._read_by(command)
+            after = readers.get(tuple(command.words), ()) if rule == "environment" else ()
+            if (after and _is_filtered(command, after)) or (
+                rule and any(each.startswith(command.shown) for each in loaded)
+            ):
                 continue
             decision = ASK
             if self._takes_passwords(command):
@@ -151,20 +163,21 @@ class _Check:
 
     def _of_text(self, line: str) -> Iterator[Finding]:
         """Yield what is wrong with the input of a loop, and with expressions of PowerShell."""
-        for found in re.finditer(r"\bdone\s*<\s*([^\s<>|;&()]+)", line):
+        for found in re.finditer(r"\bdone\s{0,9}<\s{0,9}([^\s<>|;&()]+)", line):
             rule = rule_of(resolved(found[1].strip("'\""), self.call.directory(), self._home))
             if rule:
                 self._is_exposed = True
                 yield _finding(rule, ASK, found[0])
         for found in re.finditer(r"(?i)\[(?:System\.)?Environment\]::GetEnvironmentVariables\(\)", line):
             yield _finding("environment", ASK, found[0])
-        for found in re.finditer(r"(?i)(?:^|[\s;|])(?:Get-Content|gc|cat|type)\s.*\.HistorySavePath", line):
+        for found in re.finditer(r"(?i)(?:^|[\s;|])(?:Get-Content|gc|cat|type)\s.{0,200}\.HistorySavePath", line):
             yield _finding("history", ASK, found[0].strip())
 
-    def _read_by(self, command: Command, piped: list[list[str]] | None = None) -> str | None:
+    def _read_by(self, command: Command) -> str | None:
         """Return the rule about what a command reads, or None."""
-        name, words = command.name, command.words[1:]
-        if "<" in command.shown and (not name or name in _READERS or name in _SENDERS):
+        name, words = command.name, command.words[1:MOST]
+        is_shown = "$(<" in command.shown or not name or name in _READERS or name in _SENDERS
+        if "<" in command.shown and is_shown:
             for found in re.finditer(_INPUT, command.shown):
                 rule = rule_of(self._path(command, found[1].strip("'\"")))
                 if rule:
@@ -173,7 +186,7 @@ class _Check:
             return None
         if prints_secrets(name, words):
             return "credentials"
-        if _prints_environment(command, piped):
+        if _prints_environment(command):
             return "environment"
         if name in LANGUAGES and any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words):
             return self._read_by_code(command)
@@ -216,7 +229,7 @@ class _Check:
         return None
 
     def _read_by_code(self, command: Command) -> str | None:
-        code = " ".join(command.words[1:])
+        code = " ".join(command.words[1:MOST])[:LONGEST]
         if re.search(_WHOLE_ENVIRONMENT, code):
             return "environment"
         texts = re.findall(r"['\"]([^'\"\n]{3,300})['\"]", code)
@@ -255,33 +268,33 @@ class _Check:
     def _takes_passwords(self, command: Command) -> bool:
         """Whether a command is a program that collects passwords, or a window that asks for one."""
         if command.name in ("osascript", "zenity", "kdialog"):
-            return bool(re.search(r"hidden answer|--password", " ".join(command.words)))
+            return bool(re.search(r"hidden answer|--password", " ".join(command.words[:MOST])[:LONGEST]))
         return any(re.fullmatch(_TOOLS, word) for word in command.words[:3])
 
     def _reads_private(self, command: Command) -> bool:
         """Whether a command archives or sends a whole home, or lists of accounts."""
-        for word in command.words[1:]:
+        for word in command.words[1:MOST]:
             path = self._path(command, word.rpartition("@")[2]) if word[:1] != "-" and len(word) < 1000 else ""
             if path and (re.fullmatch(_PRIVATE, path) or re.fullmatch(re.escape(self._home) + _OF_HOME, path)):
                 return True
         return False
 
     def _sends(self, command: Command, rule: str | None) -> bool:
-        name, words = command.name, command.words[1:]
+        name, words = command.name, command.words[1:MOST]
         if rule and any(target.startswith(("/dev/tcp/", "/dev/udp/")) for _, target in command.redirects):
             return True
-        if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join(words)):
+        if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join(words)[:LONGEST]):
             return True
         if "http.server" in words and (rule_of(command.directory) or command.directory == self._home):
             return True
-        if name not in _SENDERS or (name in _SENDING and not re.search(_SENDING[name], " ".join(words))):
+        if name not in _SENDERS or (name in _SENDING and not re.search(_SENDING[name], " ".join(words)[:LONGEST])):
             return False
         if any(re.match(_HERE, word) for word in words) or "--help" in words:
             return False
         rule = rule or self._sent_by(command)
         if name in ("scp", "rsync", "sftp"):
             return bool(rule) and (name == "sftp" or any(re.match(_TO_OTHERS, word) for word in words[-1:]))
-        others = [reader.Command(each, [], None, command.directory, "", ()) for each in command.upstream]
+        others = [reader.Command(each, [], None, command.directory, "", ()) for each in [*command.upstream][:MOST]]
         if any(self._read_by(other) or _reads_history(other) for other in others):
             return True
         if any(
@@ -298,11 +311,11 @@ class _Check:
 
     def _sent_by(self, command: Command) -> str | None:
         """Return the rule about a path among the words of a sender, or among the commands that it reads."""
-        words = [*command.words[1:], *_windows_paths(command)]
+        words = [*command.words[1:MOST], *_windows_paths(command)]
         if command.name in _COPYING:
             words.pop()
         elif command.name in ("sftp", "ftp", "lftp", "smbclient"):  # their commands
-            words += re.split(r"[\s;]+", " ".join((*words, command.stdin or "")))
+            words += re.split(r"[\s;]+", " ".join((*words, command.stdin or ""))[:LONGEST])
         return self._rule_of_words(command, words)
 
     def _path(self, command: Command, word: str) -> str:
@@ -347,7 +360,7 @@ def _decrypts(command: Command) -> bool:
     return command.name in ("gpg", "gpg2") and bool(words & {"-d", "--decrypt"})
 
 
-def _prints_environment(command: Command, piped: list[list[str]] | None) -> bool:
+def _prints_environment(command: Command) -> bool:
     """Whether a command prints all variables, or one whose name says that it is a secret."""
     name, words = command.name, command.words
     if name in ("env", "set", "export") and any(mark in command.shown for mark in "$`"):
@@ -364,26 +377,22 @@ def _prints_environment(command: Command, piped: list[list[str]] | None) -> bool
     if name in ("export", "declare", "typeset"):
         return words[1:] in (["-p"], ["-x"], ["-px"], ["-xp"]) or words == ["export"]
     if name in ("echo", "printf"):
-        is_piped = piped is not None and words in piped
-        return not is_piped and not command.redirects and bool(re.search(_REVEALING, command.shown))
+        return not command.redirects and bool(re.search(_REVEALING, command.shown))
     return bool(re.match(r"(?:get-childitem|gci|dir|ls|get-item) env:(?:\\?\*)?$", command.shown.lower()))
 
 
-def _is_filtered(command: Command, filters: list[Command]) -> bool:
-    """`env | grep NODE`: whether only variables are shown whose names do not sound like secrets."""
-    for each in filters:
-        if command.words not in each.upstream:
-            continue
-        if each.name == "wc" or (each.name == "cut" and "-f1" in each.words):
+def _is_filtered(command: Command, after: list[Command]) -> bool:
+    """`env | grep NODE`: whether the commands after it show no values, or none of variables named like secrets."""
+    for each in after:
+        if command.name in ("echo", "printf") or each.name == "wc" or (each.name == "cut" and "-f1" in each.words):
             return True
         if each.name in _SEARCHING:
-            pattern = next((word for word in each.words[1:] if not word.startswith("-")), "")
+            pattern = next((word for word in each.words[1:MOST] if not word.startswith("-")), "")[:LONGEST]
             is_narrow = bool(re.search(r"\w{2}|\(\w", pattern)) and "-v" not in each.words
             return is_narrow and not re.search(_NAMES + r"|key|aws|auth|cred", pattern)
     return False
 
 
-def _is_loaded(command: Command, line: str | list[str]) -> bool:
-    """`export $(grep -v '^#' .env)`: whether what is read becomes variables and is not shown."""
-    loading = r"\b(?:export|env|declare -x|eval)\s+[\"']?(?:\$\(|`)\s*" + re.escape(command.shown)
-    return isinstance(line, str) and bool(re.search(loading, line))
+def _loaded(text: str) -> list[str]:
+    """`export $(grep -v '^#' .env)`: return the commands whose output becomes variables and is not shown."""
+    return re.findall(r"\b(?:export|env|declare -x|eval)\s[\"']?(?:\$\(|`)([^()`]{1,200})", text)[:MOST_LOADED]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..shell.reader import Command
     from .calls import GuardedCall, Objection
 
+MOST = 500  # paths of a command that are looked at
 _INSIDE = "write inside the project or in a temporary directory, and say what should go elsewhere"
 # What each rule is about, and what to do instead.
 RULES = {
@@ -84,7 +85,7 @@ class _Check:
             # on another machine; or one more reading of the same command, with a variable taken for empty
             if "ssh" in command.through or command.unset:
                 continue
-            for effect in (*effects(command), *_more_effects(command)):
+            for effect in (*effects(command)[:MOST], *_more_effects(command)):
                 path = self._path(command, effect.path)
                 if path is not None:
                     keeps_link = effect.kind in ("delete", "move")

@@ -76,12 +76,15 @@ _RUNS_TEXT = (
 )
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
-    r"unpack\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
+    r"unpack1?\(|\bpack\(\s*['\"]H\*|marshal\.loads|rot_?13|decode_base64|base64_decode|gzinflate|str_rot13"
 )
 _FETCHES = (
-    r"urlopen|requests\.get|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
+    r"urlopen|requests\.(?:get|session|request)|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
     r"Net::HTTP|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
+# With a download: it is saved, and a program is started.
+_SAVES = r"['\"][wa]b?\+?['\"]|urlretrieve|writeFile|write_bytes"
+_STARTS = r"os\.(?:system|popen|exec\w*|spawn\w*)|subprocess|child_process|execSync|\bsystem\s*[(\"'$]"
 # A connection, and a shell: together they are a remote shell.
 _CONNECTS = (
     r"\bsocket\b|Socket\b|create_connection|fsockopen|/inet/tcp/|require\(['\"]net['\"]\)|\bnet\.(?:connect|Dial)\b"
@@ -130,6 +133,8 @@ def actions(language: str, code: str) -> list[Action]:
         found.append(("note", "fork-bomb"))
     if re.search(_CONNECTS, code) and re.search(_SHELL, code):
         found.append(("note", "remote-shell"))
+    if re.search(_FETCHES, code) and re.search(_SAVES, code) and re.search(_STARTS, code):
+        found.append(("note", "run-download"))
     if language != "awk" and re.search(_RUNS_TEXT, code):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
@@ -155,6 +160,11 @@ def actions(language: str, code: str) -> list[Action]:
         outer = groups.get(group[0].parent, ())
         if runs and len(outer) == 1:  # `spawn("git", ["push"])`
             found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
+    for pattern in re.findall(r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)", code):
+        found.append(("shell", "rm -f " + pattern))
+    if re.search(r"\.(?:unlink|rmdir)\(", code):
+        for path, many in re.findall(r"\bPath\(\s*+['\"]([^'\"\n]{1,500}+)['\"]\s*+\)(\.(?:r?glob|iterdir)\b)?", code):
+            found.append(("words", ["rm", "-rf" if many else "-f", "--", path]))
     if re.search(r"\b(?:rmtree|rm_rf|remove_tree|rmSync|rimraf)\W*\(\s*\$?\w+\s*[,)]", code):  # of a variable
         paths = [literal.text for literal in literals if literal.text.startswith(("/", "~"))]
         found += [("words", ["rm", "-rf", "--", *paths])]
@@ -192,7 +202,8 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
     if flag:
         yield "words", ["rm", flag, "--", *texts]
     elif done:
-        yield "words", [*done, *(texts[:1] if done[0] == "tee" else texts)]
+        given = re.match(r"\s*+,\s*+0?o?([0-7]{3,4})\b", group[0].after) if done[0] == "chmod" else None
+        yield "words", [*(["chmod", given.group(1)] if given else done), *(texts[:1] if done[0] == "tee" else texts)]
     elif re.search(_OPENING, call):
         mode = "".join(texts[1:2])
         if re.fullmatch(r"\+?[<>]{1,2}", texts[0]) and ">" in texts[0] + "+":  # open(F, ">", path)
