@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .commands import LONGEST_SHOWN, Note, because, shortened
+from .commands import LONGEST_SHOWN, ReadingNote, because, shortened
 from .state import MOST_VALUES, some_values
 from .syntax import BREAK, DECODED, NETWORK, PRIVATE, QUOTED, UNKNOWN, Budget, Parser, Unreadable, decoded
 from .words import MOST_WORDS, Pattern, TooManyWords, encoded, plain_number, small_number, split_words
@@ -49,7 +49,7 @@ class Expansion:
         self.environment = environment
         self.changed_variables = changed_variables(environment)
         self.line = line
-        self.notes: list[Note] = []
+        self.notes: list[ReadingNote] = []
         self.code_run: list[str] = []
         self.budget = Budget()
         self.unset_is_empty = False  # how a variable without a value is expanded
@@ -65,7 +65,7 @@ class Expansion:
         raise NotImplementedError
 
     def note(self, kind: str, shown: str) -> None:
-        self.notes.append(Note(kind, shortened(shown)))
+        self.notes.append(ReadingNote(kind, shortened(shown)))
 
     def copy(self, state: ShellState) -> ShellState:
         self.budget.spend(1 + state.size() // 8)

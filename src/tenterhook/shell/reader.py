@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 
-from .commands import Command, Note, Reading, because
+from .commands import Reading, ReadingNote, ShellCommand, because
 from .expansion import changed_variables, without_private
 from .state import ShellState
 from .walk import Walk
@@ -24,7 +24,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Mapping
 
-__all__ = ["Command", "Note", "Reading", "agents_home", "changed_variables", "read", "read_any", "read_words"]
+__all__ = [
+    "Reading",
+    "ReadingNote",
+    "ShellCommand",
+    "agents_home",
+    "changed_variables",
+    "read",
+    "read_any",
+    "read_words",
+]
 
 
 def read(line: str, directory: str, variables: Mapping[str, str]) -> Reading:

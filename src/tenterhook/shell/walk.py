@@ -6,7 +6,7 @@ It goes into what a command runs: substitutions, functions, scripts that the lin
 from __future__ import annotations
 
 from . import one_liners, programs
-from .commands import Command, because, shortened
+from .commands import ShellCommand, because, shortened
 from .expansion import DEEPEST, Expansion
 from .output import DECRYPTERS, FILTERS, content, printed
 from .programs import program, resolved
@@ -62,7 +62,7 @@ class Walk(Expansion):
 
     def __init__(self, environment: Mapping[str, str], line: str) -> None:
         super().__init__(environment, line)
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.around: list[str] = []  # the source of the pipelines around
         self.calling: set[str] = set()  # functions that are being called
         self.assignments: tuple[tuple[str, str], ...] = ()  # those before the program that is being walked
@@ -326,8 +326,8 @@ class Walk(Expansion):
         state: ShellState,
         shown: str,
         upstream: Collection[list[str]],
-    ) -> Command:
-        return Command(
+    ) -> ShellCommand:
+        return ShellCommand(
             [_argument(word) for word in words],
             redirects,
             stdin,
