@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from tenterhook.shell.commands import LONGEST_SHOWN, Command, Note, Reading, because, shortened
+from tenterhook.shell.commands import LONGEST_SHOWN, Reading, ReadingNote, ShellCommand, because, shortened
 from tenterhook.shell.syntax import STAR, UNKNOWN
 
 
 def test_a_command_has_the_name_of_its_program() -> None:
-    assert Command(["/usr/bin/python3.11", "x"], [], None, "/", "", ()).name == "python"
-    assert Command([], [], None, "/", "", ()).name == ""
+    assert ShellCommand(["/usr/bin/python3.11", "x"], [], None, "/", "", ()).name == "python"
+    assert ShellCommand([], [], None, "/", "", ()).name == ""
 
 
 def test_a_reading_with_something_unreadable_is_not_complete() -> None:
-    assert Reading([], [Note("fork-bomb", "")], []).is_complete
-    assert not Reading([], [Note("unreadable", "")], []).is_complete
+    assert Reading([], [ReadingNote("fork-bomb", "")], []).is_complete
+    assert not Reading([], [ReadingNote("unreadable", "")], []).is_complete
 
 
 def test_what_is_shown_is_short_and_without_marks() -> None:

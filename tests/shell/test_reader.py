@@ -11,7 +11,7 @@ import pytest
 
 from shell.generated import Lines
 from tenterhook.shell import reader
-from tenterhook.shell.reader import Command, Reading
+from tenterhook.shell.reader import Reading, ShellCommand
 from tenterhook.shell.syntax import UNKNOWN, UNKNOWNS, decoded
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def read(line: str, **variables: str) -> Reading:
     return reader.read(line, PROJECT, {"HOME": "/home/me", **variables})
 
 
-def command(line: str, name: str) -> Command:
+def command(line: str, name: str) -> ShellCommand:
     """Return the last command of a line with this name."""
     return [each for each in read(line).commands if each.name == name][-1]
 

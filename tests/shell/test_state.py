@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tenterhook.shell.state import MOST_VALUES, State, some_values
+from tenterhook.shell.state import MOST_VALUES, ShellState, some_values
 from tenterhook.shell.syntax import UNKNOWN
 
 
 def test_a_copy_is_independent_of_the_state() -> None:
-    state = State("/a")
+    state = ShellState("/a")
     state.variables["x"] = ("1",)
     copy = state.copy()
     copy.variables["x"] = ("2",)
@@ -18,7 +18,7 @@ def test_a_copy_is_independent_of_the_state() -> None:
 
 
 def test_a_state_takes_over_what_a_branch_changed() -> None:
-    state = State("/a")
+    state = ShellState("/a")
     branch = state.copy()
     branch.files["/f"] = "text"
     branch.lists["x"] = ["1"]

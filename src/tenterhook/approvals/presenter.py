@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..guards.calls import Finding
-    from ..shell.reader import Command
+    from ..shell.reader import ShellCommand
     from .requests import Call
 
 COMMAND, DIFF, INPUT = "command", "diff", "input"
@@ -180,14 +180,14 @@ def _danger(found: Finding) -> CommandDanger:
     return CommandDanger(found.part, why[:1].upper() + why[1:], is_grave=found.decision == DENY)
 
 
-def _find(part: str, commands: list[Command], line: str) -> list[tuple[int, int]]:
+def _find(part: str, commands: list[ShellCommand], line: str) -> list[tuple[int, int]]:
     """Return where the dangerous part of a line stands: a command, or else text, shown with single blanks."""
     spans = [each.span for each in commands if each.shown == part and each.span is not None]
     words = part.removesuffix("…").split()
     return spans or [found.span() for found in re.finditer(r"\s+".join(map(re.escape, words)), line) if words]
 
 
-def _notable(command: Command, line: str) -> Iterator[tuple[int, int]]:
+def _notable(command: ShellCommand, line: str) -> Iterator[tuple[int, int]]:
     """Yield where the notable words of a command stand, as they are written."""
     programs = [word for word in command.words[:1] if word in _NOTABLE_PROGRAMS]
     for word in programs + [word for word in command.words if word in _NOTABLE_OPTIONS]:

@@ -25,7 +25,7 @@ from .requests import given_command
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ..shell.reader import Command, Reading
+    from ..shell.reader import Reading, ShellCommand
     from .requests import Call
 
 _LONGEST_DATE = len("2030-12-31")
@@ -178,7 +178,7 @@ def _read(line: str | tuple[str, ...], directory: str) -> Reading:
     return reader.read_any(line if isinstance(line, str) else list(line), directory, os.environ)
 
 
-def _spellings(command: Command, line: str) -> Iterator[str]:
+def _spellings(command: ShellCommand, line: str) -> Iterator[str]:
     """Yield a command as it is written, and as its words with single blanks between them.
 
     The words are also tried with the program's name instead of its path, and without the options before a subcommand.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from ..shell.reader import Command, Reading
+    from ..shell.reader import Reading, ShellCommand
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_]\w*(?:\.[\w-]+)*)\s*\}\}")
 _VARIABLE = "TENTERHOOK_VALUE_"
@@ -210,7 +210,7 @@ def _places_of_code(reading: Reading, value: str) -> Iterator[str]:
         yield "code that the line runs"
 
 
-def _places_in_command(command: Command, value: str, is_piped: bool) -> Iterator[str]:
+def _places_in_command(command: ShellCommand, value: str, is_piped: bool) -> Iterator[str]:
     from ..shell import programs
     from ..shell.syntax import UNKNOWN
 

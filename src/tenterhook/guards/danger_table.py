@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Iterator
 
-    from ..shell.reader import Command
+    from ..shell.reader import ShellCommand
 
 LONGEST = 5_000  # characters of a command's arguments that are searched
 BLANK = "\u2423"
@@ -371,7 +371,7 @@ def joined(words: list[str]) -> str:
     return " ".join("".join(BLANK if char.isspace() else char for char in word) for word in words)
 
 
-def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
+def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
     """The danger that the words of a command tell, if there is one: rule, decision, why."""
     rows = _BY_PROGRAM.get(command.name, ())
     if not rows or "--help" in command.words or command.words[1:] == ["--version"]:

@@ -22,13 +22,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # names for people and checkers; importing them would cost a start
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from ..shell.effects import Effect
-    from ..shell.reader import Command, Note
+    from ..shell.effects import PathEffect
+    from ..shell.reader import ReadingNote, ShellCommand
     from .calls import GuardedCall, Objection
 
     Found = Iterator[tuple[str, str, str]]  # rule, decision, why
     Hit = tuple["Place", bool]
-    Rule = Callable[[Command, "Places"], Found]
+    Rule = Callable[[ShellCommand, "Places"], Found]
 
 
 # Each rule by name, the more telling first: what it is about, and what to do instead.
@@ -142,7 +142,7 @@ def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
     yield from _notes(reading.notes, line if isinstance(line, str) else " ".join(line))
 
 
-def _if_unset(command: Command) -> str:
+def _if_unset(command: ShellCommand) -> str:
     if not command.unset:
         return ""
     names = ", ".join(f"${name}" for name in command.unset)
@@ -160,7 +160,7 @@ MOST_PATHS = 500  # of one command that are looked at
 _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
 
-def _notes(notes: Iterable[Note], line: str) -> Iterator[Finding]:
+def _notes(notes: Iterable[ReadingNote], line: str) -> Iterator[Finding]:
     for note in notes:
         if note.kind == "unreadable":
             is_text = len(line) > danger_table.LONGEST or found(r"(?i)^\s*(?:write-\w+|echo|printf)\b", line)
@@ -172,12 +172,12 @@ def _notes(notes: Iterable[Note], line: str) -> Iterator[Finding]:
         yield Finding(rule, ASK if rule == "unreadable" else DENY, note.shown, f"it {RULES[rule][0]}")
 
 
-def _effects(command: Command) -> list[Effect]:
+def _effects(command: ShellCommand) -> list[PathEffect]:
     """What a command does to paths, without its redirections, as far as it is checked."""
     return shell_effects.effects_of_words(command)[:MOST_PATHS]
 
 
-def _of_command(command: Command, places: Places) -> Found:
+def _of_command(command: ShellCommand, places: Places) -> Found:
     if command.assignments and (not command.words or command.name in SHELLS):
         said = " ".join(f"{name}={value}" for name, value in command.assignments)
         if found(danger_table.NO_HISTORY, said):
@@ -316,7 +316,7 @@ class Places:
         for place in self.all:
             self.by_path.setdefault(place.path, place)
 
-    def resolve(self, command: Command, word: str) -> str | None:
+    def resolve(self, command: ShellCommand, word: str) -> str | None:
         """A word as an absolute path of this machine; None if it is a path inside a container."""
         path = resolved(word, command.directory, self.agents_home)
         if not command.contained:
@@ -464,7 +464,7 @@ def _said(hit: Hit) -> str:
 
 
 @_for("rm", "srm", "wipe", "trash", "trash-put", "rmdir", "unlink", "shred", "rimraf", "del-cli")
-def _remove(command: Command, places: Places) -> Found:
+def _remove(command: ShellCommand, places: Places) -> Found:
     if "--no-preserve-root" in command.words:
         yield "delete-system", DENY, "--no-preserve-root is there to delete the root of the file system"
     for effect in _effects(command):
@@ -495,7 +495,7 @@ def _remove(command: Command, places: Places) -> Found:
         yield "delete-files", ASK, "it deletes what another command names"
 
 
-def _deleted(command: Command, effect: Effect, path: str, places: Places) -> Found:
+def _deleted(command: ShellCommand, effect: PathEffect, path: str, places: Places) -> Found:
     """Judge a path that is no place of its own by where it is, and by whether a build would make it again."""
     shown = decoded(effect.path)
     real = places.real(path)
@@ -538,7 +538,7 @@ def _finds_generated(words: list[str]) -> bool:
 
 
 @_for("find")
-def _find(command: Command, places: Places) -> Found:
+def _find(command: ShellCommand, places: Places) -> Found:
     find = Find(command.words)
     deleting = find.deletes
     for words in find.commands:
@@ -561,7 +561,7 @@ def _find(command: Command, places: Places) -> Found:
         yield from _found_in(command, start, places, find.restricted, _finds_generated(command.words))
 
 
-def _found_in(command: Command, start: str, places: Places, restricted: bool, generated: bool) -> Found:
+def _found_in(command: ShellCommand, start: str, places: Places, restricted: bool, generated: bool) -> Found:
     """Judge that what a search finds below a directory is deleted."""
     path = places.resolve(command, start)
     hit = places.hit(path)
@@ -583,7 +583,7 @@ def _found_in(command: Command, start: str, places: Places, restricted: bool, ge
 
 
 @_for("fd", "fdfind")
-def _fd(command: Command, places: Places) -> Found:
+def _fd(command: ShellCommand, places: Places) -> Found:
     words = command.words
     at = next((at for at, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")), len(words))
     if not words[at + 1 : at + 2] or program(words[at + 1]) not in _DELETING:
@@ -601,7 +601,7 @@ _DELETING = ("rm", "unlink", "shred", "srm", "truncate")
 
 
 @_for("rsync")
-def _sync(command: Command, places: Places) -> Found:
+def _sync(command: ShellCommand, places: Places) -> Found:
     if any(re.fullmatch(r"--dry-run|-[a-zA-Z]*n[a-zA-Z]*", word) for word in command.words):
         return
     for effect in _effects(command):
@@ -615,7 +615,7 @@ def _sync(command: Command, places: Places) -> Found:
 
 
 @_for("mv")
-def _moved(command: Command, places: Places) -> Found:
+def _moved(command: ShellCommand, places: Places) -> Found:
     for effect in _effects(command):
         path = places.resolve(command, effect.path)
         if effect.kind == "write" and path == "/dev/null":
@@ -684,7 +684,7 @@ _OTHER_DEVICES = (
 )
 
 
-def _written(command: Command, places: Places) -> Found:
+def _written(command: ShellCommand, places: Places) -> Found:
     """What a command writes, deletes or changes the mode of, wherever that stands."""
     effects = shell_effects.effects(command)
     if len(effects) > MOST_PATHS:
@@ -741,7 +741,7 @@ def _written(command: Command, places: Places) -> Found:
                 yield "delete-files", ASK, f"it empties {shown}"
 
 
-def _empties(command: Command, effect: Effect) -> bool:
+def _empties(command: ShellCommand, effect: PathEffect) -> bool:
     """Whether a command leaves nothing of what a file had: `truncate`, `dd of=`, `> file` of nothing."""
     if effect.kind != "write":
         return False
@@ -756,7 +756,7 @@ def _empties(command: Command, effect: Effect) -> bool:
     return command.name == "dd" or (nothing and (">", effect.path) in command.redirects)
 
 
-def _appends(command: Command, path: str) -> bool:
+def _appends(command: ShellCommand, path: str) -> bool:
     return any(target == path and ">>" in operator for operator, target in command.redirects) or (
         command.name == "tee" and any(word in ("-a", "--append") for word in command.words)
     )
@@ -771,7 +771,7 @@ def _opens(words: list[str]) -> bool:
 
 
 @_for("chmod", "chown", "chgrp", "setfacl", "chattr", "chflags")
-def _permissions(command: Command, places: Places) -> Found:
+def _permissions(command: ShellCommand, places: Places) -> Found:
     words = command.words
     drastic = any(
         re.fullmatch(r"0*[0-7]?00|0+|[ugoa]*-[rwx]+|[0-7]*[0-7][2367]|[ao]*\+[rx]*w[rx]*", word) for word in words
@@ -817,14 +817,14 @@ def _sets_owner(mode: str) -> bool:
 
 
 @_for("install")
-def _installed(command: Command, places: Places) -> Found:
+def _installed(command: ShellCommand, places: Places) -> Found:
     options, _ = arguments(command.words, "tSmogZ", ("--target-directory", "--suffix", "--mode", "--owner", "--group"))
     if _sets_owner(value_of(options, "-m", "--mode") or ""):
         yield "permissions", DENY, "it then runs with its owner's rights"
 
 
 @_for("touch")
-def _backdated(command: Command, places: Places) -> Found:
+def _backdated(command: ShellCommand, places: Places) -> Found:
     options, operands = arguments(command.words, "drt", ("--date", "--reference"))
     reference = value_of(options, "-r", "--reference")
     paths = [places.resolve(command, path) for path in operands]
@@ -841,7 +841,7 @@ def _backdated(command: Command, places: Places) -> Found:
 
 
 @_for("crontab")
-def _crontab(command: Command, places: Places) -> Found:
+def _crontab(command: ShellCommand, places: Places) -> Found:
     options, operands = arguments(command.words, "u")
     if has(options, "-r"):
         yield "persistence", ASK, "it deletes every scheduled job"
@@ -857,7 +857,7 @@ _NEEDED = frozenset(
 
 
 @_for("kill")
-def _kill(command: Command, places: Places) -> Found:
+def _kill(command: ShellCommand, places: Places) -> Found:
     words = command.words[1:]
     signals = [word for word in words[:1] if re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
     rest = words[1:] if signals else words
@@ -873,7 +873,7 @@ def _kill(command: Command, places: Places) -> Found:
 
 
 @_for("pkill", "killall", "killall5", "skill", "slay")
-def _kill_by_name(command: Command, places: Places) -> Found:
+def _kill_by_name(command: ShellCommand, places: Places) -> Found:
     options, operands = arguments(
         command.words, "uUGgPstFZy", ("--signal", "--user", "--euid", "--uid", "--older-than")
     )
@@ -895,7 +895,7 @@ def _kill_by_name(command: Command, places: Places) -> Found:
 
 
 @_for(*SHELLS, "exec")
-def _reverse_shell(command: Command, places: Places) -> Found:
+def _reverse_shell(command: ShellCommand, places: Places) -> Found:
     targets = [target for _, target in command.redirects]
     if any(target.startswith(("/dev/tcp/", "/dev/udp/")) for target in targets) and command.name != "exec":
         yield "remote-shell", DENY, "its input and output go over the network"
@@ -909,7 +909,7 @@ def _is_connection(words: list[str]) -> bool:
 
 
 @_for("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "socat", "openssl", "telnet")
-def _listening_shell(command: Command, places: Places) -> Found:
+def _listening_shell(command: ShellCommand, places: Places) -> Found:
     joined = " ".join(command.words[1:])
     if command.name == "socat":
         if re.search(r"(?i)\b(?:exec|system):", joined) and re.search(r"(?i)\b(?:tcp|udp|openssl|ssl)[\w-]*:", joined):
@@ -968,7 +968,7 @@ _GIT_OPTIONS = ("--git-dir", "--work-tree", "--namespace", "--config-env", "--at
 
 
 @_for("git")
-def _git(command: Command, places: Places) -> Found:
+def _git(command: ShellCommand, places: Places) -> Found:
     options, at = split_options(command.words, "cC", _GIT_OPTIONS)
     directory = command.directory
     for name, value in options:
@@ -1039,7 +1039,7 @@ _ESSENTIAL = (
     "snap",
     "emerge",
 )
-def _packages(command: Command, places: Places) -> Found:
+def _packages(command: ShellCommand, places: Places) -> Found:
     name, words = command.name, command.words
     options, operands = arguments(words, "oct", ("--option",))
     removing = {
@@ -1061,7 +1061,7 @@ def _packages(command: Command, places: Places) -> Found:
 # -- Windows -------------------------------------------------------------------------------------------------------
 
 
-def _as_written(command: Command) -> str:
+def _as_written(command: ShellCommand) -> str:
     """A command and those whose output it reads, as text."""
     shown = command.shown if command.name.lower() not in ("powershell", "pwsh", "cmd") else " ".join(command.words)
     return " | ".join([*(" ".join(words) for words in command.upstream), shown])
@@ -1070,7 +1070,7 @@ def _as_written(command: Command) -> str:
 # -- what cannot be known -----------------------------------------------------------------------------------------
 
 
-def _unknown_program(command: Command, places: Places) -> Found:
+def _unknown_program(command: ShellCommand, places: Places) -> Found:
     """A program whose name comes from elsewhere, with arguments that only something destructive would have."""
     recursive = [
         word for word in command.words[1:] if re.fullmatch(r"-[a-zA-Z]{0,3}[rR][a-zA-Z]{0,3}|--recursive", word)

@@ -16,7 +16,7 @@ from .infrastructure_table import API_VERBS, OTHER_VERBS, PASS, ROWS, VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..shell.reader import Command
+    from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
 _LOOK_FIRST = "list what it would delete and show it to the person; use a dry run where there is one"
@@ -89,7 +89,7 @@ def judge(call: GuardedCall) -> Objection | None:
     return objection(call, findings, RULES)
 
 
-def decide(command: Command) -> tuple[str, str] | None:
+def decide(command: ShellCommand) -> tuple[str, str] | None:
     """Return the class of what a command would delete and the decision about it, or None."""
     name, words = _program(command)
     words = words[:MOST]
@@ -116,7 +116,7 @@ def _rows() -> dict[str, list[tuple[str, str, str]]]:
     return _BY_PROGRAM
 
 
-def _program(command: Command) -> tuple[str, list[str]]:
+def _program(command: ShellCommand) -> tuple[str, list[str]]:
     """Return the program and its arguments: `kubectl` for `k3s kubectl`, `prisma` for `yarn prisma`, or the jar."""
     name, words = command.name, command.words[1:]
     if name == "java":
@@ -140,7 +140,7 @@ def _paths(words: list[str]) -> tuple[list[str], list[str]]:
     return sure, [word for word in words if not word.startswith("-")]
 
 
-def _matches(phrase: str, paths: tuple[list[str], list[str]], words: list[str], command: Command) -> bool:
+def _matches(phrase: str, paths: tuple[list[str], list[str]], words: list[str], command: ShellCommand) -> bool:
     parts = []
     for item in phrase.split():
         if item == "**":
@@ -197,7 +197,7 @@ def _deletes(path: list[str]) -> bool:
     return False
 
 
-def _has_special(kind: str, words: list[str], command: Command) -> bool:
+def _has_special(kind: str, words: list[str], command: ShellCommand) -> bool:
     if kind == "sql":
         texts = [command.stdin or "", *(word for word in words if " " in word or "(" in word)]
         return any(_deletes_data(text) for text in texts)
@@ -225,7 +225,7 @@ def _deletes_data(text: str) -> bool:
     return False
 
 
-def _is_for_tests(command: Command) -> bool:
+def _is_for_tests(command: ShellCommand) -> bool:
     """Whether a database is for tests, by its name or by the environment."""
     if ":memory:" in command.words or re.search(r"\b[A-Z]+_ENV=test", command.shown):
         return True

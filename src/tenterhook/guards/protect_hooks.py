@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from ..shell.reader import Command
+    from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
 _TELL = "tell the person what you would change, and why; only they may do it"
@@ -152,7 +152,7 @@ class _Check:
         if not reading.is_complete and any(name.strip("/") in str(line) for name in names):
             yield Finding("change-hooks", ASK, str(line)[:80], "it cannot be read to its end, and it names hooks")
 
-    def _of_command(self, command: Command, line: str) -> Iterator[tuple[str, str, str]]:
+    def _of_command(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str, str]]:
         """Yield what is protected that a command touches (or the name of a rule), why it is refused, the decision."""
         for what, why in (*self._changes(command), *self._weakens(command, line)):
             yield what, why, DENY
@@ -176,7 +176,7 @@ class _Check:
             if named and not reads(command):
                 yield named, f"it may change {named}", ASK
 
-    def _changes(self, command: Command) -> Iterator[tuple[str, str]]:
+    def _changes(self, command: ShellCommand) -> Iterator[tuple[str, str]]:
         """Yield what a command writes to, moves or deletes that is protected, and how."""
         words = command.words
         if command.name == "find":
@@ -209,7 +209,7 @@ class _Check:
                     if what:
                         yield what, f"it changes {decoded(path)}, {what}"
 
-    def _found_by(self, command: Command, find: Find) -> Iterator[tuple[str, str]]:
+    def _found_by(self, command: ShellCommand, find: Find) -> Iterator[tuple[str, str]]:
         """Yield what is protected below the starts of a `find` that deletes or changes, unless its tests exclude it."""
         for start in find.starts if find.deletes or any(map(_changes_files, find.commands)) else ():
             top = self._resolved(command, start)
@@ -221,7 +221,7 @@ class _Check:
             if is_near or any(_is_selected(path, command.words, find.restricted) for path in inside):
                 yield what, f"it deletes or changes {what}"
 
-    def _selected(self, command: Command) -> str | None:
+    def _selected(self, command: ShellCommand) -> str | None:
         """Return what the commands name whose output decides what this one changes: `grep -l … | xargs sed -i …`."""
         for words in (*command.upstream, command.words):
             for word in words[1:] if program(words[0]) not in ("echo", "printf") else ():
@@ -233,11 +233,11 @@ class _Check:
                     return "files that are named like hooks or settings"
         return None
 
-    def _holds_credentials(self, command: Command, word: str) -> bool:
+    def _holds_credentials(self, command: ShellCommand, word: str) -> bool:
         path = self._resolved(command, word)
         return os.path.isdir(path) and self.protected(path, True) == SECRETS
 
-    def _weakens(self, command: Command, line: str) -> Iterator[tuple[str, str]]:
+    def _weakens(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str]]:
         """Yield why a command switches protection off, however it is started: as a service, in a namespace, by pip."""
         words, name = command.words, command.name
         moved = {variable for variable, _ in command.assignments} & {*MOVING}
@@ -284,7 +284,7 @@ class _Check:
             self._looked_up[key] = protected_places.protected(path, removes, known, matches)
         return self._looked_up[key]
 
-    def _named_by(self, command: Command, word: str) -> str | None:
+    def _named_by(self, command: ShellCommand, word: str) -> str | None:
         """Return what an argument of a command names, `--file=path` and `@path` too."""
         for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2])):
             if text and not text.startswith("-") and "\n" not in text and len(text) < 1000:
@@ -294,7 +294,7 @@ class _Check:
                     return what
         return None
 
-    def _kept_in(self, command: Command, word: str) -> str | None:
+    def _kept_in(self, command: ShellCommand, word: str) -> str | None:
         """Return what is kept in a directory that an argument names, or a pattern of a path: `~/.claude`."""
         path = self._resolved(command, word) if "*" not in word else word
         names = [name for name in path.split("/") if name.strip("*" + STAR)]
@@ -304,7 +304,7 @@ class _Check:
         inside = (what for name, what in PROTECTED.items() if name.startswith(last + "/") and last[:1] == ".")
         return next(inside, None) if last not in (".github", ".config") else None
 
-    def _resolved(self, command: Command, path: str) -> str:
+    def _resolved(self, command: ShellCommand, path: str) -> str:
         if command.contained:
             inside = [each for each in command.mounts if (path + "/").startswith(each[0].rstrip("/") + "/")]
             if not inside:
@@ -341,7 +341,7 @@ def _paths(value: Any, is_patch: bool, key: str = "input") -> Iterator[str]:
         yield from patched(value)
 
 
-def _is_harmless(command: Command) -> bool:
+def _is_harmless(command: ShellCommand) -> bool:
     """Whether a change of mode or group leaves what is in a directory protected."""
     words = [word for word in command.words[1:] if not re.fullmatch(r"--[a-z-]+|-[RHLPcfvhn]+", word)]
     return command.name == "chgrp" or (
@@ -399,7 +399,7 @@ def written(name: str, words: list[str]) -> Iterator[str]:
             yield value or "".join(words[at + 1 : at + 2])
 
 
-def reads(command: Command) -> bool:
+def reads(command: ShellCommand) -> bool:
     """Whether a command that is given a path only reads it, or runs others that are judged by themselves."""
     if command.name == "git":
         _, at = programs.split_options(command.words, "cC", ("--git-dir", "--work-tree"))

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..shell.reader import Command
+    from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
 MOST_LOADED = 10
@@ -133,7 +133,7 @@ class _Check:
     def of_line(self, line: str | list[str]) -> Iterator[Finding]:
         """Yield what is wrong with each command that reads or sends secrets."""
         reading = reader.read_any(line, self.call.directory(), self.call.environment)
-        readers: dict[tuple[str, ...], list[Command]] = {}  # of the output of a command, by its words
+        readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # of the output of a command, by its words
         for command in reading.commands:
             for words in command.upstream if len(command.upstream) < MOST else ():
                 readers.setdefault(tuple(words), []).append(command)
@@ -173,7 +173,7 @@ class _Check:
         for found in re.finditer(r"(?i)(?:^|[\s;|])(?:Get-Content|gc|cat|type)\s.{0,200}\.HistorySavePath", line):
             yield _finding("history", ASK, found[0].strip())
 
-    def _read_by(self, command: Command) -> str | None:
+    def _read_by(self, command: ShellCommand) -> str | None:
         """Return the rule about what a command reads, or None."""
         name, words = command.name, command.words[1:MOST]
         is_shown = "$(<" in command.shown or not name or name in _READERS or name in _SENDERS
@@ -206,7 +206,7 @@ class _Check:
             words = [word for word in words if not word.startswith("of=")]
         return self._rule_of_words(command, [*words, *_windows_paths(command)])
 
-    def _rule_of_words(self, command: Command, words: list[str]) -> str | None:
+    def _rule_of_words(self, command: ShellCommand, words: list[str]) -> str | None:
         """Return the rule about the first secret among arguments, without those that a sender keeps for itself."""
         before = ""
         for word in words:
@@ -217,7 +217,7 @@ class _Check:
             before = word
         return None
 
-    def _rule_of_word(self, command: Command, word: str) -> str | None:
+    def _rule_of_word(self, command: ShellCommand, word: str) -> str | None:
         """Return the rule about a path in an argument: `path`, `--file=path`, `@path`, `key=@path`, `if=path`."""
         if len(word) > 1000 or "://" in word or (word.startswith("--") and "=" not in word):
             return None
@@ -228,14 +228,14 @@ class _Check:
                 return rule or "credentials"
         return None
 
-    def _read_by_code(self, command: Command) -> str | None:
+    def _read_by_code(self, command: ShellCommand) -> str | None:
         code = " ".join(command.words[1:MOST])[:LONGEST]
         if re.search(_WHOLE_ENVIRONMENT, code):
             return "environment"
         texts = re.findall(r"['\"]([^'\"\n]{3,300})['\"]", code)
         return next((rule for text in texts if (rule := rule_of(self._path(command, text)))), None)
 
-    def _found_by(self, command: Command) -> str | None:
+    def _found_by(self, command: ShellCommand) -> str | None:
         """`find / -name id_rsa -exec cp …`: a search for secrets that are then read."""
         words = command.words
         at = next((number for number, word in enumerate(words) if word in ("-exec", "-execdir", "-ok", "-x", "-X")), 0)
@@ -244,12 +244,12 @@ class _Check:
         names = [word.replace("*", STAR) for word in words[1:at] if word[:1] not in ("-", "/")]
         return next((rule for name in names if (rule := rule_of("/" + name))), None)
 
-    def _searches_everything(self, command: Command) -> bool:
+    def _searches_everything(self, command: ShellCommand) -> bool:
         if any(word in ("cat", "grep", "head", "ls", "stat", "chmod") for word in command.words):
             return False
         return self._is_wide(self._path(command, word) for word in command.words[1:2])
 
-    def _searches_for_secrets(self, command: Command) -> bool:
+    def _searches_for_secrets(self, command: ShellCommand) -> bool:
         """`grep -r password ~`: a search for secrets in a whole home, or in the system."""
         words = command.words[1:]
         is_recursive = command.name in ("rg", "ag", "ack") or any(
@@ -265,13 +265,13 @@ class _Check:
     def _is_wide(self, paths: Iterator[str]) -> bool:
         return any(path in ("/", "/home", "/Users", "/root", "/etc", "/var", "/opt", self._home) for path in paths)
 
-    def _takes_passwords(self, command: Command) -> bool:
+    def _takes_passwords(self, command: ShellCommand) -> bool:
         """Whether a command is a program that collects passwords, or a window that asks for one."""
         if command.name in ("osascript", "zenity", "kdialog"):
             return bool(re.search(r"hidden answer|--password", " ".join(command.words[:MOST])[:LONGEST]))
         return any(re.fullmatch(_TOOLS, word) for word in command.words[:3])
 
-    def _reads_private(self, command: Command) -> bool:
+    def _reads_private(self, command: ShellCommand) -> bool:
         """Whether a command archives or sends a whole home, or lists of accounts."""
         for word in command.words[1:MOST]:
             path = self._path(command, word.rpartition("@")[2]) if word[:1] != "-" and len(word) < 1000 else ""
@@ -279,7 +279,7 @@ class _Check:
                 return True
         return False
 
-    def _sends(self, command: Command, rule: str | None) -> bool:
+    def _sends(self, command: ShellCommand, rule: str | None) -> bool:
         name, words = command.name, command.words[1:MOST]
         if rule and any(target.startswith(("/dev/tcp/", "/dev/udp/")) for _, target in command.redirects):
             return True
@@ -294,7 +294,7 @@ class _Check:
         rule = rule or self._sent_by(command)
         if name in ("scp", "rsync", "sftp"):
             return bool(rule) and (name == "sftp" or any(re.match(_TO_OTHERS, word) for word in words[-1:]))
-        others = [reader.Command(each, [], None, command.directory, "", ()) for each in [*command.upstream][:MOST]]
+        others = [reader.ShellCommand(each, [], None, command.directory, "", ()) for each in [*command.upstream][:MOST]]
         if any(self._read_by(other) or _reads_history(other) for other in others):
             return True
         if any(
@@ -309,7 +309,7 @@ class _Check:
             return False
         return bool(rule) or (self._is_exposed and _carries_unknown(words))
 
-    def _sent_by(self, command: Command) -> str | None:
+    def _sent_by(self, command: ShellCommand) -> str | None:
         """Return the rule about a path among the words of a sender, or among the commands that it reads."""
         words = [*command.words[1:MOST], *_windows_paths(command)]
         if command.name in _COPYING:
@@ -318,7 +318,7 @@ class _Check:
             words += re.split(r"[\s;]+", " ".join((*words, command.stdin or ""))[:LONGEST])
         return self._rule_of_words(command, words)
 
-    def _path(self, command: Command, word: str) -> str:
+    def _path(self, command: ShellCommand, word: str) -> str:
         if command.contained and not command.mounts:
             return ""
         return resolved(word, command.directory, self._home)
@@ -333,7 +333,7 @@ def _carries_unknown(words: list[str]) -> bool:
     return any(UNKNOWN in word and before not in _LOGIN for before, word in zip(("", *words), words, strict=False))
 
 
-def _windows_paths(command: Command) -> list[str]:
+def _windows_paths(command: ShellCommand) -> list[str]:
     """Return the arguments of a command of PowerShell, in which a backslash is no escape."""
     if "\\" not in command.shown:
         return []
@@ -348,11 +348,11 @@ def _without_program(words: list[str]) -> list[str]:
     return [*words[:at], *words[at + 1 :]]
 
 
-def _reads_history(command: Command) -> bool:
+def _reads_history(command: ShellCommand) -> bool:
     return command.name == "history" or (command.name == "fc" and "-l" in command.words)
 
 
-def _decrypts(command: Command) -> bool:
+def _decrypts(command: ShellCommand) -> bool:
     """Whether a program for keys prints what is in a file."""
     words = set(command.words[1:])
     if command.name == "openssl":
@@ -360,7 +360,7 @@ def _decrypts(command: Command) -> bool:
     return command.name in ("gpg", "gpg2") and bool(words & {"-d", "--decrypt"})
 
 
-def _prints_environment(command: Command) -> bool:
+def _prints_environment(command: ShellCommand) -> bool:
     """Whether a command prints all variables, or one whose name says that it is a secret."""
     name, words = command.name, command.words
     if name in ("env", "set", "export") and any(mark in command.shown for mark in "$`"):
@@ -381,7 +381,7 @@ def _prints_environment(command: Command) -> bool:
     return bool(re.match(r"(?:get-childitem|gci|dir|ls|get-item) env:(?:\\?\*)?$", command.shown.lower()))
 
 
-def _is_filtered(command: Command, after: list[Command]) -> bool:
+def _is_filtered(command: ShellCommand, after: list[ShellCommand]) -> bool:
     """`env | grep NODE`: whether the commands after it show no values, or none of variables named like secrets."""
     for each in after:
         if command.name in ("echo", "printf") or each.name == "wc" or (each.name == "cut" and "-f1" in each.words):

@@ -9,7 +9,7 @@ import os
 import re
 
 from ..shell import reader
-from ..shell.effects import Effect, effects
+from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
 from ..shell.syntax import PATTERNS, UNKNOWNS, decoded
 from .calls import ASK, DENY, Finding, objection, patched, paths_in, shell_line
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..shell.reader import Command
+    from ..shell.reader import ShellCommand
     from .calls import GuardedCall, Objection
 
 MOST = 500  # paths of a command that are looked at
@@ -134,7 +134,7 @@ class _Check:
         """Whether what is not known after a directory may lead into an allowed one."""
         return any(_is_below(allowed, directory) for allowed in (*self._allowed, *self._temporary))
 
-    def _path(self, command: Command, word: str) -> str | None:
+    def _path(self, command: ShellCommand, word: str) -> str | None:
         """Return an absolute path of this machine, or None for one inside a container."""
         if re.match(r"[A-Za-z]:[\\/]", word):
             return "/" + word.replace("\\", "/")
@@ -166,19 +166,19 @@ def project_root(directory: str, home: str) -> str:
     return directory
 
 
-def _more_effects(command: Command) -> Iterator[Effect]:
+def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:
     """Yield what changes beyond `effects`: other repositories, patches, and what PowerShell writes."""
     if command.name == "git":
         options, operands = arguments(command.words, "cCb", ("--git-dir", "--work-tree", "--branch", "--depth"))
         where = value_of(options, "-C") or "."
         if operands[:1] in (["clone"], ["init"]) or operands[:2] == ["worktree", "add"]:
             paths = operands[2:3] if operands[0] != "init" else operands[1:2]
-            yield from (Effect("write", os.path.join(where, path)) for path in paths)
+            yield from (PathEffect("write", os.path.join(where, path)) for path in paths)
         elif operands[:1] and operands[0] in _CHANGING_GIT:
-            yield Effect("write", value_of(options, "--work-tree") or where)
+            yield PathEffect("write", value_of(options, "--work-tree") or where)
     elif command.name in ("apply_patch", "applypatch"):
         for text in (command.stdin or "", *command.words[1:]):
-            yield from (Effect("write", path) for path in patched(text))
+            yield from (PathEffect("write", path) for path in patched(text))
     elif command.name in _CMDLETS and "\\" in command.shown:
         words = [word.strip("'\"") for word in command.shown.split()[1:]]
-        yield from (Effect("write", word) for word in words if re.match(r"[A-Za-z]:\\", word))
+        yield from (PathEffect("write", word) for word in words if re.match(r"[A-Za-z]:\\", word))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 LONGEST_SHOWN = 120
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """A command that would run: its expanded words, and where and how it runs."""
 
     words: list[str]  # empty for redirections or assignments without a command
@@ -40,7 +40,7 @@ class Command(NamedTuple):
         return program(self.words[0]) if self.words else ""
 
 
-class Note(NamedTuple):
+class ReadingNote(NamedTuple):
     """Something about the line that is no single command.
 
     `kind` is `unreadable`, `fork-bomb`, `run-download`, `run-decoded` (either with `-directly` if the code is a file
@@ -54,8 +54,8 @@ class Note(NamedTuple):
 class Reading(NamedTuple):
     """The commands of a line in the order in which they would run, and notes."""
 
-    commands: list[Command]
-    notes: list[Note]
+    commands: list[ShellCommand]
+    notes: list[ReadingNote]
     code: Collection[str] = ()  # texts that interpreters inside the line run, as far as they are known
 
     @property

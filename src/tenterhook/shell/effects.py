@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import re
 
+from ..basics.named_tuples import NamedTuple
 from .programs import Find, arguments, has, program, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Callable, Iterable
 
-    from .reader import Command
+    from .reader import ShellCommand
 
-    Reader = Callable[[list[str]], list["Effect"]]
+    Reader = Callable[[list[str]], list["PathEffect"]]
 
 
-class Effect:
+class PathEffect(NamedTuple):
     """A change to a path, which is as the command names it."""
 
-    __slots__ = ("kind", "path", "recursive")
-
-    def __init__(self, kind: str, path: str, recursive: bool = False) -> None:
-        self.kind = kind  # delete, write, move, mode
-        self.path = path
-        self.recursive = recursive
+    kind: str  # delete, write, move, mode
+    path: str
+    recursive: bool = False
 
 
-def effects(command: Command) -> list[Effect]:
+def effects(command: ShellCommand) -> list[PathEffect]:
     """Return what a command does to paths, its redirections included."""
-    found = [Effect("write", target) for _, target in command.redirects] + effects_of_words(command)
+    found = [PathEffect("write", target) for _, target in command.redirects] + effects_of_words(command)
     return [effect for effect in found if effect.path]
 
 
-def effects_of_words(command: Command) -> list[Effect]:
+def effects_of_words(command: ShellCommand) -> list[PathEffect]:
     """Return what a command does to paths, without its redirections."""
     return of_words(command.words)
 
 
-def of_words(words: list[str]) -> list[Effect]:
+def of_words(words: list[str]) -> list[PathEffect]:
     """Return what a program does to paths that is given these arguments."""
     effect = _PROGRAMS.get(program(words[0])) if words else None
     return [each for each in effect(words) if each.path] if effect else []
@@ -46,17 +44,17 @@ def of_words(words: list[str]) -> list[Effect]:
 _RECURSIVE = ("srm", "wipe", "trash", "trash-put", "rimraf", "del-cli")  # without an option
 
 
-def _delete(words: list[str]) -> list[Effect]:
+def _delete(words: list[str]) -> list[PathEffect]:
     options, operands = arguments(words)
     recursive = has(options, "-r", "-R", "--recursive", "-d", "--dir") or program(words[0]) in _RECURSIVE
-    return [Effect("delete", path, recursive) for path in operands]
+    return [PathEffect("delete", path, recursive) for path in operands]
 
 
-def _move(words: list[str]) -> list[Effect]:
+def _move(words: list[str]) -> list[PathEffect]:
     options, operands = arguments(words, "tS", ("--target-directory", "--suffix"))
     target = value_of(options, "-t", "--target-directory")
     sources = operands if target is not None else operands[:-1]
-    return [Effect("move", path, True) for path in sources] + _into(
+    return [PathEffect("move", path, True) for path in sources] + _into(
         operands[-1:] if target is None else [target], sources
     )
 
@@ -64,30 +62,30 @@ def _move(words: list[str]) -> list[Effect]:
 def _copy(
     short: str = "tSmogZ", long: Iterable[str] = ("--target-directory", "--suffix", "--mode", "--owner", "--group")
 ) -> Reader:
-    def read(words: list[str]) -> list[Effect]:
+    def read(words: list[str]) -> list[PathEffect]:
         options, operands = arguments(words, short, long)
         target = value_of(options, "-t", "--target-directory") if "t" in short else None
         if program(words[0]) == "install" and has(options, "-d", "--directory"):
-            return [Effect("write", path) for path in operands]
+            return [PathEffect("write", path) for path in operands]
         if program(words[0]) == "ln" and len(operands) == 1:
-            return [Effect("write", operands[0].rpartition("/")[2])]
+            return [PathEffect("write", operands[0].rpartition("/")[2])]
         sources = operands if target is not None else operands[:-1]
         return _into(operands[-1:] if target is None else [target], sources)
 
     return read
 
 
-def _into(targets: list[str], sources: list[str]) -> list[Effect]:
+def _into(targets: list[str], sources: list[str]) -> list[PathEffect]:
     """Return writes to a target, and to the files in it if it is a directory."""
-    found = [Effect("write", target) for target in targets]
+    found = [PathEffect("write", target) for target in targets]
     for target in targets:
         found += [
-            Effect("write", target.rstrip("/") + "/" + source.rstrip("/").rpartition("/")[2]) for source in sources
+            PathEffect("write", target.rstrip("/") + "/" + source.rstrip("/").rpartition("/")[2]) for source in sources
         ]
     return found
 
 
-def _rsync(words: list[str]) -> list[Effect]:
+def _rsync(words: list[str]) -> list[PathEffect]:
     short = "efTBM"
     options, operands = arguments(words, short, ("--rsh", "--filter", "--exclude", "--include", "--files-from"))
     if not operands:
@@ -97,22 +95,22 @@ def _rsync(words: list[str]) -> list[Effect]:
         found = []
     else:
         deletes = any(name.startswith("--del") for name, _ in options)
-        found = [Effect("delete", target, True)] if deletes else _into([target], operands[:-1])
+        found = [PathEffect("delete", target, True)] if deletes else _into([target], operands[:-1])
     if has(options, "--remove-source-files"):
-        found += [Effect("delete", path, True) for path in operands[:-1]]
+        found += [PathEffect("delete", path, True) for path in operands[:-1]]
     return found
 
 
 def _operands(kind: str = "write", short: str = "", long: Iterable[str] = (), skip: int = 0) -> Reader:
-    def read(words: list[str]) -> list[Effect]:
+    def read(words: list[str]) -> list[PathEffect]:
         options, operands = arguments(words, short, long)
         recursive = has(options, "-R", "-r", "--recursive")
-        return [Effect(kind, path, recursive) for path in operands[skip:]]
+        return [PathEffect(kind, path, recursive) for path in operands[skip:]]
 
     return read
 
 
-def _mode(words: list[str]) -> list[Effect]:
+def _mode(words: list[str]) -> list[PathEffect]:
     """Read `chmod`, `chown` …: the first operand is the mode, unless `--reference` gives it."""
     options, operands = [], []
     for word in words[1:]:
@@ -123,18 +121,18 @@ def _mode(words: list[str]) -> list[Effect]:
             operands.append(word)
     recursive = "-R" in options or "--recursive" in options
     reference = any(option.startswith("--reference") for option in options)
-    return [Effect("mode", path, recursive) for path in operands[0 if reference else 1 :]]
+    return [PathEffect("mode", path, recursive) for path in operands[0 if reference else 1 :]]
 
 
-def _dd(words: list[str]) -> list[Effect]:
-    return [Effect("write", word[3:]) for word in words[1:] if word.startswith("of=")]
+def _dd(words: list[str]) -> list[PathEffect]:
+    return [PathEffect("write", word[3:]) for word in words[1:] if word.startswith("of=")]
 
 
-def _in_place(words: list[str]) -> list[Effect]:
+def _in_place(words: list[str]) -> list[PathEffect]:
     """Read `sed -i`, `perl -i`, `yq -i`: the files after the script; and `w file` in a script of sed."""
     name = program(words[0])
     found = [
-        Effect("write", path)
+        PathEffect("write", path)
         for word in (words[1:] if name == "sed" else ())
         for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
     ]
@@ -144,20 +142,20 @@ def _in_place(words: list[str]) -> list[Effect]:
     words = [re.sub(r"^-i.+", "-i", word) if name == "sed" else word for word in words]
     options, operands = arguments(words, short, ("--expression", "--file"))
     has_script = has(options, "-e", "-E", "-f", "--expression", "--file") or name != "sed"
-    return found + [Effect("write", path) for path in (operands if has_script else operands[1:])]
+    return found + [PathEffect("write", path) for path in (operands if has_script else operands[1:])]
 
 
-def _awk(words: list[str]) -> list[Effect]:
+def _awk(words: list[str]) -> list[PathEffect]:
     """Read `awk -i inplace`: the files after the program."""
     options, operands = arguments(words, "fFviE", ("--include", "--file", "--field-separator", "--assign"))
     is_changing = any(name in ("-i", "--include") and value == "inplace" for name, value in options)
-    return [Effect("write", path) for path in operands[0 if has(options, "-f", "--file") else 1 :] if is_changing]
+    return [PathEffect("write", path) for path in operands[0 if has(options, "-f", "--file") else 1 :] if is_changing]
 
 
 _CURL = ("--output", "--header", "--output-dir", "--data", "--request", "--user", "--form")
 
 
-def _fetch(words: list[str]) -> list[Effect]:
+def _fetch(words: list[str]) -> list[PathEffect]:
     """Read `curl -o`, `curl -O`, `wget -P`, `aria2c -d`. Without a name, a file is named as the address ends."""
     name = program(words[0])
     letters = {"curl": "oHXdFuAbceEKmrTxyYzCDPQtUw", "wget": "OPoaeiUtTwQ"}.get(name, "doixsjkm")
@@ -169,15 +167,15 @@ def _fetch(words: list[str]) -> list[Effect]:
     if has(options, "-O", "--remote-name", "--remote-name-all") if name == "curl" else not files:
         addresses = [value for option, value in options if option == "--url"] + operands
         files += [re.split(r"[?#]", address)[0].rpartition("/")[2] for address in addresses]
-    found = [Effect("write", f"{directory}/{file}" if directory and file[:1] != "/" else file) for file in files]
-    return [*found, Effect("write", directory)] if directory else found
+    found = [PathEffect("write", f"{directory}/{file}" if directory and file[:1] != "/" else file) for file in files]
+    return [*found, PathEffect("write", directory)] if directory else found
 
 
-def _archive(words: list[str]) -> list[Effect]:
+def _archive(words: list[str]) -> list[PathEffect]:
     """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`; the files that are named in an archive, and where they go."""
     name = program(words[0])
     if name == "zip":
-        return [Effect("write", path) for path in arguments(words, "xi")[1][:1]]
+        return [PathEffect("write", path) for path in arguments(words, "xi")[1][:1]]
     if name == "unzip":
         options, operands = arguments(words, "dxP")
         is_unpacking, members = not has(options, "-l", "-t", "-p", "-v", "-Z", "-z"), operands[1:]
@@ -186,55 +184,57 @@ def _archive(words: list[str]) -> list[Effect]:
             words = [words[0], "-" + words[1], *words[2:]]
         options, members = arguments(words, "CfbIXT", ("--directory", "--file", "--exclude"))
         if has(options, "-c", "--create"):
-            return [Effect("write", value) for option, value in options if option in ("-f", "--file") and value != "-"]
+            return [
+                PathEffect("write", value) for option, value in options if option in ("-f", "--file") and value != "-"
+            ]
         is_unpacking = has(options, "-x", "--extract", "--get")
     directory = value_of(options, "-C", "--directory", "-d")
     into = [directory] if directory else ["."] if is_unpacking else []
     members = [f"{directory or '.'}/{member}" for member in members] if is_unpacking else []
-    return [Effect("write", path) for path in (*into, *members)]
+    return [PathEffect("write", path) for path in (*into, *members)]
 
 
-def _find(words: list[str]) -> list[Effect]:
+def _find(words: list[str]) -> list[PathEffect]:
     find = Find(words)
     deleting = any(program(command[0]) in ("rm", "unlink", "shred", "srm") for command in find.commands if command)
-    found = [Effect("write", path) for path in find.written]
+    found = [PathEffect("write", path) for path in find.written]
     if find.deletes or deleting:
-        found += [Effect("delete", find.found(start), True) for start in find.starts]
+        found += [PathEffect("delete", find.found(start), True) for start in find.starts]
     return found
 
 
 def _option(*names: str) -> Reader:
     """Return a reader for programs that write to the value of an option."""
 
-    def read(words: list[str]) -> list[Effect]:
+    def read(words: list[str]) -> list[PathEffect]:
         found = []
         for number, word in enumerate(words[1:], start=1):
             for name in names:
                 if word == name and number + 1 < len(words):
-                    found.append(Effect("write", words[number + 1]))
+                    found.append(PathEffect("write", words[number + 1]))
                 elif word.startswith(name + "=") and name.startswith("--"):
-                    found.append(Effect("write", word[len(name) + 1 :]))
+                    found.append(PathEffect("write", word[len(name) + 1 :]))
         return found
 
     return read
 
 
-def _git(words: list[str]) -> list[Effect]:
+def _git(words: list[str]) -> list[PathEffect]:
     options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file", "--output"), 1)
     if operands[:1] in (["diff"], ["show"], ["log"], ["format-patch"], ["archive"]):
-        return [Effect("write", value) for name, value in options if name == "--output"]
+        return [PathEffect("write", value) for name, value in options if name == "--output"]
     if operands[:1] == ["rm"]:
-        return [Effect("delete", path, has(options, "-r")) for path in operands[1:]]
+        return [PathEffect("delete", path, has(options, "-r")) for path in operands[1:]]
     if operands[:1] == ["mv"]:
-        return [Effect("move", path, True) for path in operands[1:-1]] + _into(operands[-1:], operands[1:-1])
+        return [PathEffect("move", path, True) for path in operands[1:-1]] + _into(operands[-1:], operands[1:-1])
     if operands[:1] == ["config"]:
-        return [Effect("write", value) for name, value in options if name in ("-f", "--file") and len(operands) > 2]
+        return [PathEffect("write", value) for name, value in options if name in ("-f", "--file") and len(operands) > 2]
     return []
 
 
-def _shred(words: list[str]) -> list[Effect]:
+def _shred(words: list[str]) -> list[PathEffect]:
     _, operands = arguments(words, "ns", ("--iterations", "--size"))
-    return [Effect("delete", path, True) for path in operands]
+    return [PathEffect("delete", path, True) for path in operands]
 
 
 _PROGRAMS = {
@@ -286,7 +286,7 @@ _PROGRAMS = {
     **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
     **dict.fromkeys(("curl", "wget", "aria2c"), _fetch),
     **dict.fromkeys(
-        ("uniq", "xxd"), lambda words: [Effect("write", path) for path in arguments(words, "fswclos")[1][1:2]]
+        ("uniq", "xxd"), lambda words: [PathEffect("write", path) for path in arguments(words, "fswclos")[1][1:2]]
     ),
     "tar": _archive,
     "bsdtar": _archive,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .commands import LONGEST_SHOWN, Note, because, shortened
+from .commands import LONGEST_SHOWN, ReadingNote, because, shortened
 from .state import MOST_VALUES, some_values
 from .syntax import BREAK, DECODED, NETWORK, PRIVATE, QUOTED, UNKNOWN, Budget, Parser, Unreadable, decoded
 from .words import MOST_WORDS, Pattern, TooManyWords, encoded, plain_number, small_number, split_words
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from typing import Any
 
     from .commands import Span
-    from .state import State
+    from .state import ShellState
     from .syntax import Part, Pipeline, Variable, Word
 
 LONGEST = 200_000  # characters of an output that is kept; a longer one is unknown
@@ -49,7 +49,7 @@ class Expansion:
         self.environment = environment
         self.changed_variables = changed_variables(environment)
         self.line = line
-        self.notes: list[Note] = []
+        self.notes: list[ReadingNote] = []
         self.code_run: list[str] = []
         self.budget = Budget()
         self.unset_is_empty = False  # how a variable without a value is expanded
@@ -58,16 +58,25 @@ class Expansion:
         self.deferred: list[Sequence[tuple[str, Pipeline]]] = []  # `>(…)`, walked once their input is known
         self.process_substitutions = 0
 
-    def sequence(self, sequence: Iterable[tuple[str, Pipeline]], state: State, stdin: str | None, depth: int) -> str:
+    def sequence(
+        self, sequence: Iterable[tuple[str, Pipeline]], state: ShellState, stdin: str | None, depth: int
+    ) -> str:
         """Walk commands; return what they print, as far as that is known."""
         raise NotImplementedError
 
     def note(self, kind: str, shown: str) -> None:
-        self.notes.append(Note(kind, shortened(shown)))
+        self.notes.append(ReadingNote(kind, shortened(shown)))
 
-    def copy(self, state: State) -> State:
+    def copy(self, state: ShellState) -> ShellState:
         self.budget.spend(1 + state.size() // 8)
         return state.copy()
+
+    def joined(self, texts: list[str]) -> str:
+        """Return an output in parts as one text. Beyond LONGEST it is unknown."""
+        texts = [text for text in texts if text]
+        size = sum(map(len, texts)) if len(texts) > 1 else 0
+        self.budget.spend_on(size)
+        return "".join(texts) if size <= LONGEST else UNKNOWN
 
     def offset(self, code: str) -> int | None:
         """Return where code stands literally in the line, at or after the command that runs it; None if nowhere."""
@@ -79,7 +88,7 @@ class Expansion:
 
     # -- words ----------------------------------------------------------------------------------------------------
 
-    def fields(self, words: list[Word], state: State, depth: int) -> list[list[str]]:
+    def fields(self, words: list[Word], state: ShellState, depth: int) -> list[list[str]]:
         """Return the words of a command, for the combinations of the possible values of its variables."""
         columns: list[list[list[str]]] = []  # of each word's possible fields
         total = 1
@@ -106,7 +115,7 @@ class Expansion:
             self.note("unreadable", because(text[:LONGEST_SHOWN], f"it gives more than {MOST_WORDS} words"))
             return error.words
 
-    def expand(self, word: Word, state: State, depth: int, in_quotes: bool = False) -> list[str]:
+    def expand(self, word: Word, state: ShellState, depth: int, in_quotes: bool = False) -> list[str]:
         """Return a word's possible texts, with marks for field separators and active patterns."""
         if len(word) == 1 and word[0].kind == "text":
             return [word[0].value]
@@ -122,7 +131,7 @@ class Expansion:
             self.budget.spend_on(sum(map(len, texts)) if len(texts) > 1 else len(texts[0]) // 4)
         return texts
 
-    def part(self, part: Part, state: State, depth: int, in_quotes: bool) -> list[str]:
+    def part(self, part: Part, state: ShellState, depth: int, in_quotes: bool) -> list[str]:
         """Return the possible texts of a part of a word."""
         match part.kind:
             case "text":
@@ -145,7 +154,7 @@ class Expansion:
         self.budget.spend_on(len(value))
         return encoded(value, quoted, separators)
 
-    def arithmetic(self, word: Word, state: State, depth: int) -> None:
+    def arithmetic(self, word: Word, state: ShellState, depth: int) -> None:
         """Walk the substitutions of an arithmetic expression, also those in the values of its variables."""
         for text in self.expand(word, state, depth):
             for name in re.findall(r"[A-Za-z_]\w*+", text[:1000]) if state.variables else ():
@@ -153,7 +162,7 @@ class Expansion:
                 for value in state.variables.get(name, ()):
                     self.substituted(value, state, depth)
 
-    def substituted(self, text: str, state: State, depth: int) -> None:
+    def substituted(self, text: str, state: ShellState, depth: int) -> None:
         """Walk the command substitutions of a text that the shell expands again: `a[$(ls)]` as an index."""
         self.code_run.append(text)
         if "$(" not in text and "`" not in text:
@@ -167,13 +176,13 @@ class Expansion:
             return
         self.expand(word, state, depth + 1)
 
-    def indexes(self, words: Iterable[str], state: State, depth: int) -> None:
+    def indexes(self, words: Iterable[str], state: ShellState, depth: int) -> None:
         """Walk what stands in an index, which is expanded even where the word was quoted: `unset 'a[$(ls)]'`."""
         for word in words:
             if "[" in word and re.match(r"(?:\w+\+?=)?[A-Za-z_]\w*\[", word):
                 self.substituted(word, state, depth)
 
-    def process(self, value: tuple[str, Sequence[tuple[str, Pipeline]]], state: State, depth: int) -> str:
+    def process(self, value: tuple[str, Sequence[tuple[str, Pipeline]]], state: ShellState, depth: int) -> str:
         """Return the path that a process substitution is replaced with."""
         direction, body = value
         self.process_substitutions += 1
@@ -184,7 +193,7 @@ class Expansion:
             self.deferred.append(body)
         return path
 
-    def tilde(self, user: str, state: State) -> tuple[str, ...]:
+    def tilde(self, user: str, state: ShellState) -> tuple[str, ...]:
         if user == "+":
             return (state.directory,)
         if not user:
@@ -193,7 +202,7 @@ class Expansion:
 
     # -- variables ------------------------------------------------------------------------------------------------
 
-    def assign(self, state: State, name: str, index: str | None, operator: str, value: Any, depth: int) -> str:
+    def assign(self, state: ShellState, name: str, index: str | None, operator: str, value: Any, depth: int) -> str:
         """Set a variable; return its value, the first of several."""
         if index is None and operator == "=":
             state.lists.pop(name, None)
@@ -216,7 +225,7 @@ class Expansion:
         state.variables[name] = tuple(values[:MOST_VALUES])
         return values[0]
 
-    def join(self, state: State, ends: list[State], before: State | None) -> None:
+    def join(self, state: ShellState, ends: list[ShellState], before: ShellState | None) -> None:
         """Join the states after branches into one: each variable has any of its values.
 
         `before` is the state if no branch ran, None if one of them did in any case.
@@ -238,10 +247,10 @@ class Expansion:
             state.lists = {**before.lists, **state.lists}
         state.variables = variables
 
-    def separators(self, state: State) -> str:
+    def separators(self, state: ShellState) -> str:
         return self.values("IFS", state)[0]
 
-    def values(self, name: str, state: State) -> tuple[str, ...]:
+    def values(self, name: str, state: ShellState) -> tuple[str, ...]:
         """Return a variable's possible values."""
         if name in state.variables:
             return state.variables[name]
@@ -281,13 +290,13 @@ class Expansion:
             return (*found, UNKNOWN)
         return tuple(found) if theirs is not None else (*found, self.unset_value(name))
 
-    def is_unset(self, name: str, state: State) -> bool:
+    def is_unset(self, name: str, state: ShellState) -> bool:
         if name.isdigit():
             return (small_number(name) or 0) > len(state.arguments)
         known = (state.variables, state.lists, self.environment, self.changed_variables, ("PWD", "IFS"))
         return "*" not in self.changed_variables and not any(name in names for names in known)
 
-    def variable(self, part: Part, state: State, depth: int, in_quotes: bool) -> list[str]:
+    def variable(self, part: Part, state: ShellState, depth: int, in_quotes: bool) -> list[str]:
         """Return the possible texts of `$x`, `${x…}`."""
         variable: Variable = part.value
         quoted = part.quoted or in_quotes
@@ -323,7 +332,7 @@ class Expansion:
         )
         return [self.encoded(text, quoted, separators) for text in dict.fromkeys(texts)]
 
-    def list_text(self, variable: Variable, state: State, quoted: bool, separators: str) -> str:
+    def list_text(self, variable: Variable, state: ShellState, quoted: bool, separators: str) -> str:
         """Return the text of `$@`, `$*`, `${x[@]}`, `${x[@]:1}`."""
         name = variable.name
         is_arguments = name in ("@", "*")
@@ -339,7 +348,7 @@ class Expansion:
         return BREAK.join(self.encoded(item, quoted, separators) for item in items)
 
     def with_default(
-        self, variable: Variable, state: State, words: list[str], quoted: bool, separators: str
+        self, variable: Variable, state: ShellState, words: list[str], quoted: bool, separators: str
     ) -> list[str]:
         """Return the values of `${x:-word}`, `${x:=word}`, `${x:+word}`, `${x:?word}`."""
         name, operator = variable.name, variable.operator
@@ -361,7 +370,7 @@ class Expansion:
                 state.variables[name] = tuple([*present, *assigned][:MOST_VALUES])
         return found + (words if missing else []) or [""]
 
-    def changed(self, value: str, variable: Variable, argument: str, other: str, state: State, depth: int) -> str:
+    def changed(self, value: str, variable: Variable, argument: str, other: str, state: ShellState, depth: int) -> str:
         """Return the value of `${x#pattern}`, `${x%pattern}`, `${x/pattern/other}`, `${x:1:2}`, `${x^^}` …"""
         operator = variable.operator
         if any(mark in value for mark in (UNKNOWN, NETWORK, DECODED)):
@@ -399,17 +408,16 @@ class Expansion:
         """Return the value of `${x/pattern/other}`, of `${x//pattern/other}`."""
         if not value:
             return other if pattern.matches("") else ""
-        changed = Printed(self.budget)
+        changed = []
         at = 0
         while (found := pattern.find(value, at)) and found[0] < found[1]:
             self.budget.spend(2)
             self.budget.spend_on(len(value) - at)
-            changed.add(value[at : found[0]] + other)
+            changed.append(value[at : found[0]] + other)
             at = found[1]
             if once:
                 break
-        changed.add(value[at:])
-        return changed.text()
+        return self.joined([*changed, value[at:]])
 
 
 _DEFAULTS = (":-", ":=", ":?", ":+", "-", "=", "?", "+")
@@ -429,26 +437,6 @@ def _is_list_alone(word: Word) -> bool:
         return False
     variable = word[1].value
     return "@" in (variable.name, variable.subscript) and not variable.operator and not variable.prefix
-
-
-class Printed:
-    """Output in parts. Beyond LONGEST it is unknown."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-        self.parts: list[str] = []
-        self.size = 0
-
-    def add(self, text: str) -> None:
-        if text:
-            self.parts.append(text)
-            self.size += len(text)
-
-    def text(self) -> str:
-        if len(self.parts) == 1:
-            return self.parts[0]
-        self.budget.spend_on(self.size)
-        return "".join(self.parts) if self.size <= LONGEST else UNKNOWN
 
 
 def _product(columns: list[list[list[str]]]) -> list[list[list[str]]]:

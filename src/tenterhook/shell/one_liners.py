@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ..basics.named_tuples import NamedTuple
 from .syntax import unescaped
 
 TYPE_CHECKING = False
@@ -52,15 +53,22 @@ _REMOVING = {
     "unlink": "-f", "unlinksync": "-f", "os.remove": "-f", "file.delete": "-f", "os.unlink": "-f", "rmdir": "-f",
     "fs.unlink": "-f", "removedirs": "-rf", "io.remove": "-f",
 }  # fmt: skip
-_WRITING = (
-    r"(?:writefile|writefilesync|appendfile|appendfilesync|createwritestream|file\.write|io\.write|file_put_contents|"
-    r"truncatesync|truncate|outputfile|outputjson|outputfilesync|writetextfile(?:sync)?|bun\.write)$"
-)
-_MOVING = r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.mv|fs\.rename|movesync)$"
-_COPYING = r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|cpsync|fileutils\.cp\w*|fs\.cp)$"
-_LINKING = r"(?:symlink|link|symlinksync|linksync|fileutils\.ln\w*)$"
 _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
-_MODES = r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$"
+# The end of a call's name, how many strings it has at least, and the shell command that does the same.
+_CALLS = (
+    (r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.mv|fs\.rename|movesync)$", 1, ["mv", "--"]),
+    (r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|cpsync|fileutils\.cp\w*|fs\.cp)$", 2, ["cp", "--"]),
+    (r"(?:symlink|link|symlinksync|linksync|fileutils\.ln\w*)$", 2, ["ln", "--"]),
+    (r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$", 1, ["chmod", "u+w"]),
+    (
+        (
+            r"(?:writefile|writefilesync|appendfile|appendfilesync|createwritestream|file\.write|io\.write|file_put_contents|"
+            r"truncatesync|truncate|outputfile|outputjson|outputfilesync|writetextfile(?:sync)?|bun\.write)$"
+        ),
+        1,
+        ["tee", "--"],
+    ),
+)
 _ENDLESS_LOOP = r"\bwhile\s*+\(?\s*+(?:True|1|true)\b|\bfor\s*+\(;;\)|\bloop\s*+[{d]"
 _RUNS_TEXT = (
     r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]|\bthen\(\s*eval\b"
@@ -100,17 +108,14 @@ def _as_literal(found: re.Match[str]) -> str:
     return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
 
 
-class Literal:
+class Literal(NamedTuple):
     """A string of the code, with the call it is an argument of and its place there."""
 
-    __slots__ = ("after", "call", "group", "parent", "text")
-
-    def __init__(self, text: str, call: str, group: int, parent: int, after: str) -> None:
-        self.text = text
-        self.call = call  # the name before the parenthesis around it, wrapping calls left out
-        self.group = group  # the number of that parenthesis or bracket
-        self.parent = parent  # the number of the parenthesis around a bracket, else 0
-        self.after = after  # the code that follows
+    text: str
+    call: str  # the name before the parenthesis around it, wrapping calls left out
+    group: int  # the number of that parenthesis or bracket
+    parent: int  # the number of the parenthesis around a bracket, else 0
+    after: str  # the code that follows
 
 
 def actions(language: str, code: str) -> list[Action]:
@@ -181,15 +186,10 @@ def _statements(code: str, language: str) -> Iterator[str]:
 
 
 def _forks_in_a_loop(code: str) -> bool:
-    if "fork" not in code:
-        return False
-    if re.search(r"\bfork\s++while\b", code):
-        return True
-    for part in code.split("#"):
-        loop = re.search(_ENDLESS_LOOP, part)
-        if loop and re.compile(r"\bfork\b").search(part, loop.end()):
-            return True
-    return False
+    """Whether code forks until it is stopped."""
+    loops = ((part, re.search(_ENDLESS_LOOP, part)) for part in code.split("#")) if "fork" in code else ()
+    forks = re.compile(r"\bfork\b").search
+    return bool(re.search(r"\bfork\s++while\b", code)) or any(loop and forks(part, loop.end()) for part, loop in loops)
 
 
 def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action]:
@@ -197,20 +197,13 @@ def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action
     call = (group[0].call or "").replace("::", ".").replace("->", ".").lower()
     last = call.rpartition(".")[2]
     texts = [literal.text for literal in group]
+    done = next((words for name, least, words in _CALLS if len(texts) >= least and re.search(name, call)), None)
     flag = _REMOVING.get(last) or _REMOVING.get(".".join(call.split(".")[-2:]))
     if flag:
         yield "words", ["rm", flag, "--", *texts]
-    elif re.search(_MOVING, call):
-        yield "words", ["mv", "--", *texts]
-    elif re.search(_COPYING, call) and len(texts) > 1:
-        yield "words", ["cp", "--", *texts]
-    elif re.search(_LINKING, call) and len(texts) > 1:
-        yield "words", ["ln", "--", *texts]
-    elif re.search(_MODES, call):
-        given = re.match(r"\s*+,\s*+0?o?([0-7]{3,4})\b", group[0].after)
-        yield "words", ["chmod", given.group(1) if given else "u+w", *texts]
-    elif re.search(_WRITING, call):
-        yield "words", ["tee", "--", texts[0]]
+    elif done:
+        given = re.match(r"\s*+,\s*+0?o?([0-7]{3,4})\b", group[0].after) if done[0] == "chmod" else None
+        yield "words", [*(["chmod", given.group(1)] if given else done), *(texts[:1] if done[0] == "tee" else texts)]
     elif re.search(_OPENING, call):
         mode = "".join(texts[1:2])
         if re.fullmatch(r"\+?[<>]{1,2}", texts[0]) and ">" in texts[0] + "+":  # open(F, ">", path)

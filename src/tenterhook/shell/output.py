@@ -10,7 +10,7 @@ from .syntax import DECODED, GENERATED, NETWORK, PATTERNS, STAR, UNKNOWN, unesca
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
-    from .state import State
+    from .state import ShellState
     from .walk import Walk
 
 LONGEST = 200_000  # characters of an output that is kept; a longer one is unknown
@@ -31,14 +31,14 @@ FILTERS = frozenset(
 )
 
 
-def content(walk: Walk, target: str, state: State) -> str:
+def content(walk: Walk, target: str, state: ShellState) -> str:
     """Return the text of a file, as far as the line wrote it."""
     if target.startswith(("/dev/tcp/", "/dev/udp/")):
         return NETWORK
     return state.files.get(walk.path(target, state), UNKNOWN)
 
 
-def printed(walk: Walk, name: str, words: list[str], state: State, text: str) -> str:
+def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: str) -> str:
     """Return what a program prints that reads a text, as far as that is known; record the files that it writes."""
     rest = words[1:]
     operands = [word for word in rest if not word.startswith("-")]
@@ -97,7 +97,7 @@ def printed(walk: Walk, name: str, words: list[str], state: State, text: str) ->
     return _fetched(walk, name, words, state)
 
 
-def _fetched(walk: Walk, name: str, words: list[str], state: State) -> str:
+def _fetched(walk: Walk, name: str, words: list[str], state: ShellState) -> str:
     """Return what a download prints; record the file that it writes."""
     match name:
         case "curl" | "http" | "https" | "xh":

@@ -15,16 +15,25 @@ from __future__ import annotations
 
 import os
 
-from .commands import Command, Note, Reading, because
+from .commands import Reading, ReadingNote, ShellCommand, because
 from .expansion import changed_variables, without_private
-from .state import State
+from .state import ShellState
 from .walk import Walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Mapping
 
-__all__ = ["Command", "Note", "Reading", "agents_home", "changed_variables", "read", "read_any", "read_words"]
+__all__ = [
+    "Reading",
+    "ReadingNote",
+    "ShellCommand",
+    "agents_home",
+    "changed_variables",
+    "read",
+    "read_any",
+    "read_words",
+]
 
 
 def read(line: str, directory: str, variables: Mapping[str, str]) -> Reading:
@@ -46,7 +55,7 @@ def read_any(line: str | list[str], directory: str, variables: Mapping[str, str]
         walk.note("unreadable", because(" ".join(texts[:64]), "it contains too many private characters"))
     if isinstance(line, str) and "\0" in line:  # no program can be given one, and shells differ on one in a script
         walk.note("unreadable", because(texts[0], "it contains a NUL character"))
-    walk.all_of(texts[0] if isinstance(line, str) else texts, State(os.path.normpath(directory)))
+    walk.all_of(texts[0] if isinstance(line, str) else texts, ShellState(os.path.normpath(directory)))
     return Reading(walk.commands, walk.notes, walk.code_run)
 
 

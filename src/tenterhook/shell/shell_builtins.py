@@ -14,13 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Callable
 
-    from .state import State
+    from .state import ShellState
     from .walk import Walk
 
-    Builtin = Callable[[Walk, list[str], State, str | None, str, int], str]
+    Builtin = Callable[[Walk, list[str], ShellState, str | None, str, int], str]
 
 
-def _cd(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _cd(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     targets = [word for word in words[1:] if not re.fullmatch(r"-[LPe@]+|--", word)]
     if words[0] == "popd" or targets[:1] == ["-"]:
         state.directory = "/" + UNKNOWN
@@ -29,7 +29,7 @@ def _cd(walk: Walk, words: list[str], state: State, stdin: str | None, shown: st
     return ""
 
 
-def _declare(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _declare(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if equals and re.fullmatch(r"[A-Za-z_]\w*", name):
@@ -38,7 +38,7 @@ def _declare(walk: Walk, words: list[str], state: State, stdin: str | None, show
     return ""
 
 
-def _change(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _change(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     """Walk `unset`, `set`, `shift`, `getopts`."""
     match words[0]:
         case "unset":
@@ -54,7 +54,7 @@ def _change(walk: Walk, words: list[str], state: State, stdin: str | None, shown
     return ""
 
 
-def _read(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _read(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     _, at = programs.split_options(words, "adinNptu")
     names = words[at:] or ["REPLY"]
     walk.budget.spend_on(len(stdin or ""))
@@ -67,7 +67,7 @@ def _read(walk: Walk, words: list[str], state: State, stdin: str | None, shown: 
     return ""
 
 
-def _mapfile(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _mapfile(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     _, at = programs.split_options(words, "dnOsuCc")
     walk.budget.spend_on(len(stdin or ""))
     for line in programs.callbacks(words[:at]):
@@ -78,7 +78,7 @@ def _mapfile(walk: Walk, words: list[str], state: State, stdin: str | None, show
     return ""
 
 
-def _printf(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _printf(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     walk.budget.spend(len(words) // 2 + sum(word.count("\\") + word.count("%") for word in words[1:]))
     if words[1:2] == ["-v"] and len(words) > 3:
         state.variables[words[2]] = (printf(words[3:]),)
@@ -86,7 +86,7 @@ def _printf(walk: Walk, words: list[str], state: State, stdin: str | None, shown
     return printf(words[1:])
 
 
-def _alias(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _alias(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if equals:
@@ -95,14 +95,14 @@ def _alias(walk: Walk, words: list[str], state: State, stdin: str | None, shown:
     return ""
 
 
-def _eval(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _eval(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     code = " ".join(words[1:])
     state.sourced = state.sourced or code.strip() == UNKNOWN
     return in_this_shell(walk, code, state, stdin, shown, depth, walk.is_certain)
 
 
 def in_this_shell(
-    walk: Walk, code: str, state: State, stdin: str | None, shown: str, depth: int, is_certain: bool
+    walk: Walk, code: str, state: ShellState, stdin: str | None, shown: str, depth: int, is_certain: bool
 ) -> str:
     """Walk code in the shell's own state, as `eval` runs it."""
     outer, state.is_certain = state.is_certain, state.is_certain and is_certain
@@ -111,7 +111,7 @@ def in_this_shell(
     return out
 
 
-def _source(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
+def _source(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     path = "".join(words[1:2])
     text = stdin if path in ("/dev/stdin", "/dev/fd/0", "-") else state.files.get(walk.path(path, state))
     if text is None or not path:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 MOST_VALUES = 8  # of one variable, from different branches
 
 
-class State:
+class ShellState:
     def __init__(self, directory: str) -> None:
         self.directory = directory
         self.variables: dict[str, tuple[str, ...]] = {}  # name to a tuple of possible values
@@ -33,14 +33,14 @@ class State:
     def size(self) -> int:
         return len(self.variables) + len(self.lists) + len(self.functions) + len(self.aliases) + len(self.files)
 
-    def copy(self) -> State:
-        other = State.__new__(State)
+    def copy(self) -> ShellState:
+        other = ShellState.__new__(ShellState)
         other.__dict__.update(self.__dict__)
         other.variables, other.lists, other.functions = dict(self.variables), dict(self.lists), dict(self.functions)
         other.aliases, other.files = dict(self.aliases), dict(self.files)
         return other
 
-    def take(self, end: State, arguments: Sequence[str]) -> None:
+    def take(self, end: ShellState, arguments: Sequence[str]) -> None:
         """Take over what a branch changed, but for its variables and its directory."""
         for name in ("lists", "functions", "aliases", "files"):
             mine = getattr(self, name)

@@ -6,8 +6,8 @@ It goes into what a command runs: substitutions, functions, scripts that the lin
 from __future__ import annotations
 
 from . import one_liners, programs
-from .commands import Command, because, shortened
-from .expansion import DEEPEST, Expansion, Printed
+from .commands import ShellCommand, because, shortened
+from .expansion import DEEPEST, Expansion
 from .output import DECRYPTERS, FILTERS, content, printed
 from .programs import program, resolved
 from .shell_builtins import BUILTINS, in_this_shell
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
-    from .state import State
+    from .state import ShellState
     from .syntax import Budget, Pipeline, Redirect, Word
 
 ORIGINS = {NETWORK: "run-download", DECODED: "run-decoded", GENERATED: "run-decoded"}
@@ -62,14 +62,14 @@ class Walk(Expansion):
 
     def __init__(self, environment: Mapping[str, str], line: str) -> None:
         super().__init__(environment, line)
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.around: list[str] = []  # the source of the pipelines around
         self.calling: set[str] = set()  # functions that are being called
         self.assignments: tuple[tuple[str, str], ...] = ()  # those before the program that is being walked
         self.is_certain = True  # whether nothing was expanded in the words that are being walked
         self.parser: Parser | None = None  # of the line itself, while it is being parsed
 
-    def all_of(self, line: str | list[str], state: State) -> None:
+    def all_of(self, line: str | list[str], state: ShellState) -> None:
         """Walk a line or the words of a program, as far as the budget goes."""
         shown = line if isinstance(line, str) else " ".join(line[:64])
         try:
@@ -82,7 +82,7 @@ class Walk(Expansion):
             self.note("unreadable", because(shown, why))
             self.after_parser(state)
 
-    def after_parser(self, state: State) -> None:
+    def after_parser(self, state: ShellState) -> None:
         """Walk the simple commands of what could not be parsed to its end."""
         if self.parser is None:
             return
@@ -102,7 +102,9 @@ class Walk(Expansion):
 
     # -- structure ------------------------------------------------------------------------------------------------
 
-    def shell(self, code: str, state: State, stdin: str | None, shown: str, depth: int, surely: bool = True) -> str:
+    def shell(
+        self, code: str, state: ShellState, stdin: str | None, shown: str, depth: int, surely: bool = True
+    ) -> str:
         """Walk a line or script; return what it prints, as far as that is known.
 
         Code that is only partly known, or that may be no shell code at all, need not be readable.
@@ -132,9 +134,11 @@ class Walk(Expansion):
             self.note("unreadable", because(shown or code, parser.flaws[0]))
         return out
 
-    def sequence(self, sequence: Iterable[tuple[str, Pipeline]], state: State, stdin: str | None, depth: int) -> str:
-        result = Printed(self.budget)
-        before: State | None = None  # the state without the commands after `&&` or `||`, which may not run
+    def sequence(
+        self, sequence: Iterable[tuple[str, Pipeline]], state: ShellState, stdin: str | None, depth: int
+    ) -> str:
+        result: list[str] = []
+        before: ShellState | None = None  # the state without the commands after `&&` or `||`, which may not run
         for connector, pipeline in sequence:
             if before is not None and connector != "&&":
                 self.join(state, [state], before)
@@ -142,14 +146,14 @@ class Walk(Expansion):
             if connector != ";" and before is None:
                 before = self.copy(state)
             out = self.pipeline(pipeline, state, stdin, depth)
-            result.add(out + "\n" if out[-1:] in UNKNOWNS else out)
+            result.append(out + "\n" if out[-1:] in UNKNOWNS else out)
             if connector == "||" and before is not None:
                 state.directory = before.directory
         if before is not None:
             self.join(state, [state], before)
-        return result.text()
+        return self.joined(result)
 
-    def pipeline(self, pipeline: Pipeline, state: State, stdin: str | None, depth: int) -> str:
+    def pipeline(self, pipeline: Pipeline, state: ShellState, stdin: str | None, depth: int) -> str:
         data = stdin
         upstream: list[list[str]] = []
         self.around.append(pipeline.shown)
@@ -167,7 +171,9 @@ class Walk(Expansion):
         self.around.pop()
         return data or ""
 
-    def command(self, node: Any, state: State, stdin: str | None, upstream: Collection[list[str]], depth: int) -> str:
+    def command(
+        self, node: Any, state: ShellState, stdin: str | None, upstream: Collection[list[str]], depth: int
+    ) -> str:
         outer, self.deferred = self.deferred, []
         out = ""
         if isinstance(node, Simple):
@@ -183,7 +189,7 @@ class Walk(Expansion):
             self.sequence(body, self.copy(state), UNKNOWN, depth)
         return out
 
-    def block(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
+    def block(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
         self.budget.spend()
         redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
         if redirects:
@@ -206,39 +212,39 @@ class Walk(Expansion):
                     self.indexes(map(decoded, self.expand(word, state, depth)), state, depth)
         return self.written(redirects, out, state)
 
-    def branches(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
-        result = Printed(self.budget)
+    def branches(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
+        result: list[str] = []
         for word in node.words or ():
             self.expand(word, state, depth)
         ends = []
         for at in range(0, len(node.bodies), 2):
             condition, body = node.bodies[at], node.bodies[min(at + 1, len(node.bodies) - 1)]
             if condition is not body:
-                result.add(self.sequence(condition, state, stdin, depth))
+                result.append(self.sequence(condition, state, stdin, depth))
             ends.append(self.copy(state))
-            result.add(self.sequence(body, ends[-1], stdin, depth))
+            result.append(self.sequence(body, ends[-1], stdin, depth))
         directories = {end.directory for end in ends}
         if node.complete and len(directories) == 1:
             state.directory = directories.pop()
         self.join(state, ends, None if node.complete else state)
-        return result.text()
+        return self.joined(result)
 
-    def loop(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
+    def loop(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
         if _spawns_for_ever(node, self.budget):
             self.note("fork-bomb", node.shown)
-        result = Printed(self.budget)
+        result: list[str] = []
         before = dict(state.variables)
-        result.add(self.sequence(node.bodies[0], state, stdin, depth))
+        result.append(self.sequence(node.bodies[0], state, stdin, depth))
         reads = "read" in [name for name, _ in _names(Block("group", [node.bodies[0]]), self.budget)]
         set_by_read = [name for name, values in state.variables.items() if reads and before.get(name) is not values]
         inside = self.copy(state)
-        result.add(self.sequence(node.bodies[1], inside, stdin, depth))
+        result.append(self.sequence(node.bodies[1], inside, stdin, depth))
         self.join(state, [inside], state)
         for name in set_by_read:  # they are empty after the loop
             state.variables[name] = (*state.variables[name][: MOST_VALUES - 1], "")
-        return result.text()
+        return self.joined(result)
 
-    def for_loop(self, node: Block, state: State, stdin: str | None, depth: int) -> str:
+    def for_loop(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
         if node.words is None:
             items = state.arguments
         else:
@@ -246,20 +252,22 @@ class Walk(Expansion):
             if not node.name:
                 self.expand(node.words[0], state, depth)
         items = items or [UNKNOWN]
-        result = Printed(self.budget)
+        result: list[str] = []
         inside = self.copy(state)
         if len(items) > MOST_ROUNDS and all(map(str.isdigit, items)):
             items = [*items[: MOST_ROUNDS - 1], items[-1]]
         for item in items:
             if node.name:
                 inside.variables[node.name] = (item,)
-            result.add(self.sequence(node.bodies[0], inside, stdin, depth))
+            result.append(self.sequence(node.bodies[0], inside, stdin, depth))
         self.join(state, [inside], state if UNKNOWN in items else None)
-        return result.text()
+        return self.joined(result)
 
     # -- simple commands ------------------------------------------------------------------------------------------
 
-    def simple(self, node: Simple, state: State, stdin: str | None, upstream: Collection[list[str]], depth: int) -> str:
+    def simple(
+        self, node: Simple, state: ShellState, stdin: str | None, upstream: Collection[list[str]], depth: int
+    ) -> str:
         """Walk one command; twice if it uses a variable without a value: it may be empty, or come from elsewhere."""
         self.span = node.span
         if self.unset_is_empty:
@@ -276,7 +284,7 @@ class Walk(Expansion):
         return out
 
     def simple_once(
-        self, node: Simple, state: State, stdin: str | None, upstream: Collection[list[str]], depth: int
+        self, node: Simple, state: ShellState, stdin: str | None, upstream: Collection[list[str]], depth: int
     ) -> str:
         own = self.copy(state) if node.words and node.assignments and not _is_builtin(node) else state
         self.deferred = []
@@ -303,7 +311,7 @@ class Walk(Expansion):
         return self.written(redirects, out, state)
 
     def command_variables(
-        self, assignments: Iterable[tuple[str, str]], state: State, stdin: str | None, shown: str, depth: int
+        self, assignments: Iterable[tuple[str, str]], state: ShellState, stdin: str | None, shown: str, depth: int
     ) -> None:
         """Walk the values of variables that later commands run, such as `GIT_EDITOR='…'`, unless they only name one."""
         for name, value in assignments:
@@ -315,11 +323,11 @@ class Walk(Expansion):
         words: list[str],
         redirects: list[tuple[str, str]],
         stdin: str | None,
-        state: State,
+        state: ShellState,
         shown: str,
         upstream: Collection[list[str]],
-    ) -> Command:
-        return Command(
+    ) -> ShellCommand:
+        return ShellCommand(
             [_argument(word) for word in words],
             redirects,
             stdin,
@@ -339,7 +347,7 @@ class Walk(Expansion):
     def run(
         self,
         words: list[str],
-        state: State,
+        state: ShellState,
         stdin: str | None,
         redirects: list[tuple[str, str]],
         shown: str,
@@ -374,7 +382,7 @@ class Walk(Expansion):
             return self.script(text, "shell", words, state, stdin, shown, depth, directly=True)
         return "".join(outputs) if outputs and name not in FILTERS else printed(self, name, words, state, stdin or "")
 
-    def inner_of(self, name: str, words: list[str], state: State, stdin: str | None) -> list[programs.Inner]:
+    def inner_of(self, name: str, words: list[str], state: ShellState, stdin: str | None) -> list[programs.Inner]:
         """Return what a program runs: by its words, by variables that name a command, by a makefile of the line."""
         if name == "xargs" and (file := programs.value_of(programs.xargs_options(words)[0], "-a", "--arg-file")):
             stdin = content(self, file, state)
@@ -390,7 +398,7 @@ class Walk(Expansion):
                 found += programs.recipes(state.files.get(self.path(path, state), ""))
         return found
 
-    def xargs_of_find(self, words: list[str], state: State, shown: str, upstream: Collection[list[str]]) -> None:
+    def xargs_of_find(self, words: list[str], state: ShellState, shown: str, upstream: Collection[list[str]]) -> None:
         """Add `find … | xargs rm` as `find … -exec rm {} +`."""
         found = next(each for each in upstream if program(each[0]) == "find")
         options, at = programs.xargs_options(words)
@@ -402,7 +410,7 @@ class Walk(Expansion):
         spelt = [*found, *(["-name", UNKNOWN] if is_filtered else []), "-exec", *command, "+"]
         self.commands.append(self.emitted(spelt, [], None, state, shown, []))
 
-    def call(self, words: list[str], state: State, stdin: str | None, depth: int) -> str:
+    def call(self, words: list[str], state: ShellState, stdin: str | None, depth: int) -> str:
         outer, state.arguments = state.arguments, words[1:]
         self.calling.add(words[0])
         try:
@@ -411,7 +419,7 @@ class Walk(Expansion):
             state.arguments = outer
             self.calling.discard(words[0])
 
-    def aliased(self, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> None:
+    def aliased(self, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> None:
         self.budget.spend(2 * STEPS_PER_COMMAND + len(words))
         line = " ".join([state.aliases[words[0]], *map(programs.quoted, words[1:])])
         self.calling.add(words[0])
@@ -422,7 +430,7 @@ class Walk(Expansion):
         self,
         name: str,
         inner: programs.Inner,
-        state: State,
+        state: ShellState,
         stdin: str | None,
         shown: str,
         upstream: Collection[list[str]],
@@ -472,7 +480,7 @@ class Walk(Expansion):
         text: str | None,
         language: str,
         words: Collection[str],
-        state: State,
+        state: ShellState,
         stdin: str | None,
         shown: str,
         depth: int,
@@ -490,7 +498,7 @@ class Walk(Expansion):
         state.arguments = tuple(words)[1:] if words else state.arguments
         return self.shell(text, state, stdin, shown, depth + 1)
 
-    def code(self, language: str, code: str, state: State, stdin: str | None, shown: str, depth: int) -> None:
+    def code(self, language: str, code: str, state: ShellState, stdin: str | None, shown: str, depth: int) -> None:
         """Walk code of another language, as the shell commands that do the same."""
         self.code_run.append(code)
         for mark in (NETWORK, DECODED):
@@ -513,14 +521,14 @@ class Walk(Expansion):
 
     # -- files ----------------------------------------------------------------------------------------------------
 
-    def path(self, word: str, state: State) -> str:
+    def path(self, word: str, state: ShellState) -> str:
         return resolved(word, state.directory, self.home(state))
 
-    def home(self, state: State) -> str:
+    def home(self, state: ShellState) -> str:
         return self.values("HOME", state)[0] or "/"
 
     def redirects(
-        self, redirects: Iterable[Redirect], state: State, stdin: str | None, depth: int
+        self, redirects: Iterable[Redirect], state: ShellState, stdin: str | None, depth: int
     ) -> tuple[list[tuple[str, str]], str | None]:
         """Return the files that output goes to, as (operator, target), and the text on stdin."""
         found = []
@@ -545,7 +553,7 @@ class Walk(Expansion):
                     state.files["&" + descriptor] = NETWORK
         return found, stdin
 
-    def written(self, redirects: list[tuple[str, str]], out: str, state: State) -> str:
+    def written(self, redirects: list[tuple[str, str]], out: str, state: ShellState) -> str:
         """Record what is written to files; return the output that is left."""
         targets = [(operator, target) for operator, target in redirects if not operator.startswith("2")]
         for operator, target in targets:
