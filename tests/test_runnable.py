@@ -69,8 +69,8 @@ def is_typed(line: str) -> bool:
 @pytest.mark.parametrize("line", commands())
 def test_the_commands_of_our_pages_exist_with_their_options(line: str, project: Path) -> None:
     words = shlex.split(line.partition(" < ")[0], comments=True)[1:]
-    for name in ("token", "lines.txt"):
-        (project / name).touch()
+    (project / "token").touch()
+    (project / "lines.txt").touch()
     for word in words:
         if word.startswith("~/"):
             (project / word).mkdir(parents=True)
