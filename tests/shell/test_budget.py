@@ -135,18 +135,21 @@ def read(line: str) -> Reading:
     return reader.read(line, "/home/me/project", {"HOME": "/home/me"})
 
 
+def cpu_time(line: str) -> float:
+    """Return the seconds of CPU time that a line takes: the least of three, since they depend on the machine's load."""
+    taken = []
+    for _ in range(3):
+        start = time.process_time()
+        read(line)
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
 @pytest.mark.parametrize("kind", LINES)
 def test_a_hostile_line_of_a_megabyte_is_read_in_time(kind: str) -> None:
     before, unit, after = LINES[kind]
     line = before + unit * ((SIZE - len(before) - len(after)) // len(unit)) + after
-    taken = []
-    for _ in range(3):  # CPU time, too, depends on what else the machine does
-        start = time.process_time()
-        read(line)
-        taken.append(time.process_time() - start)
-        if taken[-1] < LIMIT:
-            break
-    assert min(taken) < LIMIT
+    assert cpu_time(line) < LIMIT
 
 
 @pytest.mark.parametrize(
@@ -165,9 +168,7 @@ def test_a_hostile_line_of_a_megabyte_is_read_in_time(kind: str) -> None:
     ],
 )  # fmt: skip
 def test_short_lines_with_much_work_are_read_in_time(line: str) -> None:
-    start = time.process_time()
-    read(line)
-    assert time.process_time() - start < LIMIT
+    assert cpu_time(line) < LIMIT
 
 
 @pytest.mark.parametrize("before", ["rm -rf /; ", "rm -rf / ", "{ rm -rf /; ", "if a; then rm -rf /; "])
