@@ -275,7 +275,9 @@ class Aftermath:
 
 
 def _break(hook: Path) -> None:
-    """Have a hook crash."""
+    """Have a hook crash: its script ends with status 1, and its guard, if it has one, does not exist."""
+    definition = hook / "HOOK.md"
+    definition.write_text(definition.read_text().replace("  guard: ", "  guard: no-"))
     for entry in (hook / "scripts").glob("run*"):
         entry.unlink()
     _script(hook / "scripts" / "run", "#!/bin/sh\nexit 1\n")

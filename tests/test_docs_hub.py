@@ -126,8 +126,7 @@ def free_port() -> str:
 
 
 def test_the_rules_of_the_page_decide_as_it_says(home: Path, project: Path) -> None:
-    (settings,) = blocks(APPROVALS, "toml")
-    write_config(home / ".config" / "tenterhook" / "config.toml", settings)
+    write_config(home / ".config" / "tenterhook" / "config.toml", "\n".join(blocks(APPROVALS, "toml")))
     reader = Reader(home, project)
     (session,) = blocks(APPROVALS, "shellsession")
     for command, expected in console_steps(session):

@@ -70,6 +70,7 @@ _CALLS = [
         "add protect-hooks --project --force",
         "disable guard --yes",
         "disable guard --for 1h --yes",
+        "update --yes",
     ),
     *("doctor --fix", "enable guard", "hub --listen 127.0.0.1:0", "hub join http://127.0.0.1:9 --yes", "hub leave"),
     *("hub person add eve --admin --no-password", "hub person password eve --password-stdin", "hub person remove eve"),
