@@ -47,6 +47,8 @@ _NO_HISTORY = "the shell writes no history then"
 _OTHERS_GET_IT = "others get it, and may use it at once"
 _ENDS_ALL = "it ends everything that runs on this machine"
 _OFF_NETWORK = "it cuts this machine off the network"
+_FOR_OTHERS = "it uses this machine for somebody else's profit"
+_ATTACKS = "it attacks another machine"
 _NO_FIREWALL = "it takes the firewall's rules away"
 _FILE_SYSTEMS = "ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix cramfs msdos reiserfs".split()
 
@@ -151,7 +153,11 @@ ROWS = (
      DENY, "it makes an account with root's rights"),
     ("usermod", r"(?:^|\s)(?:-[LUels]|--(?:lock|unlock|expiredate|login|shell))\b", "system-files", ASK,
      "it changes an account"),
-    ("useradd", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
+    ("useradd adduser newusers", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
+    ("winget choco scoop flatpak snap apk port mas nix-env pkg pkgutil", r"^(?:uninstall|remove|del|purge|--uninstall|-e|delete|--forget)\b"
+     r"(?!.*(?:--simulate|--dry-run|-s\b|--noop|--what-if))", "packages", ASK, "it removes a program"),
+    ("gsettings dconf", r"^(?:reset-recursively|reset -f)\b", "system-files", ASK, "it deletes settings of the desktop"),
+    ("defaults", r"^(?:delete|remove) (?:-g|NSGlobalDomain|com\.apple\.\S+)$", "system-files", ASK, "it deletes settings of the desktop"),
     ("passwd", r"^[^-\s]\S*$", "system-files", ASK, "it replaces a password"),
     ("update-ca-certificates update-ca-trust", "", "security", ASK, _TRUSTS),
     ("security", r"\badd-trusted-cert\b", "security", ASK, _TRUSTS),
@@ -197,6 +203,7 @@ ROWS = (
     ("setenforce", r"(?i)^(?:0|permissive)$", "security", DENY, "it switches SELinux off"),
     ("csrutil spctl", r"disable", "security", DENY, "it switches a protection of the system off"),
     ("fdesetup", r"\bdisable\b", "security", DENY, "it decrypts the disk"),
+    ("xattr", r"(?:^|\s)-\w*r\w*(?=\s).*com\.apple\.quarantine", "security", DENY, "the files were marked as from the network"),
     ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK,
      "the file was marked as one from the network"),
     ("falconctl sentinelctl", r"\b(?:unload|uninstall|disable|stop|unprotect)\b", "security", DENY, _PROTECTS),
@@ -243,15 +250,26 @@ ROWS = (
     # containers that are this machine, connections
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
      "the container has the whole machine and may do anything"),
-    ("zmodload", r"zsh/net/tcp", "remote-shell", ASK, "a shell can be connected to the network then"),
+    ("docker podman nerdctl",
+     r"^(?:container )?(?:run|create)\b.*\s(?:--privileged(?!=false)|--pid[= ]host|(?:-v|--volume)[= ]?/:|--mount[= ]\S*(?:src|source)=/,"
+     r"|--cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)\b|--security-opt[= ]\S*unconfined)", "permissions", ASK,
+     "the container has rights over the whole machine"),
+    ("zmodload", r"zsh/net/tcp", "remote-shell", DENY, "a shell can be connected to the network then"),
     ("xterm", r"-display \S*\d+\.\d+\.\d+\.\d+:\d", "remote-shell", DENY, "it gives a shell to the other end"),
     ("defaults", r"(?i)^write .*com\.apple\.loginwindow \w*Hook\b", "persistence", ASK, _BY_ITSELF),
     ("altool xcrun", r"--upload-(?:app|package)\b", "publish", ASK, _OTHERS_GET_IT),
     ("osascript", r"(?i)make[\s\u2423](?:new[\s\u2423])?login[\s\u2423]item", "persistence", ASK, _BY_ITSELF),
     # mining
     ("xmrig minerd cpuminer cgminer bfgminer ethminer t-rex nbminer lolminer phoenixminer ccminer xmr-stak", r"\S",
-     "mining",
-     DENY, "it uses this machine for somebody else's profit"),
+     "mining", DENY, _FOR_OTHERS),
+    ("docker podman nerdctl", r"(?i)^run\b.*(?:xmrig|stratum\+tcp:|/\S*miner\b)", "mining", DENY, _FOR_OTHERS),
+    # attacks on other machines
+    ("hydra medusa ncrack patator crowbar brutespray kerbrute thc-hydra "
+     "slowloris slowloris.py slowhttptest goldeneye goldeneye.py hulk hulk.py torshammer loic hoic t50 mdk3 mdk4 "
+     "aireplay-ng wifite ettercap arpspoof dnsspoof responder responder.py dhcpstarv yersinia thc-ssl-dos macof",
+     r"^(?!-h$|--?version|-U$).*\S", "attack", DENY, _ATTACKS),
+    ("hping3 hping nping", r"--flood|--faster|--rate[= ]\d{4}", "attack", DENY, _ATTACKS),
+    ("ping ping6 fping", r"(?:^|\s)-\w*f(?=\s|$)", "attack", DENY, _ATTACKS),
     ("deno", r"^run\b.*\shttps?://", "run-download", DENY, "it runs what comes over the network"),
     ("mshta", r"(?i)https?:|vbscript:|javascript:", "run-download", DENY, "it runs what comes over the network"),
     ("regsvr32", r"(?i)/i:https?:", "run-download", DENY, "it runs what comes over the network"),
@@ -270,6 +288,13 @@ ROWS = (
     ("wevtutil", r"^(?:cl|clear-log)\b", "traces", DENY, "it deletes the system's log"),
 )  # fmt: skip
 
+# A loop that gives one value after another to a program that logs in.
+_EACH = r"\$\{?(?:\1|\2)\b"
+GUESSING = (
+    r"(?s)\b(?:for\s+(\w+)\s+in\b|while\s+(?:IFS=\S*\s+)?read\s+(?:-\w+\s+)*(\w+)).{0,500}"
+    rf"(?:\bsshpass\s+-p\s*(?:['\"]?{_EACH}|`[^`]{{0,80}}{_EACH}|['\"]?\$\([^)]{{0,80}}{_EACH})"
+    rf"|\becho\s+['\"]?{_EACH}['\"}}]*\s*\|\s*(?:su|sudo\s+-\w*S)\b)"
+)
 _DOWNLOADS = (
     r"(?:\b(?:irm|iwr|curl|wget|invoke-(?:webrequest|restmethod)|start-bitstransfer)\b|download(?:string|file|data)\b)"
 )
@@ -278,20 +303,23 @@ _WINDOWS_ROOTS = (
     r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)[\\/]?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$))"
 )
 _ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
-_REMOVES = r"\b(?:remove-item|ri|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
+_REMOVES = r"\b(?:remove-item|ri|rm|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
 _MADE_BY_BUILDS = (
     r"\b(?:build|dist|out|target|bin|obj|node_modules|packages|temp|tmp|cache|coverage|venv|__pycache__|debug|release"
     r"|logs?)\b"
 )
-_RECURSIVE = r"(?:\s-re\w*\b|\s/s\b)"
+_OUTSIDE = "it deletes something outside the project"
+_RECURSIVE = r"(?:\s-r\w*\b|\s/s\b)"
 # PowerShell and cmd, as they are written, since a backslash is no escape there.
 WINDOWS_ROWS = (
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_WINDOWS_ROOTS}", "delete-system", DENY,
      "it deletes a directory of the system, or a home"),
     (rf"(?:{_WINDOWS_ROOTS}|\s[/~]\S*).*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
      "it deletes a directory of the system"),
-    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY,
-     "it deletes something outside the project"),
+    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY, _OUTSIDE),
+    (rf"\b(?:get-childitem|gci|dir|ls)\b.*{_ELSEWHERE}.*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY, _OUTSIDE),
+    (r"\bio\.(?:directory|file)\]::delete\(\s*['\"]?(?:[a-z]:|~|/|\$(?:env:|home))", "delete-outside", DENY, _OUTSIDE),
+    (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build makes again"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
      "it deletes the project's .git"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE})(?!.*{_MADE_BY_BUILDS})(?!.*[a-z]:\\|.*\$env:).*\s[\w.]", "delete-files", ASK,

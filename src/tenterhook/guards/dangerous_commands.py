@@ -65,6 +65,10 @@ RULES = {
         "mines cryptocurrency",
         "leave it out; tell the person if the task seems to need it",
     ),
+    "attack": (
+        "attacks other machines: guesses passwords, or floods them",
+        "leave it out; tell the person if the task seems to need it",
+    ),
     "security": (
         "switches off or changes a firewall or another protection",
         "open the one port, or add the one exception that is needed",
@@ -139,7 +143,10 @@ def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
             yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
-    yield from _notes(reading.notes, line if isinstance(line, str) else " ".join(line))
+    text = line if isinstance(line, str) else " ".join(line)
+    if ("sshpass" in text or "su" in text) and len(text) < danger_table.LONGEST and found(danger_table.GUESSING, text):
+        yield Finding("attack", DENY, "…", "it tries one password after another")
+    yield from _notes(reading.notes, text)
 
 
 def _if_unset(command: Command) -> str:
@@ -194,7 +201,8 @@ def _of_command(command: Command, places: Places) -> Found:
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
     yield from danger_table.dangers(command)
-    if danger_table.is_of_windows(command.words[0]) or danger_table.is_of_windows(name):
+    is_of_windows = danger_table.is_of_windows
+    if is_of_windows(command.words[0]) or is_of_windows(name) or re.search(r"\s['\"]?[A-Za-z]:\\", command.shown):
         yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "a service of this machine ends"
@@ -464,6 +472,7 @@ def _said(hit: Hit) -> str:
 
 
 @_for("rm", "srm", "wipe", "trash", "trash-put", "rmdir", "unlink", "shred", "rimraf", "del-cli")
+@_for("zip", "tar", "bsdtar", "7z", "7za", "7zz", "7zr", "rar")
 def _remove(command: Command, places: Places) -> Found:
     if "--no-preserve-root" in command.words:
         yield "delete-system", DENY, "--no-preserve-root is there to delete the root of the file system"
@@ -718,7 +727,9 @@ def _written(command: Command, places: Places) -> Found:
             own = (
                 candidate.replace(places.home + "/", "/home/me/", 1) if candidate.startswith(places.home) else candidate
             )
-            if matches(_PASSWORDS, candidate) or matches(_SSH, own):
+            if effect.kind == "write" and _overwrites_git(command, effect.path, candidate, places):
+                yield "delete-project", DENY, f"it overwrites {shown}, without which the repository does not work"
+            elif matches(_PASSWORDS, candidate) or matches(_SSH, own):
                 if effect.kind == "mode" and command.name == "chmod" and not _opens(command.words):
                     continue
                 what = {"delete": "deletes", "move": "moves away", "mode": "changes"}.get(effect.kind, "writes to")
@@ -733,12 +744,22 @@ def _written(command: Command, places: Places) -> Found:
                 continue
             elif matches(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
                 yield "traces", DENY, f"it wipes {shown}"
-        if _empties(command, effect) and not path.startswith("/dev/") and UNKNOWN not in path:
+        if _empties(command, effect) and any(mark in path for mark in PATTERNS) and not places.is_generated(path):
+            yield "delete-files", ASK, f"it empties every file that {shown} stands for"
+        elif _empties(command, effect) and not path.startswith("/dev/") and UNKNOWN not in path:
             if places.is_outside(path):
                 if not places.is_cache(path):
                     yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
             elif command.name == "truncate" and not (places.is_generated(path) or places.is_temporary(path)):
                 yield "delete-files", ASK, f"it empties {shown}"
+
+
+def _overwrites_git(command: Command, shown: str, path: str, places: Places) -> bool:
+    """Whether a file of the project's `.git` is replaced; adding to it, or editing its settings, is not meant."""
+    if not path.startswith(places.root + "/.git/") or not matches(_PARTS_OF_GIT, path[len(places.root) :]):
+        return False
+    is_edited = path.endswith("/config") and (">", shown) not in command.redirects and command.name != "truncate"
+    return not (is_edited or _appends(command, shown) or command.name in ("git", "touch", "mkdir"))
 
 
 def _empties(command: Command, effect: Effect) -> bool:
@@ -901,6 +922,15 @@ def _reverse_shell(command: Command, places: Places) -> Found:
         yield "remote-shell", DENY, "its input and output go over the network"
     if any(_is_connection(words) for words in command.upstream):
         yield "remote-shell", DENY, "its input comes over the network"
+    if all(word.startswith("-") for word in command.words[1:]) and any(map(_scrambles, command.upstream)):
+        yield "run-decoded", DENY, "it runs text that is made unreadable"
+
+
+def _scrambles(words: list[str]) -> bool:
+    """Whether a filter turns readable text into other text: `rev`, or `tr` with letters for other letters."""
+    sets = [word for word in words[1:] if not word.startswith("-")]
+    letters = [re.sub(r"[^A-Za-z]", "", each).lower() for each in sets]
+    return words[:1] == ["rev"] or (words[:1] == ["tr"] and len(sets) == 2 and all(letters) and letters[0] != letters[1])
 
 
 def _is_connection(words: list[str]) -> bool:

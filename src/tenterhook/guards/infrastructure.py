@@ -39,7 +39,7 @@ RULES = {
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
 _NO_EFFECT = (
-    r"--?(?:help|dry-?run|dryrun|what-?if|noop|simulate|preview|check|plan|cli-dry-run)(?:=(?!none|false).*)?|--version"
+    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run)(?:=(?!none|false).*)?|--version"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
 _BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
@@ -68,7 +68,7 @@ _SPECIAL = {
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }
 _CMDLET = (
-    r"(?:remove|clear|disable|revoke|unregister)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
+    r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
     r"azuread|gce|gcs|gcsql|vm|sqldatabase|dnsserver|aduser|adgroup|adcomputer|mailbox)\w*"
 )
 _BY_PROGRAM: dict[str, list[tuple[str, str, str]]] = {}  # filled when first asked

@@ -64,7 +64,14 @@ ROWS = (
     ("aws",
      "**|s3 sync --delete|* release-address|* release-hosts|kms schedule-key-deletion|"
      "organizations close-account|organizations leave-organization|"
-     "route53 change-resource-record-sets <delete>|dynamodb * <delete>|ec2 cancel-*|"
+     "route53 change-resource-record-sets|dynamodb * <delete>|* cancel-*|* stop-*|* reboot-*|"
+     "* authorize-security-group-*|* revoke-security-group-*|* put-*-policy|* put-public-access-block|"
+     "* put-bucket-acl|* put-object-acl|* put-bucket-website|* put-bucket-lifecycle*|lambda update-function-code|"
+     "lambda add-permission|* modify-*-attribute --attribute-type=launchPermission|* modify-snapshot-attribute|"
+     "* modify-image-attribute|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
+     "lambda put-function-concurrency --reserved-concurrent-executions=0|autoscaling set-desired-capacity --desired-capacity=0|"
+     "autoscaling update-auto-scaling-group --max-size=0|s3 cp --acl=public-read|s3 sync --acl=public-read|"
+     "ssm send-command|* replace-*|* suspend-*|* update-* --no-deletion-protection*|* modify-* --no-deletion-protection*|"
      "ecs update-service --desired-count=0|* modify-* --skip-final-snapshot|* admin-delete-*", ASK, "cloud"),
     ("gcloud", "config|components|auth|info|topic", PASS, "cloud"),
     ("gcloud",
@@ -75,6 +82,12 @@ ROWS = (
      "* * remove-iam-policy-binding|* set-iam-policy|iam service-accounts keys create|"
      "iam service-accounts create|iam * delete|iam * * delete", ASK, "iam"),
     ("gcloud", "spanner databases execute-sql <sql>|alloydb * <sql>|sql * <sql>", ASK, "database"),
+    ("gcloud",
+     "compute firewall-rules create|compute firewall-rules update|compute instances stop|compute instances reset|"
+     "compute instances suspend|compute instances add-access-config|sql instances restart|sql instances failover|"
+     "sql backups restore|sql instances patch --no-deletion-protection|sql instances patch --authorized-networks*|"
+     "app versions stop|dns record-sets transaction execute|dns record-sets update|"
+     "container clusters resize --num-nodes=0|services disable|* * add-access-config", ASK, "cloud"),
     ("gcloud", "**|storage rsync --delete-unmatched-destination-objects|storage mv", ASK, "cloud"),
     ("az", "account clear|extension|cache|config|logout|cloud unregister|bicep uninstall", PASS, "cloud"),
     ("az",
@@ -83,7 +96,11 @@ ROWS = (
     ("az",
      "role assignment *|ad sp create-for-rbac|ad user create|ad * delete|ad * credential *|"
      "ad * owner remove|ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
-    ("az", "**", ASK, "cloud"),
+    ("az",
+     "**|vm stop|vm deallocate|vm restart|vm redeploy|vm run-command invoke|* failover|* stop|* * stop|"
+     "network nsg rule create|network nsg rule update|storage account update|storage container set-permission|"
+     "sql server firewall-rule create|sql db restore|webapp stop|webapp restart|functionapp stop|aks stop|aks scale --node-count=0|"
+     "keyvault update|lock *|deployment group create --mode=complete|webapp deployment slot swap", ASK, "cloud"),
     ("doctl", "auth|completion", PASS, "cloud"),
     ("ibmcloud", "api|plugin|config|logout", PASS, "cloud"),
     ("pulumi", "config|plugin|policy|logout|about", PASS, "cloud"),
@@ -108,11 +125,12 @@ ROWS = (
     ("terraform tofu terragrunt terramate cdktf",
      "destroy|apply --destroy|apply -destroy|* destroy|run --all destroy|run -- destroy|"
      "destroy-all|state rm|state push|state replace-provider|workspace delete|force-unlock|taint|"
-     "apply --replace", ASK, "cloud"),
-    ("pulumi", "destroy|down|dn|stack rm|state delete|stack import|env rm|cancel|** !--help", ASK, "cloud"),
+     "apply --replace|apply --auto-approve|* apply --auto-approve|"
+     "run --all apply|run-all apply", ASK, "cloud"),
+    ("pulumi", "destroy|down|dn|stack rm|state delete|stack import|env rm|cancel|up --yes|up -y|update --yes|up --skip-preview|up -f|refresh --yes|** !--help", ASK, "cloud"),
     ("cdk sam serverless sls sst chalice zappa up nixops juju okteto skaffold garden "
      "openshift-install architect",
-     "**|undeploy", ASK, "cloud"),
+     "**|undeploy|deploy --require-approval=never|rollback", ASK, "cloud"),
     ("ansible", "* -m=file <absent>|<absent>", ASK, "cloud"),
     # storage
     ("rclone", "config|-n|-i|--interactive", PASS, "cloud"),
@@ -133,7 +151,8 @@ ROWS = (
     ("kubectl oc k kubecolor", "create clusterrolebinding|create rolebinding|adm policy *|policy *", ASK, "iam"),
     ("kubectl oc k kubecolor",
      "delete|drain|cordon|adm drain|adm cordon|replace --force|apply --prune|taint <noexecute>|"
-     "scale --replicas=0|rollout undo --to-revision=0|adm prune *|evict|patch <finalizers>", ASK, "cluster"),
+     "scale --replicas=0|rollout undo|adm prune *|evict|patch <finalizers>|apply --force|"
+     "proxy --address=0.0.0.0", ASK, "cluster"),
     ("helm helm3", "repo|plugin|registry|dependency|env|search", PASS, "cluster"),
     ("minikube", "addons|config|cache|image|profile", PASS, "cluster"),
     ("argocd", "context|logout|account|app sync --prune", PASS, "cluster"),
@@ -141,6 +160,9 @@ ROWS = (
      "talosctl rke rke2 k0s k0sctl microk8s vcluster clusterctl crossplane istioctl linkerd "
      "cilium hubble werf devspace",
      "**|suspend", ASK, "cluster"),
+    ("helm helm3", "rollback|upgrade --force|upgrade --reset-values", ASK, "cluster"),
+    ("argocd", "app rollback|app terminate-op|app sync --force|app sync --replace", ASK, "cluster"),
+    ("flux", "delete *|suspend *|uninstall", ASK, "cluster"),
     ("k3s-uninstall.sh k3s-agent-uninstall.sh rke2-uninstall.sh", "", ASK, "cluster"),
     ("vault bao", "audit disable", DENY, "audit"),
     ("vault bao",
@@ -155,11 +177,15 @@ ROWS = (
      "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|"
      "stack remove|stack down|service rm|service remove|node rm|node remove|secret rm|config rm|"
      "container prune|rm -v|rm --volumes|container rm -v|compose rm -v|compose rm --volumes|"
-     "compose down -v|compose down --volumes|rm -f <unknown>|container rm -f <unknown>|"
+     "~compose ~down -v|~compose ~down --volumes|~compose ~down --rmi*|builder prune -a|builder prune --all|buildx prune -a|buildx prune --all|image prune -a|"
+     "image prune --all|swarm init --force-new-cluster|rm -f <unknown>|container rm -f <unknown>|"
      "kill <unknown>|container kill <unknown>|pod rm -a|pod prune|rm -a|rm --all|pod rm --all|"
      "machine rm|machine reset|buildx history rm|volume rm <unknown>|rmi <unknown>|"
      "image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
-    ("docker-compose podman-compose", "rm -v|down -v|down --volumes", ASK, "container"),
+    ("docker-compose podman-compose", "~rm -v|~down -v|~down --volumes|~down --rmi*", ASK, "container"),
+    ("crictl", "rmi --prune|rmi -a|rmi --all|rmp -a|rmp --all|rm -a|rm --all|stopp", ASK, "container"),
+    ("buildah", "rm --all|rm -a|rmi --all|rmi -a|prune", ASK, "container"),
+    ("ctr", "* * rm|* rm|* prune", ASK, "container"),
     ("skopeo crane regctl oras apptainer singularity colima lima limactl", "**", ASK, "container"),
     ("singularity apptainer", "cache|remote|key", PASS, "container"),
     # databases

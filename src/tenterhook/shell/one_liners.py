@@ -64,7 +64,10 @@ _MODES = r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$"
 _ENDLESS_LOOP = r"\bwhile\s*+\(?\s*+(?:True|1|true)\b|\bfor\s*+\(;;\)|\bloop\s*+[{d]"
 _RUNS_TEXT = (
     r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]|\bthen\(\s*eval\b"
-    r"|\b(?:system|popen|Popen|run|call|check_output)\(\s*(?:\w++\.)*+(?:urlopen|requests|b64decode|fromhex|decompress)"
+    r"|\b(?:system|popen|Popen|run|call|check_output|shell_exec|passthru|exec\w*+|spawn\w*+)\s*+\(?\s*+(?:\w++\.)*+"
+    r"(?:urlopen|requests|[ab]\d+decode|fromhex|decompress|pack|unpack|decode_base64|base64_decode|from\(|atob|file_get)"
+    r"|\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
+    r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
 )
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
@@ -72,7 +75,7 @@ _DECODES = (
 )
 _FETCHES = (
     r"urlopen|requests\.(?:get|session|request)|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
-    r"Net::HTTP|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
+    r"Net::HTTP|HTTP::Tiny|socket\.http|WebClient|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
 # With a download: it is saved, and a program is started.
 _SAVES = r"['\"][wa]b?\+?['\"]|urlretrieve|writeFile|write_bytes"
@@ -83,7 +86,8 @@ _CONNECTS = (
     r"|TCPClient"
 )
 _SHELL = (
-    r"/bin/(?:ba|da|z|k)?sh\b|['\"](?:ba|z)?sh(?: -i)?['\"]|\bsh -i\b|pty\.spawn|cmd\.exe|powershell|\bsystem\s*\(?\$_"
+    r"/bin/(?:ba|da|z|k)?sh\b|['\"](?:ba|z|da)?sh['\" ]|\bsh -i\b|pty\.spawn|cmd\.exe|powershell|`\s*\$"
+    r"|\b(?:system|exec\w*+|popen|Popen|spawn\w*+|shell_exec|passthru|check_output|getoutput)\s*+\(?\s*+[$\w](?![\w.]*+\()"
     r"|\|\s*&\s*getline"
 )
 
