@@ -375,7 +375,6 @@ PASSED = """
     gcloud config unset project
     gcloud components remove beta
     gcloud compute instances list --filter='name~delete'
-    gcloud compute instances stop web
     gcloud auth list
     az account clear
     az extension remove --name aks-preview

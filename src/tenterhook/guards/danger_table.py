@@ -79,6 +79,11 @@ ROWS = (
      "permissions", DENY, "it then runs with root's rights"),
     ("visudo vipw vigr", r"^(?!.*-c)", "system-files", DENY, "it edits who may do what on this machine"),
     ("userdel deluser", r"(?:^|\s)[^-\s]", "system-files", DENY, "it deletes an account"),
+    ("groupadd groupmod chage addgroup delgroup newgrp", r"^(?!-l\b|--list).*\w", "system-files", ASK, "it changes accounts"),
+    ("passwd", r"(?:^|\s)(?:-[lexi]|--lock|--expire)\b", "system-files", ASK, "it changes an account"),
+    ("tccutil", r"^reset\b", "security", ASK, "programs lose the rights that they were given"),
+    ("sqlite3", r"TCC\.db\b.*(?i:insert|update|delete|replace)", "security", DENY, "it changes what programs may do"),
+    ("ssh-copy-id", r"^(?!.*(?:^|\s)-n\b).*\w", "persistence", ASK, "a key may log in there from then on"),
     ("groupdel", r"\w", "system-files", ASK, "it deletes a group"),
     ("useradd usermod adduser", r"(?:-u|--uid)[= ]?0\b", "system-files", DENY, "it makes another root"),
     ("usermod gpasswd groupmems", r"\b(?:sudo|wheel|root|admin)\b", "system-files", DENY, _ROOTS),
@@ -303,7 +308,7 @@ _WINDOWS_ROOTS = (
     r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)[\\/]?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$))"
 )
 _ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
-_REMOVES = r"\b(?:remove-item|ri|rm|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
+_REMOVES = r"\b(?:remove-item|ri|rm(?!\s+-(?:rf|fr)\b)|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
 _MADE_BY_BUILDS = (
     r"\b(?:build|dist|out|target|bin|obj|node_modules|packages|temp|tmp|cache|coverage|venv|__pycache__|debug|release"
     r"|logs?)\b"

@@ -668,13 +668,16 @@ _PERSISTENT = (
     r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
     r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
     r"|xdg/autostart/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
-    rf"|{_HOME}/\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|vimrc|exrc|emacs"
-    r"|gitconfig|ssh/config|ssh/authorized_keys2?|xinitrc|xprofile|xsession|config/(?:autostart|systemd/user|fish)/.*"
+    rf"|{_HOME}/\.(?:\w*rc|bash_\w+|profile|profile\.d/.*|zprofile|zshenv|zlog\w+|aliases|emacs(?:\.d/.*)?|n?vim/.*|\w*\.conf|\w*init"
+    r"|gitconfig|pam_environment|ssh/config|ssh/authorized_keys2?|xprofile|xsession|config/(?:autostart|systemd/user|fish|n?vim|git)/.*"
+    r"|local/lib/.*\.pth|config/environment\.d/.*|bin/.*|local/bin/(?:sudo|ls|git|ssh|python3?|cat|su)"
     rf"|local/share/systemd/.*)|{_HOME}/Library/LaunchAgents/.*|/var/(?:spool/cron|at/jobs|cron/tabs)/.*"
     r"|.*/\.git/(?:config|hooks/[^/]+(?<!\.sample))|/Library/Launch(?:Agents|Daemons)/.*|/(?:usr/)?lib/systemd/.*"
 )
 _SETTINGS = (
-    r"/etc/(?:apt/.*|yum\S*/.*|r?syslog\S*|logrotate\.d/.*|hosts|resolv\.conf)|/usr/local/share/ca-certificates(?:/.*)?"
+    r"/etc/(?:apt/.*|yum\S*/.*|r?syslog\S*|logrotate\.d/.*|hosts|resolv\.conf|host\.conf|hostname|nsswitch\.conf|login\.defs|motd|issue"
+    r"|(?:audit|ssh|security|ufw|iptables|firewalld|nftables|fail2ban|apparmor\.d|ssl)/.*|audit\S*|nftables\.conf|exports|shells)"
+    r"|/(?:s?bin|lib\w*|usr/(?:s?bin|lib\w*))/.+|/usr/local/share/ca-certificates(?:/.*)?|/System/.+"
 )
 _HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/fish_history"
 # What a pattern is held against.
@@ -754,6 +757,9 @@ def _written(command: Command, places: Places) -> Found:
                 yield "delete-files", ASK, f"it empties {shown}"
 
 
+_PRINTING_NOTHING = ([":"], ["true"], ["cat", "/dev/null"], ["echo"], ["echo", ""], ["echo", "-n"], ["printf", ""])
+
+
 def _overwrites_git(command: Command, shown: str, path: str, places: Places) -> bool:
     """Whether a file of the project's `.git` is replaced; adding to it, or editing its settings, is not meant."""
     if not path.startswith(places.root + "/.git/") or not matches(_PARTS_OF_GIT, path[len(places.root) :]):
@@ -773,7 +779,10 @@ def _empties(command: Command, effect: Effect) -> bool:
             if name in ("-s", "--size")
         ]
         return any(re.match(r"[-<%/]|0+\D*$", size) for size in sizes)
-    nothing = not command.words or command.words in ([":"], ["true"], ["cat", "/dev/null"])
+    if command.name in ("cp", "ln", "install", "sed", "perl"):
+        emptying = {"/dev/null", "d", "1,$d", "$!d", "/^/d", "/./d", ""} if command.name == "sed" else {"/dev/null", ""}
+        return not emptying.isdisjoint(command.words[1:])
+    nothing = not command.words or command.words in _PRINTING_NOTHING
     return command.name == "dd" or (nothing and (">", effect.path) in command.redirects)
 
 
@@ -824,6 +833,10 @@ def _permissions(command: Command, places: Places) -> Found:
             yield "permissions", ASK, f"it changes the owner of {place.what}"
         elif place.path != places.home and command.name == "chmod" and drastic:
             yield "permissions", DENY, f"it changes the permissions of {place.what}"
+    sets_group = any(re.fullmatch(r"0?[23][0-7]{3}", word) for word in words[1:])
+    paths = [places.resolve(command, effect.path) or "" for effect in _effects(command)] if sets_group else []
+    if command.name == "chmod" and any(path.startswith(("/usr/", "/bin/", "/sbin/")) for path in paths):
+        yield "permissions", DENY, "it then runs with its group's rights"
     if command.name == "chmod" and _effects(command) and any(map(_sets_owner, words[1:])):
         yield "permissions", DENY, "it then runs with its owner's rights"
 
@@ -975,6 +988,7 @@ _DISCARDING = {
     "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),
     "gc": ((r"\s--prune[= ](?:now|all)", _UNREACHABLE),),
     "prune": ((rf"^{_DRY}", _UNREACHABLE),),
+    "tag": (("^ (?:-d|--delete) .*[\ue000-\ue006]", "it deletes tags that another command names"),),
     "update-ref": ((r"\s(?:-d|--delete)\b", "it deletes a branch or tag"),),
     "rm": ((rf"^(?!.*\s--cached\b){_DRY}.*(?:{_FORCED}|\s-\w*r.*\s{_ALL})", _GONE),),
     "worktree": ((rf"^ remove\b.*{_FORCED}", "uncommitted changes in it are lost"),),
@@ -993,7 +1007,11 @@ _DISCARDING = {
 
 
 # Settings of git that name what it runs, with a path outside the project, or a command.
-_GIT_RUNS = r"(?i)(?:core\.(?:hookspath|fsmonitor|sshcommand|pager|editor)|init\.templatedir) ~?/|alias\.\S+ !(?!git\b)"
+_GIT_RUNS = (
+    r"(?i)(?:core\.(?:hookspath|fsmonitor|pager|editor|askpass|gitproxy)|init\.templatedir|\w+\.external|\w+\.\S*(?:program|command|cmd)"
+    r"|sequence\.editor) (?:~|/|!|.*[;|&`$])|filter\.\S+\.(?:smudge|clean|process) (?!git-lfs)\S|core\.sshcommand \S"
+    r"|(?:alias\.\S+|credential\.\S*helper) !(?!git\b|gh\b|glab\b|/usr/bin/gh\b|aws\b)|url\.\S+\.(?:push)?insteadof (?!https?://github\.com/?$|git@)(?=.*://)"
+)
 _GIT_OPTIONS = ("--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix")
 
 

@@ -51,7 +51,7 @@ _DEPTH = 6  # words that may be subcommands
 _STATEMENT = (
     r"(?is)(?:drop|truncate|purge\s+binary|reset\s+master|detach\s+database)\b|alter\s+\w+\s+\S+\s+(?:drop|delete)\b"
     r"|delete\s+from\s+\S+(?:\s+(?:using|limit|order)\b(?!.*\bwhere\b).*|\s+where\s+(?:true|1\b|'?1'?\s*=\s*'?1).*)?$"
-    r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|db2\s+drop\b|flush(?:all|db)\b"
+    r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|grant\s+all\b|alter\s+(?:user|role|login)\b.*\b(?:password|superuser|identified)\b|db2\s+drop\b|flush(?:all|db)\b"
 )
 _SHELL_CODE = (
     r"\b(?:dropDatabase|dropUser|dropAllUsers|dropIndexes|dropRole|shutdownServer|_drop|_truncate)\s*\("
@@ -65,12 +65,18 @@ _SPECIAL = {
     "finalizers": r".*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
     "flush": r"(?i).*flush(?:all|db).*",
     "destroy": r".*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
+    "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?\.(?:sql|ya?ml|js|cql)",
+    "protection": r".*/protection\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }
 _CMDLET = (
     r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
     r"azuread|gce|gcs|gcsql|vm|sqldatabase|dnsserver|aduser|adgroup|adcomputer|mailbox)\w*"
 )
+_CLOUD_LIBRARIES = r"\bboto3?\b|\bgoogle\.cloud\b|\bazure\.|\baws-sdk\b|@aws-sdk|@google-cloud|@azure/|\bkubernetes\b|\bdocker\.from_env|digitalocean|aws_sdk|Aws::"
+_DELETING_CALL = r"(?i)[.(]\s*(?:batch_?)?(?:delete|terminate|remove|purge|destroy|stop|deregister|revoke)\w*\s*\(|\bnew (?:Delete|Terminate|Purge)\w+Command|\.prune\("
+_DATABASE_LIBRARIES = r"(?i)psycopg|sqlite3|pymysql|mysql|sqlalchemy|pymongo|mongo|redis|asyncpg|\bpg\b|knex|sequelize|cx_Oracle|pyodbc|Sequel\b|ActiveRecord|\bPDO\b|DBI|elasticsearch"
+_DROPPING_CALL = r"\.(?:drop_database|drop_collection|dropDatabase|drop_all|flushall|flushdb|delete_many\(\s*\{\s*\}|deleteMany\(\s*\{\s*\}|drop\(\s*\))"
 _BY_PROGRAM: dict[str, list[tuple[str, str, str]]] = {}  # filled when first asked
 
 
@@ -86,6 +92,11 @@ def judge(call: GuardedCall) -> Objection | None:
         if found is not None:
             rule, decision = found
             findings.append(Finding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span))
+    findings += [
+        Finding(rule, "ask", "…", f"it {RULES[rule][0]}")
+        for rule in ("cloud", "database")
+        if any(_deletes_by_code(rule, code[:LONGEST]) for code in reading.code)
+    ]
     return objection(call, findings, RULES)
 
 
@@ -106,6 +117,18 @@ def decide(command: Command) -> tuple[str, str] | None:
             is_stopped = decision != PASS and not (kind == "database" and _is_for_tests(command))
             return (kind, decision) if is_stopped else None
     return None
+
+
+def _deletes_by_code(rule: str, code: str) -> bool:
+    """Whether code of a language deletes something through a library for clouds, or for databases."""
+    if rule == "cloud":
+        return bool(re.search(_CLOUD_LIBRARIES, code) and re.search(_DELETING_CALL, code))
+    if not re.search(_DATABASE_LIBRARIES, code):
+        return False
+    literals = re.findall(r"['\"]([^'\"\n]{6,500})['\"]", code)
+    if re.search(FOR_TESTS, " ".join(literals)) or ":memory:" in code:
+        return False
+    return any(map(_deletes_data, literals)) or bool(re.search(_DROPPING_CALL, code))
 
 
 def _rows() -> dict[str, list[tuple[str, str, str]]]:

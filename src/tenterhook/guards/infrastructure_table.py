@@ -48,7 +48,7 @@ ROWS = (
      "cloudtrail stop-logging|cloudtrail delete-*|guardduty delete-detector|"
      "guardduty update-detector --no-enable|ec2 delete-flow-logs|configservice stop-*|"
      "configservice delete-*|securityhub disable-*|securityhub delete-*|macie2 disable-*|"
-     "inspector2 disable|accessanalyzer delete-*|detective delete-*", DENY, "audit"),
+     "cloudtrail update-trail --no-*|cloudtrail put-event-selectors|inspector2 disable|accessanalyzer delete-*|detective delete-*", DENY, "audit"),
     ("aws",
      "rds delete-db-snapshot|rds delete-db-cluster-snapshot|ec2 delete-snapshot|backup delete-*|"
      "fsx delete-backup|dynamodb delete-backup|redshift delete-cluster-snapshot", ASK, "backup"),
@@ -64,11 +64,11 @@ ROWS = (
     ("aws",
      "**|s3 sync --delete|* release-address|* release-hosts|kms schedule-key-deletion|"
      "organizations close-account|organizations leave-organization|"
-     "route53 change-resource-record-sets|dynamodb * <delete>|* cancel-*|* stop-*|* reboot-*|"
-     "* authorize-security-group-*|* revoke-security-group-*|* put-*-policy|* put-public-access-block|"
+     "route53 change-resource-record-sets|dynamodb * <delete>|* cancel-*|* stop-*|"
+     "* authorize-security-group-*|* revoke-security-group-*|* put-bucket-policy|* put-key-policy|* put-resource-policy|* set-repository-policy|* put-public-access-block|"
      "* put-bucket-acl|* put-object-acl|* put-bucket-website|* put-bucket-lifecycle*|lambda update-function-code|"
      "lambda add-permission|* modify-*-attribute --attribute-type=launchPermission|* modify-snapshot-attribute|"
-     "* modify-image-attribute|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
+     "* modify-image-attribute|* modify-instance-attribute --no-disable-api-termination|s3 mv --recursive|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
      "lambda put-function-concurrency --reserved-concurrent-executions=0|autoscaling set-desired-capacity --desired-capacity=0|"
      "autoscaling update-auto-scaling-group --max-size=0|s3 cp --acl=public-read|s3 sync --acl=public-read|"
      "ssm send-command|* replace-*|* suspend-*|* update-* --no-deletion-protection*|* modify-* --no-deletion-protection*|"
@@ -97,10 +97,10 @@ ROWS = (
      "role assignment *|ad sp create-for-rbac|ad user create|ad * delete|ad * credential *|"
      "ad * owner remove|ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
     ("az",
-     "**|vm stop|vm deallocate|vm restart|vm redeploy|vm run-command invoke|* failover|* stop|* * stop|"
+     "**|vm stop|vm deallocate|vm redeploy|vm run-command invoke|* failover|* stop|* * stop|"
      "network nsg rule create|network nsg rule update|storage account update|storage container set-permission|"
-     "sql server firewall-rule create|sql db restore|webapp stop|webapp restart|functionapp stop|aks stop|aks scale --node-count=0|"
-     "keyvault update|lock *|deployment group create --mode=complete|webapp deployment slot swap", ASK, "cloud"),
+     "sql server firewall-rule create|sql db restore|webapp stop|functionapp stop|aks stop|aks scale --node-count=0|"
+     "keyvault update|deployment group create --mode=complete|webapp deployment slot swap", ASK, "cloud"),
     ("doctl", "auth|completion", PASS, "cloud"),
     ("ibmcloud", "api|plugin|config|logout", PASS, "cloud"),
     ("pulumi", "config|plugin|policy|logout|about", PASS, "cloud"),
@@ -132,10 +132,14 @@ ROWS = (
      "openshift-install architect",
      "**|undeploy|deploy --require-approval=never|rollback", ASK, "cloud"),
     ("ansible", "* -m=file <absent>|<absent>", ASK, "cloud"),
+    ("ansible-playbook", "<named>", ASK, "cloud"),
+    ("vboxmanage", "unregistervm --delete|closemedium --delete|controlvm * poweroff", ASK, "cloud"),
+    ("qm pct", "destroy|rollback|delsnapshot|stop", ASK, "cloud"),
+    ("pvesh", "delete", ASK, "cloud"),
     # storage
     ("rclone", "config|-n|-i|--interactive", PASS, "cloud"),
     ("rclone", "sync|bisync|move|moveto|dedupe|**", ASK, "cloud"),
-    ("gsutil", "rsync -d", ASK, "cloud"),
+    ("gsutil", "rsync -d|iam ch|iam set|acl set|acl ch|defacl *|web set|lifecycle set", ASK, "cloud"),
     ("gsutil", "rsync|config|help|version", PASS, "cloud"),
     ("mc mcli", "alias|config|ls|mirror !--remove", PASS, "cloud"),
     ("mc mcli", "mirror --remove", ASK, "cloud"),
@@ -152,7 +156,7 @@ ROWS = (
     ("kubectl oc k kubecolor",
      "delete|drain|cordon|adm drain|adm cordon|replace --force|apply --prune|taint <noexecute>|"
      "scale --replicas=0|rollout undo|adm prune *|evict|patch <finalizers>|apply --force|"
-     "proxy --address=0.0.0.0", ASK, "cluster"),
+     "proxy --address=0.0.0.0|debug node/*", ASK, "cluster"),
     ("helm helm3", "repo|plugin|registry|dependency|env|search", PASS, "cluster"),
     ("minikube", "addons|config|cache|image|profile", PASS, "cluster"),
     ("argocd", "context|logout|account|app sync --prune", PASS, "cluster"),
@@ -179,7 +183,7 @@ ROWS = (
      "container prune|rm -v|rm --volumes|container rm -v|compose rm -v|compose rm --volumes|"
      "~compose ~down -v|~compose ~down --volumes|~compose ~down --rmi*|builder prune -a|builder prune --all|buildx prune -a|buildx prune --all|image prune -a|"
      "image prune --all|swarm init --force-new-cluster|rm -f <unknown>|container rm -f <unknown>|"
-     "kill <unknown>|container kill <unknown>|pod rm -a|pod prune|rm -a|rm --all|pod rm --all|"
+     "kill <unknown>|container kill <unknown>|stop <unknown>|context rm -f|buildx rm --all-inactive|pod rm -a|pod prune|rm -a|rm --all|pod rm --all|"
      "machine rm|machine reset|buildx history rm|volume rm <unknown>|rmi <unknown>|"
      "image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
     ("docker-compose podman-compose", "~rm -v|~down -v|~down --volumes|~down --rmi*", ASK, "container"),
@@ -193,7 +197,7 @@ ROWS = (
      "clickhouse clickhouse-client sqlcmd mssql-cli snowsql snow bq trino presto beeline hive "
      "impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
      "couchbase cbq surreal ksql questdb turso edgedb gel osqueryi tsql ysqlsh ycqlsh iredis dolt",
-     "<sql>", ASK, "database"),
+     "<sql>|<named>", ASK, "database"),
     ("redis-cli valkey-cli keydb-cli iredis",
      "~flushall|~flushdb|~del|~unlink|~shutdown|~swapdb|cluster reset|cluster forget|script flush|"
      "function flush|~eval <flush>|config set|debug segfault|xtrim|<stdin>", ASK, "database"),
@@ -232,7 +236,7 @@ ROWS = (
     ("flyway", "clean|~clean", ASK, "database"),
     ("liquibase", "~dropall|~drop-all|rollback *", ASK, "database"),
     ("sqlx diesel dbmate", "database drop|database reset|drop", ASK, "database"),
-    ("migrate goose", "~drop|~reset|down -all|down --all|~down-to 0", ASK, "database"),
+    ("migrate goose", "~drop|~reset|down -all|down --all|down-to 0|* * down-to 0", ASK, "database"),
     ("wp",
      "db reset|db drop|db clean|site empty|site delete|search-replace !--dry-run|post delete *|"
      "user delete *", ASK, "database"),
@@ -253,7 +257,7 @@ ROWS = (
     ("temporal tctl", "**|workflow terminate", ASK, "queue"),
     # services
     ("gh glab", "alias|extension|config|auth|search|completion|issue list|pr list|cache list|help", PASS, "service"),
-    ("gh glab", "api <delete>|repo archive|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
+    ("gh glab", "api <delete>|api <protection> --method*|api <protection> -X|pr merge --admin|repo archive|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
     ("gh glab tea bb hub", "**", ASK, "service"),
     ("gitlab-runner", "unregister", ASK, "service"),
     ("gitlab-rails rails", "runner <destroy>", ASK, "service"),
@@ -267,7 +271,7 @@ ROWS = (
     ("split", "splits kill|* delete *|* remove *|* archive *|splits delete", ASK, "service"),
     ("pd opsgenie opsgenie-lamp grafana-cli grizzly grr gr newrelic nr1 datadog-ci dog dogshell "
      "sentry-cli honeycomb splunk promtool amtool mimirtool cortextool logcli",
-     "**|* archive", ASK, "service"),
+     "**|* archive|silence expire|silence add", ASK, "service"),
     ("op doppler infisical bws chamber teller lastpass lpass bw akeyless conjur phase dotenv-vault",
      "**|rm *|user suspend", ASK, "service"),
     ("deck", "sync|gateway sync|**", ASK, "service"),

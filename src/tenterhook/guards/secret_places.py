@@ -125,7 +125,6 @@ STORES = (
     ("keyring", r"^(?:-\S+ \S+ )*get\b"),
     ("getent", r"^g?shadow\b"),
     ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin|check)\b)(?=.* -in\b)"),
-    ("ssh-keygen", r"(?:^| )-\w*[ye]\b.* \S*(?:id_|key|\.pem)|(?:^| )-p\b.* -N"),
     ("ibmcloud", r"^iam (?:oauth-tokens|api-key-create)"),
     ("cf", r"^(?:oauth-token|env|service-key)\b"),
     ("doctl", r"--show-token|^kubernetes cluster kubeconfig show|^databases connection\b"),

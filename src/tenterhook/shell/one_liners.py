@@ -161,6 +161,8 @@ def actions(language: str, code: str) -> list[Action]:
             found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
     for pattern in re.findall(r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)", code):
         found.append(("shell", "rm -f " + pattern))
+    for mode, path in re.findall(r"\bchmod\s*+\(?\s*+0o?([0-7]{3,4})\s*+,\s*+['\"]([^'\"\n]{1,500}+)", code):
+        found.append(("words", ["chmod", mode, "--", path]))
     if re.search(r"\.(?:unlink|rmdir)\(", code):
         for path, many in re.findall(r"\bPath\(\s*+['\"]([^'\"\n]{1,500}+)['\"]\s*+\)(\.(?:r?glob|iterdir)\b)?", code):
             found.append(("words", ["rm", "-rf" if many else "-f", "--", path]))
