@@ -29,7 +29,7 @@ REACHING_OUT = ("publish",)  # what a container does, too
 GUARDS = (  # programs that protect a machine, or write down what happens on it
     r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clam(?:d|av\S*)|falcon\S*|r?syslog(?:d|-ng)?"
     r"|systemd-journald|crowdstrike\S*|osquery\S*|wazuh\S*|ossec\S*|sysmon|cbdaemon|cbagentd|carbonblack\S*|mdatp"
-    r"|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
+    r"|littlesnitch\S*|opendns\S*|umbrella\S*|lulu|blockblock|santa\S*|pf|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
     r"|filebeat|auditbeat|packetbeat|splunk\S*|WinDefend|Windows-Defender|EventLog|MpsSvc|wscsvc|Sense)"
 )
 _LIFELINES = r"(?:sshd?|NetworkManager|systemd-(?:networkd|resolved|logind)|dbus|networking|network)"
@@ -79,7 +79,7 @@ ROWS = (
      "permissions", DENY, "it then runs with root's rights"),
     ("visudo vipw vigr", r"^(?!.*-c)", "system-files", DENY, "it edits who may do what on this machine"),
     ("userdel deluser", r"(?:^|\s)[^-\s]", "system-files", DENY, "it deletes an account"),
-    ("groupadd groupmod chage addgroup delgroup newgrp", r"^(?!-l\b|--list).*\w", "system-files", ASK, "it changes accounts"),
+    ("groupadd groupmod chage addgroup delgroup", r"^(?!-l\b|--list).*\w", "system-files", ASK, "it changes accounts"),
     ("passwd", r"(?:^|\s)(?:-[lexi]|--lock|--expire)\b", "system-files", ASK, "it changes an account"),
     ("tccutil", r"^reset\b", "security", ASK, "programs lose the rights that they were given"),
     ("sqlite3", r"TCC\.db\b.*(?i:insert|update|delete|replace)", "security", DENY, "it changes what programs may do"),
@@ -90,7 +90,11 @@ ROWS = (
     ("dscl", r"(?i)-(?:append|merge|create) /Groups/(?:admin|wheel)\b", "system-files", DENY, _ROOTS),
     ("dseditgroup", r"^(?=.*-a )(?=.*\b(?:admin|wheel)$)", "system-files", DENY, _ROOTS),
     ("sysadminctl", r"(?i)-addUser\b.*-admin\b", "system-files", DENY, _ROOTS),
-    ("sysadminctl", r"(?i)-(?:addUser|deleteUser|resetPasswordFor)\b", "system-files", ASK, "it changes accounts"),
+    ("sysadminctl", r"(?i)-deleteUser\b", "system-files", DENY, "it deletes an account"),
+    ("sysadminctl", r"(?i)-(?:addUser|resetPasswordFor|guestAccount on)\b", "system-files", ASK, "it changes accounts"),
+    ("dsenableroot", r"^(?!-d\b)", "system-files", DENY, _ROOTS),
+    ("pw", r"^user ?add\b.*\s-[gG] ?(?:0|wheel)\b", "system-files", DENY, _ROOTS),
+    ("pw", r"^user ?del\b", "system-files", DENY, "it deletes an account"),
     ("pw", r"^(?:user|group)(?:add|mod|del)\b|^(?:user|group) (?:add|mod|del)\b", "system-files", ASK,
      "it changes accounts"),
     ("adduser", r"^\S+ (?:sudo|wheel|root|admin)$", "system-files", DENY, _ROOTS),
@@ -109,9 +113,9 @@ ROWS = (
      "it ends a person's session"),
     ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{GUARDS}(?:\.\w+)?(?=\s|$)", "security", DENY, _PROTECTS),
     ("systemctl",
-     r"(?:^|\s)(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue|emergency|soft-reboot"
+     r"^(?!.*--when[= ]cancel)(?:.*\s)?(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue|emergency|soft-reboot"
      r"|isolate|default)(?=\s|$)|set-default (?:rescue|emergency|poweroff|reboot|halt)", "shut-down", ASK, _ENDS_ALL),
-    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user)", "services", ASK, _SERVICE_ENDS),
+    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user|.*--signal[= ]help)", "services", ASK, _SERVICE_ENDS),
     ("systemctl", r"(?:^|\s)(?:enable|reenable|link|edit)(?=\s|$)", "persistence", ASK, _BY_ITSELF),
     ("systemd-run", r"(?:^|\s)--(?:on-\w+|timer-property)", "persistence", ASK, _BY_ITSELF),
     ("service rc-service", rf"^{GUARDS} stop", "security", DENY, _PROTECTS),
@@ -126,7 +130,6 @@ ROWS = (
     ("pm2", r"^(?:delete|del|stop) all\b|^kill\b", "services", ASK, _SERVICE_ENDS),
     ("nginx", r"(?:^|\s)-s ?(?:stop|quit)\b", "services", ASK, _SERVICE_ENDS),
     ("apachectl apache2ctl httpd", r"(?:^|\s)(?:graceful-)?stop$", "services", ASK, _SERVICE_ENDS),
-    ("haproxy", r"(?:^|\s)-s[ft]\b", "services", ASK, _SERVICE_ENDS),
     ("pg_ctl pg_ctlcluster", r"(?:^|\s)stop\b", "services", ASK, _SERVICE_ENDS),
     ("socat nc ncat", r"^(?=.*\.sock\b).*<<< (?:shutdown|disable|clear|del|set server)\b", "services", ASK,
      _SERVICE_ENDS),
@@ -144,7 +147,7 @@ ROWS = (
     ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w",
      "system-files",
      ASK, "it loads or removes code of the kernel"),
-    ("rmmod kextunload kextload kmutil", rf"\b{GUARDS}\b", "security", DENY, _PROTECTS),
+    ("rmmod kextunload kextload kmutil", rf"(?:^|\s|/){GUARDS}\b", "security", DENY, _PROTECTS),
     ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes code of the kernel"),
     ("date", r"(?:^|\s)(?:-s|--set)\b", "system-files", ASK, "it changes the machine's clock"),
     ("timedatectl", r"^set-(?:time|ntp (?:0|no|false))\b", "system-files", ASK, "it changes the machine's clock"),
@@ -211,6 +214,10 @@ ROWS = (
     ("xattr", r"(?:^|\s)-\w*r\w*(?=\s).*com\.apple\.quarantine", "security", DENY, "the files were marked as from the network"),
     ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK,
      "the file was marked as one from the network"),
+    ("mdatp", r"\b(?:disabled?|exclusion .*add|uninstall)\b", "security", DENY, _PROTECTS),
+    ("kickstart", r"-activate\b", "security", ASK, "others may control this machine then"),
+    ("systemsetup", r"-set(?:remotelogin|remoteappleevents) on", "security", ASK, "others may log in to this machine then"),
+    ("networksetup", r"^-set(?:web|secureweb|socksfirewall|autoproxy)\S* \S", "security", ASK, "what is sent goes another way then"),
     ("falconctl sentinelctl", r"\b(?:unload|uninstall|disable|stop|unprotect)\b", "security", DENY, _PROTECTS),
     ("aa-teardown aa-disable aa-complain", "", "security", DENY, "it switches AppArmor off"),
     ("mokutil", r"--disable-validation", "security", DENY, "it switches secure boot off"),
@@ -272,7 +279,7 @@ ROWS = (
     ("hydra medusa ncrack patator crowbar brutespray kerbrute thc-hydra "
      "slowloris slowloris.py slowhttptest goldeneye goldeneye.py hulk hulk.py torshammer loic hoic t50 mdk3 mdk4 "
      "aireplay-ng wifite ettercap arpspoof dnsspoof responder responder.py dhcpstarv yersinia thc-ssl-dos macof",
-     r"^(?!-h$|--?version|-U$).*\S", "attack", DENY, _ATTACKS),
+     r"^(?!-[hdU]$|--?version|.*\s-q$).*\S", "attack", DENY, _ATTACKS),
     ("hping3 hping nping", r"--flood|--faster|--rate[= ]\d{4}", "attack", DENY, _ATTACKS),
     ("ping ping6 fping", r"(?:^|\s)-\w*f(?=\s|$)", "attack", DENY, _ATTACKS),
     ("deno", r"^run\b.*\shttps?://", "run-download", DENY, "it runs what comes over the network"),
@@ -378,6 +385,10 @@ for _programs, *_row in ROWS:
 _COMPILED: dict[str, re.Pattern[str]] = {}  # expressions that were needed
 
 
+# Options with which a program shows what it would do, or takes it back.
+_NO_EFFECT = frozenset("--help --dry-run --no-act --simulate --just-print --undo --whatif -WhatIf /?".split())
+
+
 def programs() -> list[str]:
     """Return the names of the programs that have rows."""
     return list(_BY_PROGRAM)
@@ -407,7 +418,7 @@ def joined(words: list[str]) -> str:
 def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
     """The danger that the words of a command tell, if there is one: rule, decision, why."""
     rows = _BY_PROGRAM.get(command.name, ())
-    if not rows or "--help" in command.words or command.words[1:] == ["--version"]:
+    if not rows or command.words[1:] == ["--version"] or not _NO_EFFECT.isdisjoint(command.words):
         return
     said = joined(command.words[1:])
     if command.stdin:

@@ -193,10 +193,12 @@ def _of_command(command: Command, places: Places) -> Found:
     if not command.words:
         return
     name = command.name
-    if any(mark in name for mark in PATTERNS) and re.search(r"[a-z]", name):  # /bin/r?
+    is_pattern = any(mark in name for mark in PATTERNS)
+    if is_pattern and len(re.findall(r"[a-z]", name)) > (STAR in name):  # /bin/r?, but not a*
         for known in (known for known in (*_BY_PROGRAM, *danger_table.programs()) if pattern_matches(name, known)):
             command.words[0] = known
             yield from _of_command(command, places)
+    if is_pattern:
         return
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
@@ -667,15 +669,16 @@ _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
 _PERSISTENT = (
     r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
     r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
-    r"|xdg/autostart/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
-    rf"|{_HOME}/\.(?:\w*rc|bash_\w+|profile|profile\.d/.*|zprofile|zshenv|zlog\w+|aliases|emacs(?:\.d/.*)?|n?vim/.*|\w*\.conf|\w*init"
-    r"|gitconfig|pam_environment|ssh/config|ssh/authorized_keys2?|xprofile|xsession|config/(?:autostart|systemd/user|fish|n?vim|git)/.*"
+    r"|xdg/autostart/.*|rc\.common|rc\.d/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
+    rf"|{_HOME}/\.(?:(?:ba|z|k|c|tc|mk|)shrc|(?:vim|ex|screen|input|npm|xinit|python|irb|pry|curl|wget|nano|mail|lynx|yarn)rc|bash_\w+|profile|profile\.d/.*|zprofile|zshenv|zlog\w+|aliases|emacs(?:\.d/.*)?|n?vim/.*|tmux\.conf|gdbinit"
+    r"|gitconfig|pam_environment|ssh/config|ssh/authorized_keys2?|xprofile|xsession|config/(?:autostart|systemd/user|fish(?!/completions)|n?vim|git)/.*"
     r"|local/lib/.*\.pth|config/environment\.d/.*|bin/.*|local/bin/(?:sudo|ls|git|ssh|python3?|cat|su)"
     rf"|local/share/systemd/.*)|{_HOME}/Library/LaunchAgents/.*|/var/(?:spool/cron|at/jobs|cron/tabs)/.*"
-    r"|.*/\.git/(?:config|hooks/[^/]+(?<!\.sample))|/Library/Launch(?:Agents|Daemons)/.*|/(?:usr/)?lib/systemd/.*"
+    r"|.*/\.git/(?:config|hooks/[^/]+(?<!\.sample))|/Library/(?:Launch(?:Agents|Daemons)|StartupItems)/.*|/usr/local/etc/rc\.d/.*|.*/com\.apple\.loginwindow\.\S*plist"
+    r"|.*/(?:site|dist)-packages/(?:[^/]+\.pth|(?:user|site)customize\.py)|/(?:usr/)?lib/systemd/.*"
 )
 _SETTINGS = (
-    r"/etc/(?:apt/.*|yum\S*/.*|r?syslog\S*|logrotate\.d/.*|hosts|resolv\.conf|host\.conf|hostname|nsswitch\.conf|login\.defs|motd|issue"
+    r"/etc/(?:apt/.*|yum\S*/.*|r?syslog\S*|logrotate\.d/.*|hosts|default/ufw|resolv\.conf|host\.conf|hostname|nsswitch\.conf|login\.defs|motd|issue"
     r"|(?:audit|ssh|security|ufw|iptables|firewalld|nftables|fail2ban|apparmor\.d|ssl)/.*|audit\S*|nftables\.conf|exports|shells)"
     r"|/(?:s?bin|lib\w*|usr/(?:s?bin|lib\w*))/.+|/usr/local/share/ca-certificates(?:/.*)?|/System/.+"
 )
@@ -683,7 +686,7 @@ _HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/f
 # What a pattern is held against.
 _TELLING = "/etc/passwd /etc/shadow /etc/sudoers /boot/vmlinuz /var/log/auth.log ~/.ssh/id_rsa ~/.bash_history".split()
 _LOGS = (
-    r"/var/(?:spool/)?mail/.*|/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log"
+    r"/var/(?:spool/)?mail/.*|/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log|system\.log|ufw\.log|cron(?:\.log)?|apache2/.*|nginx/.*"
     r"|utmp)"
 )
 
@@ -886,7 +889,7 @@ def _crontab(command: Command, places: Places) -> Found:
 
 
 _NEEDED = frozenset(
-    "init systemd launchd sshd dbus-daemon kernel_task loginwindow windowserver gdm xorg networkmanager".split()
+    "init systemd launchd sshd dbus-daemon kernel_task loginwindow windowserver gdm xorg networkmanager cron crond dockerd containerd".split()
 )
 
 

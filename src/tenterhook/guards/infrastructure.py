@@ -39,7 +39,7 @@ RULES = {
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
 _NO_EFFECT = (
-    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run)(?:=(?!none|false).*)?|--version"
+    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run|generate-cli-skeleton)(?:=(?!none|false).*)?|--version"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
 _BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
@@ -66,6 +66,7 @@ _SPECIAL = {
     "flush": r"(?i).*flush(?:all|db).*",
     "destroy": r".*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
     "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?\.(?:sql|ya?ml|js|cql)",
+    "privileged": r"(?s).*(?:\"?privileged\"?\s*:\s*true|\"?hostPID\"?\s*:\s*true).*|--privileged(?:=true)?",
     "protection": r".*/protection\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }

@@ -80,7 +80,7 @@ ROWS = (
     ("gcloud",
      "* add-iam-policy-binding|* * add-iam-policy-binding|* remove-iam-policy-binding|"
      "* * remove-iam-policy-binding|* set-iam-policy|iam service-accounts keys create|"
-     "iam service-accounts create|iam * delete|iam * * delete", ASK, "iam"),
+     "iam service-accounts create|iam roles create|iam roles update|iam * delete|iam * * delete", ASK, "iam"),
     ("gcloud", "spanner databases execute-sql <sql>|alloydb * <sql>|sql * <sql>", ASK, "database"),
     ("gcloud",
      "compute firewall-rules create|compute firewall-rules update|compute instances stop|compute instances reset|"
@@ -98,7 +98,7 @@ ROWS = (
      "ad * owner remove|ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
     ("az",
      "**|vm stop|vm deallocate|vm redeploy|vm run-command invoke|* failover|* stop|* * stop|"
-     "network nsg rule create|network nsg rule update|storage account update|storage container set-permission|"
+     "network nsg rule create|network nsg rule update|storage account update --allow-blob-public-access*|storage container set-permission|"
      "sql server firewall-rule create|sql db restore|webapp stop|functionapp stop|aks stop|aks scale --node-count=0|"
      "keyvault update|deployment group create --mode=complete|webapp deployment slot swap", ASK, "cloud"),
     ("doctl", "auth|completion", PASS, "cloud"),
@@ -112,7 +112,8 @@ ROWS = (
     ("wrangler", "d1 execute <sql>|d1 delete", ASK, "database"),
     ("supabase", "db reset|stop --no-backup", ASK, "database"),
     ("railway", "down", ASK, "cloud"),
-    ("virsh", "destroy|undefine|vol-*|pool-*|net-*|snapshot-delete", ASK, "cloud"),
+    ("virsh", "destroy|undefine|vol-delete|vol-wipe|pool-delete|pool-destroy|pool-undefine|net-destroy|net-undefine|"
+     "snapshot-delete|snapshot-revert", ASK, "cloud"),
     ("oci ibmcloud aliyun tccli hcloud linode-cli vultr-cli scw exo civo openstack nova doctl "
      "upctl yc cf ntnx-cli govc prlctl vboxmanage virsh multipass lxc incus vagrant packer ovhai",
      "**", ASK, "cloud"),
@@ -156,7 +157,7 @@ ROWS = (
     ("kubectl oc k kubecolor",
      "delete|drain|cordon|adm drain|adm cordon|replace --force|apply --prune|taint <noexecute>|"
      "scale --replicas=0|rollout undo|adm prune *|evict|patch <finalizers>|apply --force|"
-     "proxy --address=0.0.0.0|debug node/*", ASK, "cluster"),
+     "run <privileged>|proxy --address=0.0.0.0|debug node/*", ASK, "cluster"),
     ("helm helm3", "repo|plugin|registry|dependency|env|search", PASS, "cluster"),
     ("minikube", "addons|config|cache|image|profile", PASS, "cluster"),
     ("argocd", "context|logout|account|app sync --prune", PASS, "cluster"),
@@ -190,8 +191,8 @@ ROWS = (
     ("crictl", "rmi --prune|rmi -a|rmi --all|rmp -a|rmp --all|rm -a|rm --all|stopp", ASK, "container"),
     ("buildah", "rm --all|rm -a|rmi --all|rmi -a|prune", ASK, "container"),
     ("ctr", "* * rm|* rm|* prune", ASK, "container"),
+    ("singularity apptainer", "cache|remote|key|capability", PASS, "container"),
     ("skopeo crane regctl oras apptainer singularity colima lima limactl", "**", ASK, "container"),
-    ("singularity apptainer", "cache|remote|key", PASS, "container"),
     # databases
     ("psql pgcli mysql mariadb mycli sqlite3 sqlite litecli duckdb usql mongosh mongo cqlsh "
      "clickhouse clickhouse-client sqlcmd mssql-cli snowsql snow bq trino presto beeline hive "

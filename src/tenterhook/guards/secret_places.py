@@ -63,7 +63,7 @@ PLACES = (
     ("env-file", r"\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test)[\w.-]+)?|\.envrc"),
     ("env-file", r"(?!example|sample|template|default)[\w-]+\.env"),
     ("history", r"\.(?:bash|zsh|sh|python|mysql|psql|node_repl|sqlite|rediscli|irb|ash|ksh)_?history|fish_history"),
-    ("history", r"\.histfile|\.lesshst|\.viminfo|ConsoleHost_history\.txt"),
+    ("history", r"\.histfile|\.history|\.lesshst|\.viminfo|ConsoleHost_history\.txt"),
 )
 # Places of the system, from the root on.
 SYSTEM = (
@@ -98,7 +98,7 @@ STORES = (
     ("gh glab", r"^auth (?:token|status .*(?:-t|--show-token))\b"),
     ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?.*\s(?:-o|--output|--template)|\bdescribe secrets?[/ ]\S|\bconfig view\b.*--raw|\bcreate token\b"),
     ("oc", r"^whoami (?:-t|--show-token)"),
-    ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$|-c |otp )"),
+    ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$|-c |otp (?!insert|append|validate))"),
     ("security", r"\bfind-(?:generic|internet)-password\b.*-\w*[wg]|\bdump-keychain\b|\bexport\b"),
     ("gpg gpg2", r"--export-secret-(?:sub)?keys?\b"),
     ("ansible-vault", r"^(?:view|decrypt|edit)\b"),
@@ -134,7 +134,7 @@ STORES = (
     ("wrangler", r"^(?:auth token|whoami --show)"),
     ("supabase neonctl neon pscale turso", r"\b(?:api-keys|connection-string|db tokens create|password create)\b"),
     ("eksctl", r"\bget (?:iamidentitymapping .*token|token)\b"),
-    ("aws-vault saml2aws granted assume aws-sso", r"^(?:exec|export|script|clear-token)\b.*(?:env|--json|$)|^eval\b"),
+    ("aws-vault saml2aws aws-sso", r"^(?:export|script)\b|^exec\b.*(?:--json| env$)"),
     ("docker podman", r"\binspect\b.*(?:\.Env\b|Config\.Env)|^secret inspect .*--showsecret"),
     ("helm", r"^get (?:values|all)\b.*(?:-a|--all)\b"),
     ("argocd", r"^(?:admin initial-password|account generate-token)"),

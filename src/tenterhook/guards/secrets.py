@@ -156,8 +156,10 @@ class _Check:
         is_sending_code = any(re.search(_SENDS_IN_CODE, code[:LONGEST]) for code in reading.code)
         for command in reading.commands:
             rule = self._read_by(command)
-            after = readers.get(tuple(command.words), ()) if rule == "environment" else ()
-            if (after and _is_filtered(command, after)) or (
+            after = readers.get(tuple(command.words), ())
+            if rule == "credentials" and any({"--password-stdin", "--with-token"} & {*each.words} for each in after):
+                continue  # `aws ecr get-login-password | docker login --password-stdin`
+            if (rule == "environment" and after and _is_filtered(command, after)) or (
                 rule and any(each.startswith(command.shown) for each in loaded)
             ):
                 continue
@@ -237,6 +239,7 @@ class _Check:
 
     def _rule_of_word(self, command: Command, word: str) -> str | None:
         """Return the rule about a path in an argument: `path`, `--file=path`, `@path`, `key=@path`, `if=path`."""
+        word = word[len("file:") :].partition("?")[0] if word.startswith("file:") else word
         if len(word) > 1000 or "://" in word or (word.startswith("--") and "=" not in word):
             return None
         for text in {word, word.partition("=")[2], word.partition("@")[2]}:
@@ -299,7 +302,8 @@ class _Check:
             return bool(re.search(r"hidden answer|--password", " ".join(command.words[:MOST])[:LONGEST]))
         if command.name in _DUMPERS and re.search(_MEMORY, command.shown):
             return True
-        return any(re.fullmatch(_TOOLS, word) for word in command.words[:3])
+        words = command.words[:3] if command.name in LANGUAGES else command.words[:1]
+        return any(re.fullmatch(_TOOLS, word) for word in words)
 
     def _reads_private(self, command: Command) -> bool:
         """Whether a command archives or sends a whole home, or lists of accounts."""
@@ -350,7 +354,7 @@ class _Check:
         """Return the rule about a path among the words of a sender, or among the commands that it reads."""
         words = [*command.words[1:MOST], *_windows_paths(command)]
         if command.name in _COPYING:
-            words.pop()
+            words = words[:-1]
         elif command.name in ("sftp", "ftp", "lftp", "smbclient"):  # their commands
             words += re.split(r"[\s;]+", " ".join((*words, command.stdin or ""))[:LONGEST])
         return self._rule_of_words(command, words)

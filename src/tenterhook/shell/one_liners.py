@@ -141,6 +141,9 @@ def actions(language: str, code: str) -> list[Action]:
             found.append(("note", "run-decoded"))
     if re.search(r"\bkill\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)", code):
         found.append(("words", ["kill", "-9", "-1"]))
+    if language == "osascript":
+        removed = re.findall(r"(?i)\bdelete\s++(?:\(\s*+)?(?:POSIX )?file\s++\"([^\"\n]++)\"", code)
+        found += [("words", ["rm", "-f", "--", path]) for path in removed]
     if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
         found.append(("words", ["shutdown"]))
     for pattern, stands_for in _WELL_KNOWN:
