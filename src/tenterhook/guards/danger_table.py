@@ -130,6 +130,7 @@ ROWS = (
     ("pm2", r"^(?:delete|del|stop) all\b|^kill\b", "services", ASK, _SERVICE_ENDS),
     ("nginx", r"(?:^|\s)-s ?(?:stop|quit)\b", "services", ASK, _SERVICE_ENDS),
     ("apachectl apache2ctl httpd", r"(?:^|\s)(?:graceful-)?stop$", "services", ASK, _SERVICE_ENDS),
+    ("haproxy", r"(?:^|\s)-st\b", "services", ASK, _SERVICE_ENDS),
     ("pg_ctl pg_ctlcluster", r"(?:^|\s)stop\b", "services", ASK, _SERVICE_ENDS),
     ("socat nc ncat", r"^(?=.*\.sock\b).*<<< (?:shutdown|disable|clear|del|set server)\b", "services", ASK,
      _SERVICE_ENDS),
@@ -246,6 +247,16 @@ ROWS = (
     ("docker podman nerdctl", r"^(?:(?:image|manifest|compose) (?:\S+ )*?)?push\b|^(?:buildx )?build\b.*\s--push\b",
      "publish", ASK,
      _OTHERS_GET_IT),
+    ("npm", r"^dist-tags? (?:add|rm|set)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("cargo gem", r"^owner\b.*(?:-a|-r|--add|--remove)\b", "publish", ASK, "it changes who may publish a package"),
+    ("skopeo", r"^(?:copy|sync)\b.*\sdocker://\S+$", "publish", ASK, _OTHERS_GET_IT),
+    ("crane gcrane regctl", r"^(?:copy|cp|tag|append|image copy)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("fastlane", r"(?:^|\s)(?:deliver|supply|pilot upload|upload_to_\w+|release)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("jf jfrog", r"^rt (?:u|upload|del|delete|mv|move|cp|copy|bpr|promote)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("balena", r"^(?:push|deploy)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("web-ext", r"^sign\b", "publish", ASK, _OTHERS_GET_IT),
+    ("ansible-galaxy wasm-pack", r"(?:^|\s)publish\b", "publish", ASK, _OTHERS_GET_IT),
+    ("clojure clj", r"(?:^|\s)(?:-[TXA]\S+ )?deploy\b", "publish", ASK, _OTHERS_GET_IT),
     ("npm", r"^(?:owner|author) (?:add|rm)\b|^access (?:set|grant|revoke)\b", "publish", ASK,
      "it changes who may publish a package"),
     ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, _OTHERS_GET_IT),
@@ -258,7 +269,7 @@ ROWS = (
     ("goreleaser", r"^release\b(?!.*(?:--snapshot|--skip))", "publish", ASK, _OTHERS_GET_IT),
     ("rake", r"(?:^|\s)release$", "publish", ASK, _OTHERS_GET_IT),
     ("eas", r"^submit\b", "publish", ASK, _OTHERS_GET_IT),
-    ("gh glab", r"^release create\b|^repo edit\b.*--visibility[= ]public", "publish", ASK, _OTHERS_GET_IT),
+    ("gh glab", r"^release create\b|^release upload\b.*--clobber|^repo edit\b.*--visibility[= ]public", "publish", ASK, _OTHERS_GET_IT),
     # containers that are this machine, connections
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
      "the container has the whole machine and may do anything"),
@@ -314,7 +325,7 @@ _WINDOWS_ROOTS = (
     r"(?:[a-z]:[\\/]?(?:['\"\s*]|$)|[a-z]:[\\/]+(?:windows|users|program\S*)(?:[\\/][^\\/\s]*)?[\\/]?(?:['\"\s*]|$)"
     r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)[\\/]?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$))"
 )
-_ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
+_ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|hk\w+:|%\w+%|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
 _REMOVES = r"\b(?:remove-item|ri|rm(?!\s+-(?:rf|fr)\b)|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
 _MADE_BY_BUILDS = (
     r"\b(?:build|dist|out|target|bin|obj|node_modules|packages|temp|tmp|cache|coverage|venv|__pycache__|debug|release"
@@ -339,12 +350,17 @@ WINDOWS_ROWS = (
     (r"\b(?:add|set)-content\b.*\$profile|>\s*\$profile", "persistence", ASK, "something runs by itself then"),
     (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY,
      "it wipes the history"),
-    (r"\bformat-volume\b|\bclear-disk\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
+    (r"\bclear-content\b.*[a-z]:\\(?:windows|program)|\(\s*get-item\s+['\"]?[a-z]:\\.*\)\.delete\(", "delete-outside", DENY, _OUTSIDE),
+    (r"\brobocopy\b.*\s/(?:mir|purge)\b", "delete-outside", DENY, "it deletes what only the target has"),
+    (r"\bformat-volume\b|\b(?:clear|initialize)-disk\b|\bremove-partition\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
      "it erases a disk"),
     (r"\bvssadmin\s+delete|\bshadowcopy\s+delete|\bwbadmin\s+delete|recoveryenabled\s+no|win32_shadowcopy.*(?:delete|remove)",
      "disk", DENY, "it deletes backups, or ends them"),
     (rf"\b(?:iex|invoke-expression)\b(?=.*{_DOWNLOADS})|{_DOWNLOADS}.*\|\s*(?:iex|invoke-expression)\b",
      "run-download", DENY,
+     "it runs what comes over the network"),
+    (rf"\[scriptblock\]::create\(.*{_DOWNLOADS}|assembly\]::load\w*\(.*{_DOWNLOADS}|\bmsiexec\b.*\shttps?:"
+     rf"|{_DOWNLOADS}.*-outfile\s+['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*;.*(?:[\s;&.\\/]|^)\1\b", "run-download", DENY,
      "it runs what comes over the network"),
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
      "run-download", DENY,
@@ -356,26 +372,30 @@ WINDOWS_ROWS = (
      "it connects a shell to the network"),
     (r"\badvfirewall\s+set\b.*state\s+off|set-netfirewallprofile\b.*-enabled\s+(?:\$?false|0)|-disable(?:realtime|behavior|"
      r"ioav|script)\w*\s+(?:\$?true|1)|add-mppreference\b.*-exclusion|uninstall-windowsfeature\b.*defender|"
-     r"disableanti\w+.*\b1\b|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)",
+     r"disableanti\w+.*\b1\b|\benablelua\b.*\b0\b|\btestsigning\s+on|\bnointegritychecks\s+on|\bfirewall\s+set\s+opmode\s+disable|"
+     r"\btaskkill\b.*\b(?:msmpeng|mssense|\w*defend\w*|csfalcon\w*|sysmon\w*)|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)",
      "security", DENY, "it switches a protection off"),
     (rf"\b(?:sc(?:\.exe)?\s+(?:stop|delete|config)|net\s+stop|stop-service|set-service)\b.*\b{GUARDS}\b", "security",
      DENY, "that protects this machine"),
-    (r"\bwevtutil(?:\.exe)?\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\bremove-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
+    (r"\bwevtutil(?:\.exe)?\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\b(?:remove|limit)-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
      "traces", DENY, "it deletes the system's log"),
     (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
      "it gives an account an administrator's rights"),
-    (r"\bnet\s+user\b.*/(?:add|delete)|\b(?:new|remove)-localuser\b", "system-files", ASK, "it changes accounts"),
+    (r"\bnet\s+user\b.*/(?:add|delete|active:no)|\b(?:new|remove|disable|set)-localuser\b", "system-files", ASK, "it changes accounts"),
+    (r"\badvfirewall\s+firewall\s+(?:add|delete|set)\b|\b(?:new|remove|set|disable)-netfirewallrule\b", "security", ASK, _FIREWALL),
+    (r"\b(?:taskkill|stop-process)\b.*\b(?:explorer|winlogon|csrss|lsass|svchost|services)\b", "kill", ASK, "the machine needs it"),
     (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
-    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b", "services", ASK,
+    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b|\bset-service\b.*\bdisabled\b", "services", ASK,
      "a service of this machine ends"),
     (r"\bschtasks\b.*/(?:create|change)|\bregister-scheduledtask\b|\bsc(?:\.exe)?\s+create\b|\bnew-service\b|"
-     r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b", "persistence", ASK,
+     r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b|"
+     r"\b(?:set|new)-itemproperty\b.*\b(?:run|runonce|winlogon|services)\b", "persistence", ASK,
      "something runs by itself then"),
     (r"\breg(?:\.exe)?\s+delete\b", "system-files", ASK, "it deletes settings of the system"),
 )  # fmt: skip
 _WINDOWS = frozenset(
     "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
-    "certutil bitsadmin rundll32 netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
+    "certutil bitsadmin rundll32 netsh sc net robocopy msiexec taskkill schtasks reg wevtutil auditpol fsutil irm iwr".split()
 )
 
 _BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}

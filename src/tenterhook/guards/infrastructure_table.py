@@ -196,7 +196,7 @@ ROWS = (
     # databases
     ("psql pgcli mysql mariadb mycli sqlite3 sqlite litecli duckdb usql mongosh mongo cqlsh "
      "clickhouse clickhouse-client sqlcmd mssql-cli snowsql snow bq trino presto beeline hive "
-     "impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
+     "invoke-sqlcmd impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
      "couchbase cbq surreal ksql questdb turso edgedb gel osqueryi tsql ysqlsh ycqlsh iredis dolt",
      "<sql>|<named>", ASK, "database"),
     ("redis-cli valkey-cli keydb-cli iredis",

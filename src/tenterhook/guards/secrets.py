@@ -9,7 +9,7 @@ import re
 
 from ..shell import reader
 from ..shell.effects import effects
-from ..shell.programs import LANGUAGES, program, resolved
+from ..shell.programs import LANGUAGES, SHELLS, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
 from .calls import ASK, DENY, Finding, objection, paths_in, shell_line
 from .secret_places import LONGEST, prints_secrets, rule_of
@@ -302,7 +302,7 @@ class _Check:
             return bool(re.search(r"hidden answer|--password", " ".join(command.words[:MOST])[:LONGEST]))
         if command.name in _DUMPERS and re.search(_MEMORY, command.shown):
             return True
-        words = command.words[:3] if command.name in LANGUAGES else command.words[:1]
+        words = command.words[:3] if command.name in LANGUAGES or command.name in SHELLS else command.words[:1]
         return any(re.fullmatch(_TOOLS, word) for word in words)
 
     def _reads_private(self, command: Command) -> bool:
