@@ -249,8 +249,6 @@ ROWS = (
      _OTHERS_GET_IT),
     ("npm", r"^dist-tags? (?:add|rm|set)\b", "publish", ASK, _OTHERS_GET_IT),
     ("cargo gem", r"^owner\b.*(?:-a|-r|--add|--remove)\b", "publish", ASK, "it changes who may publish a package"),
-    ("skopeo", r"^(?:copy|sync)\b.*\sdocker://\S+$", "publish", ASK, _OTHERS_GET_IT),
-    ("crane gcrane regctl", r"^(?:copy|cp|tag|append|image copy)\b", "publish", ASK, _OTHERS_GET_IT),
     ("fastlane", r"(?:^|\s)(?:deliver|supply|pilot upload|upload_to_\w+|release)\b", "publish", ASK, _OTHERS_GET_IT),
     ("jf jfrog", r"^rt (?:u|upload|del|delete|mv|move|cp|copy|bpr|promote)\b", "publish", ASK, _OTHERS_GET_IT),
     ("balena", r"^(?:push|deploy)\b", "publish", ASK, _OTHERS_GET_IT),

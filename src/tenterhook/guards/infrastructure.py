@@ -39,7 +39,7 @@ RULES = {
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
 _NO_EFFECT = (
-    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run|generate-cli-skeleton)(?:=(?!none|false).*)?|--version"
+    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run|generate-cli-skeleton)(?:=(?!none|false).*)?"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
 _BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
@@ -59,7 +59,7 @@ _SHELL_CODE = (
 )
 _SPECIAL = {
     "delete": r"(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)|.*(?:\bmutation\b.*\b(?:delete|remove)[A-Z_]"
-    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|delete_series|purge_everything).*",
+    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|/delete-batch\b|/documents/delete\b|delete_series|purge_everything).*",
     "absent": r".*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
     "noexecute": r".*:NoExecute",
     "finalizers": r".*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
@@ -74,8 +74,8 @@ _CMDLET = (
     r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
     r"azuread|gce|gcs|gcsql|vm|sqldatabase|dnsserver|aduser|adgroup|adcomputer|mailbox)\w*"
 )
-_CLOUD_LIBRARIES = r"\bboto3?\b|\bgoogle\.cloud\b|\bazure\.|\baws-sdk\b|@aws-sdk|@google-cloud|@azure/|\bkubernetes\b|\bdocker\.from_env|digitalocean|aws_sdk|Aws::"
-_DELETING_CALL = r"(?i)[.(]\s*(?:batch_?)?(?:delete|terminate|remove|purge|destroy|stop|deregister|revoke)\w*\s*\(|\bnew (?:Delete|Terminate|Purge)\w+Command|\.prune\("
+_CLOUD_LIBRARIES = r"\bboto3?\b|\bgoogle\.cloud\b|\bazure\.|\baws-sdk\b|@aws-sdk|@google-cloud|@azure/|\bkubernetes\b|\bdocker\.from_env|digitalocean|algolia|stripe|aws_sdk|Aws::"
+_DELETING_CALL = r"(?i)[.(]\s*(?:batch_?)?(?:delete|terminate|remove|purge|destroy|stop|deregister|revoke|clear)\w*\s*\(|\bnew (?:Delete|Terminate|Purge)\w+Command|\.prune\("
 _DATABASE_LIBRARIES = r"(?i)psycopg|sqlite3|pymysql|mysql|sqlalchemy|pymongo|mongo|redis|asyncpg|\bpg\b|knex|sequelize|cx_Oracle|pyodbc|Sequel\b|ActiveRecord|\bPDO\b|DBI|elasticsearch"
 _DROPPING_CALL = r"\.(?:drop_database|drop_collection|dropDatabase|drop_all|flushall|flushdb|delete_many\(\s*\{\s*\}|deleteMany\(\s*\{\s*\}|drop\(\s*\))"
 _BY_PROGRAM: dict[str, list[tuple[str, str, str]]] = {}  # filled when first asked
@@ -110,7 +110,7 @@ def decide(command: Command) -> tuple[str, str] | None:
         return ("cloud", "ask") if re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
     if any(re.fullmatch(_NO_EFFECT, word) for word in words):
         return None
-    if words[-1:] in (["-h"], ["help"]) or words[:1] == ["help"]:
+    if words[-1:] in (["-h"], ["help"], ["--version"]) or words[:1] == ["help"]:
         return None
     paths = _paths(words)
     for subcommands, decision, kind in rows:

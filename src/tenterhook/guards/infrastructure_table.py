@@ -109,6 +109,7 @@ ROWS = (
     ("heroku", "pg:psql <sql>|pg:reset|pg:backups:restore|pg:killall|redis:cli <stdin>", ASK, "database"),
     ("vercel netlify wrangler railway firebase supabase flyctl fly",
      "logout|login|link|unlink|telemetry|whoami|types", PASS, "cloud"),
+    ("wrangler", "rollback|deployments rollback|versions deploy", ASK, "cloud"),
     ("wrangler", "d1 execute <sql>|d1 delete", ASK, "database"),
     ("supabase", "db reset|stop --no-backup", ASK, "database"),
     ("railway", "down", ASK, "cloud"),
@@ -266,7 +267,7 @@ ROWS = (
     ("circleci buildkite-agent bk drone woodpecker-cli travis jenkins-cli concourse-cli tkn "
      "teamcity codefresh semaphore sem appcenter bitrise codemagic spacelift spacectl",
      "**", ASK, "service"),
-    ("stripe paddle square twilio sendgrid postmark mailgun braintree", "**|* cancel", ASK, "service"),
+    ("stripe paddle square twilio sendgrid postmark mailgun braintree", "**|* cancel|api_keys roll", ASK, "service"),
     ("ldcli ffcli flipt unleash growthbook optimizely posthog statsig devcycle dvc configcat",
      "**|* archive|* toggle-off|* off", ASK, "service"),
     ("split", "splits kill|* delete *|* remove *|* archive *|splits delete", ASK, "service"),
@@ -287,6 +288,7 @@ ROWS = (
     ("nginx haproxy caddy traefik", "-s=stop|-s=quit|stop", ASK, "service"),
     # DNS
     ("fastly akamai cloudflared flarectl lexicon namecheap dnsimple gandi porkbun route53 godaddy", "**", ASK, "dns"),
+    ("fastly", "service version activate|service-version activate|service version deactivate", ASK, "dns"),
     ("cli53", "rrdelete|rrpurge|delete|import --replace", ASK, "dns"),
     ("octodns-sync", "--doit", ASK, "dns"),
     ("dnscontrol", "push", ASK, "dns"),
@@ -296,10 +298,11 @@ ROWS = (
     # backups: what deletes them is refused, what keeps the newest is asked about
     ("borg borgmatic restic rustic kopia",
      "backup|create|snapshot create|restore|mount|check|list|snapshots", PASS, "backup"),
-    ("borg borgmatic", "prune|compact", ASK, "backup"),
+    ("borg borgmatic", "prune|compact|recreate|break-lock", ASK, "backup"),
     ("restic rustic", "forget --keep-*|prune|unlock", ASK, "backup"),
     ("kopia", "snapshot expire|maintenance run", ASK, "backup"),
     ("velero", "backup delete|restore delete|schedule delete|backup-location delete|uninstall", DENY, "backup"),
+    ("velero", "**", ASK, "backup"),
     ("duplicity duplicati duplicati-cli", "remove-all-but-n-full|remove-older-than|cleanup", ASK, "backup"),
     ("tarsnap", "-d|--nuke", DENY, "backup"),
     ("timeshift", "--delete|--delete-all", DENY, "backup"),

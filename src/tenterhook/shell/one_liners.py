@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     Action = tuple[str, Any]
 
 LONGEST = 40_000  # characters of code that are looked at
+LONGEST_SEARCHED = 3_000  # … by an expression that takes long
 
 # Expressions that stand for a well-known path, as a literal.
 _WELL_KNOWN = (
@@ -66,7 +67,10 @@ _RUNS_TEXT = (
     r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]|\bthen\(\s*eval\b"
     r"|\b(?:system|popen|Popen|run|call|check_output|shell_exec|passthru|exec\w*+|spawn\w*+)\s*+\(?\s*+(?:\w++\.)*+"
     r"(?:urlopen|requests|[ab]\d+decode|fromhex|decompress|pack|unpack|decode_base64|base64_decode|from\(|atob|file_get)"
-    r"|\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
+)
+# The same by way of a variable.
+_RUNS_VARIABLE = (
+    r"\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
     r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
 )
 _DECODES = (
@@ -134,7 +138,7 @@ def actions(language: str, code: str) -> list[Action]:
         found.append(("note", "remote-shell"))
     if re.search(_FETCHES, code) and re.search(_SAVES, code) and re.search(_STARTS, code):
         found.append(("note", "run-download"))
-    if language != "awk" and re.search(_RUNS_TEXT, code):
+    if language != "awk" and (re.search(_RUNS_TEXT, code) or re.search(_RUNS_VARIABLE, code[:LONGEST_SEARCHED])):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
         elif re.search(_DECODES, code):
