@@ -113,9 +113,11 @@ ROWS = (
      "it ends a person's session"),
     ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{GUARDS}(?:\.\w+)?(?=\s|$)", "security", DENY, _PROTECTS),
     ("systemctl",
-     r"^(?!.*--when[= ]cancel)(?:.*\s)?(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue|emergency|soft-reboot"
+     r"^(?!.*--when[= ]cancel)(?:.*\s)?(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue"
+     r"|emergency|soft-reboot"
      r"|isolate|default)(?=\s|$)|set-default (?:rescue|emergency|poweroff|reboot|halt)", "shut-down", ASK, _ENDS_ALL),
-    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user|.*--signal[= ]help)", "services", ASK, _SERVICE_ENDS),
+    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user|.*--signal[= ]help)", "services", ASK,
+     _SERVICE_ENDS),
     ("systemctl", r"(?:^|\s)(?:enable|reenable|link|edit)(?=\s|$)", "persistence", ASK, _BY_ITSELF),
     ("systemd-run", r"(?:^|\s)--(?:on-\w+|timer-property)", "persistence", ASK, _BY_ITSELF),
     ("service rc-service", rf"^{GUARDS} stop", "security", DENY, _PROTECTS),
@@ -163,10 +165,13 @@ ROWS = (
     ("usermod", r"(?:^|\s)(?:-[LUels]|--(?:lock|unlock|expiredate|login|shell))\b", "system-files", ASK,
      "it changes an account"),
     ("useradd adduser newusers", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
-    ("winget choco scoop flatpak snap apk port mas nix-env pkg pkgutil", r"^(?:uninstall|remove|del|purge|--uninstall|-e|delete|--forget)\b"
+    ("winget choco scoop flatpak snap apk port mas nix-env pkg pkgutil",
+     r"^(?:uninstall|remove|del|purge|--uninstall|-e|delete|--forget)\b"
      r"(?!.*(?:--simulate|--dry-run|-s\b|--noop|--what-if))", "packages", ASK, "it removes a program"),
-    ("gsettings dconf", r"^(?:reset-recursively|reset -f)\b", "system-files", ASK, "it deletes settings of the desktop"),
-    ("defaults", r"^(?:delete|remove) (?:-g|NSGlobalDomain|com\.apple\.\S+)$", "system-files", ASK, "it deletes settings of the desktop"),
+    ("gsettings dconf", r"^(?:reset-recursively|reset -f)\b", "system-files", ASK,
+     "it deletes settings of the desktop"),
+    ("defaults", r"^(?:delete|remove) (?:-g|NSGlobalDomain|com\.apple\.\S+)$", "system-files", ASK,
+     "it deletes settings of the desktop"),
     ("passwd", r"^[^-\s]\S*$", "system-files", ASK, "it replaces a password"),
     ("update-ca-certificates update-ca-trust", "", "security", ASK, _TRUSTS),
     ("security", r"\badd-trusted-cert\b", "security", ASK, _TRUSTS),
@@ -212,13 +217,16 @@ ROWS = (
     ("setenforce", r"(?i)^(?:0|permissive)$", "security", DENY, "it switches SELinux off"),
     ("csrutil spctl", r"disable", "security", DENY, "it switches a protection of the system off"),
     ("fdesetup", r"\bdisable\b", "security", DENY, "it decrypts the disk"),
-    ("xattr", r"(?:^|\s)-\w*r\w*(?=\s).*com\.apple\.quarantine", "security", DENY, "the files were marked as from the network"),
+    ("xattr", r"(?:^|\s)-\w*r\w*(?=\s).*com\.apple\.quarantine", "security", DENY,
+     "the files were marked as from the network"),
     ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK,
      "the file was marked as one from the network"),
     ("mdatp", r"\b(?:disabled?|exclusion .*add|uninstall)\b", "security", DENY, _PROTECTS),
     ("kickstart", r"-activate\b", "security", ASK, "others may control this machine then"),
-    ("systemsetup", r"-set(?:remotelogin|remoteappleevents) on", "security", ASK, "others may log in to this machine then"),
-    ("networksetup", r"^-set(?:web|secureweb|socksfirewall|autoproxy)\S* \S", "security", ASK, "what is sent goes another way then"),
+    ("systemsetup", r"-set(?:remotelogin|remoteappleevents) on", "security", ASK,
+     "others may log in to this machine then"),
+    ("networksetup", r"^-set(?:web|secureweb|socksfirewall|autoproxy)\S* \S", "security", ASK,
+     "what is sent goes another way then"),
     ("falconctl sentinelctl", r"\b(?:unload|uninstall|disable|stop|unprotect)\b", "security", DENY, _PROTECTS),
     ("aa-teardown aa-disable aa-complain", "", "security", DENY, "it switches AppArmor off"),
     ("mokutil", r"--disable-validation", "security", DENY, "it switches secure boot off"),
@@ -267,12 +275,14 @@ ROWS = (
     ("goreleaser", r"^release\b(?!.*(?:--snapshot|--skip))", "publish", ASK, _OTHERS_GET_IT),
     ("rake", r"(?:^|\s)release$", "publish", ASK, _OTHERS_GET_IT),
     ("eas", r"^submit\b", "publish", ASK, _OTHERS_GET_IT),
-    ("gh glab", r"^release create\b|^release upload\b.*--clobber|^repo edit\b.*--visibility[= ]public", "publish", ASK, _OTHERS_GET_IT),
+    ("gh glab", r"^release create\b|^release upload\b.*--clobber|^repo edit\b.*--visibility[= ]public", "publish",
+     ASK, _OTHERS_GET_IT),
     # containers that are this machine, connections
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
      "the container has the whole machine and may do anything"),
     ("docker podman nerdctl",
-     r"^(?:container )?(?:run|create)\b.*\s(?:--privileged(?!=false)|--pid[= ]host|(?:-v|--volume)[= ]?/:|--mount[= ]\S*(?:src|source)=/,"
+     r"^(?:container )?(?:run|create)\b.*\s(?:--privileged(?!=false)|--pid[= ]host|(?:-v|--volume)[= ]?/:"
+     r"|--mount[= ]\S*(?:src|source)=/,"
      r"|--cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)\b|--security-opt[= ]\S*unconfined)", "permissions", ASK,
      "the container has rights over the whole machine"),
     ("zmodload", r"zsh/net/tcp", "remote-shell", DENY, "a shell can be connected to the network then"),
@@ -338,7 +348,8 @@ WINDOWS_ROWS = (
     (rf"(?:{_WINDOWS_ROOTS}|\s[/~]\S*).*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
      "it deletes a directory of the system"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY, _OUTSIDE),
-    (rf"\b(?:get-childitem|gci|dir|ls)\b.*{_ELSEWHERE}.*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY, _OUTSIDE),
+    (rf"\b(?:get-childitem|gci|dir|ls)\b.*{_ELSEWHERE}.*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY,
+     _OUTSIDE),
     (r"\bio\.(?:directory|file)\]::delete\(\s*['\"]?(?:[a-z]:|~|/|\$(?:env:|home))", "delete-outside", DENY, _OUTSIDE),
     (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build makes again"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
@@ -348,9 +359,11 @@ WINDOWS_ROWS = (
     (r"\b(?:add|set)-content\b.*\$profile|>\s*\$profile", "persistence", ASK, "something runs by itself then"),
     (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY,
      "it wipes the history"),
-    (r"\bclear-content\b.*[a-z]:\\(?:windows|program)|\(\s*get-item\s+['\"]?[a-z]:\\.*\)\.delete\(", "delete-outside", DENY, _OUTSIDE),
+    (r"\bclear-content\b.*[a-z]:\\(?:windows|program)|\(\s*get-item\s+['\"]?[a-z]:\\.*\)\.delete\(", "delete-outside",
+     DENY, _OUTSIDE),
     (r"\brobocopy\b.*\s/(?:mir|purge)\b", "delete-outside", DENY, "it deletes what only the target has"),
-    (r"\bformat-volume\b|\b(?:clear|initialize)-disk\b|\bremove-partition\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
+    (r"\bformat-volume\b|\b(?:clear|initialize)-disk\b|\bremove-partition\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w"
+     r"|\bdiskpart\b", "disk", DENY,
      "it erases a disk"),
     (r"\bvssadmin\s+delete|\bshadowcopy\s+delete|\bwbadmin\s+delete|recoveryenabled\s+no|win32_shadowcopy.*(?:delete|remove)",
      "disk", DENY, "it deletes backups, or ends them"),
@@ -358,7 +371,8 @@ WINDOWS_ROWS = (
      "run-download", DENY,
      "it runs what comes over the network"),
     (rf"\[scriptblock\]::create\(.*{_DOWNLOADS}|assembly\]::load\w*\(.*{_DOWNLOADS}|\bmsiexec\b.*\shttps?:"
-     rf"|{_DOWNLOADS}.*-outfile\s+['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*;.*(?:[\s;&.\\/]|^)\1\b", "run-download", DENY,
+     rf"|{_DOWNLOADS}.*-outfile\s+['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*;.*(?:[\s;&.\\/]|^)\1\b",
+     "run-download", DENY,
      "it runs what comes over the network"),
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
      "run-download", DENY,
@@ -379,11 +393,15 @@ WINDOWS_ROWS = (
      "traces", DENY, "it deletes the system's log"),
     (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
      "it gives an account an administrator's rights"),
-    (r"\bnet\s+user\b.*/(?:add|delete|active:no)|\b(?:new|remove|disable|set)-localuser\b", "system-files", ASK, "it changes accounts"),
-    (r"\badvfirewall\s+firewall\s+(?:add|delete|set)\b|\b(?:new|remove|set|disable)-netfirewallrule\b", "security", ASK, _FIREWALL),
-    (r"\b(?:taskkill|stop-process)\b.*\b(?:explorer|winlogon|csrss|lsass|svchost|services)\b", "kill", ASK, "the machine needs it"),
+    (r"\bnet\s+user\b.*/(?:add|delete|active:no)|\b(?:new|remove|disable|set)-localuser\b", "system-files", ASK,
+     "it changes accounts"),
+    (r"\badvfirewall\s+firewall\s+(?:add|delete|set)\b|\b(?:new|remove|set|disable)-netfirewallrule\b", "security",
+     ASK, _FIREWALL),
+    (r"\b(?:taskkill|stop-process)\b.*\b(?:explorer|winlogon|csrss|lsass|svchost|services)\b", "kill", ASK,
+     "the machine needs it"),
     (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
-    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b|\bset-service\b.*\bdisabled\b", "services", ASK,
+    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b|\bset-service\b.*\bdisabled\b", "services",
+     ASK,
      "a service of this machine ends"),
     (r"\bschtasks\b.*/(?:create|change)|\bregister-scheduledtask\b|\bsc(?:\.exe)?\s+create\b|\bnew-service\b|"
      r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b|"
@@ -393,7 +411,8 @@ WINDOWS_ROWS = (
 )  # fmt: skip
 _WINDOWS = frozenset(
     "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
-    "certutil bitsadmin rundll32 netsh sc net robocopy msiexec taskkill schtasks reg wevtutil auditpol fsutil irm iwr".split()
+    "certutil bitsadmin rundll32 netsh sc net robocopy msiexec taskkill schtasks reg wevtutil auditpol "
+    "fsutil irm iwr".split()
 )
 
 _BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}

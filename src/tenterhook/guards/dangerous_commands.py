@@ -890,7 +890,8 @@ def _crontab(command: Command, places: Places) -> Found:
 
 
 _NEEDED = frozenset(
-    "init systemd launchd sshd dbus-daemon kernel_task loginwindow windowserver gdm xorg networkmanager cron crond dockerd containerd".split()
+    "init systemd launchd sshd dbus-daemon kernel_task loginwindow windowserver gdm xorg networkmanager "
+    "cron crond dockerd containerd".split()
 )
 
 
@@ -947,7 +948,9 @@ def _scrambles(words: list[str]) -> bool:
     """Whether a filter turns readable text into other text: `rev`, or `tr` with letters for other letters."""
     sets = [word for word in words[1:] if not word.startswith("-")]
     letters = [re.sub(r"[^A-Za-z]", "", each).lower() for each in sets]
-    return words[:1] == ["rev"] or (words[:1] == ["tr"] and len(sets) == 2 and all(letters) and letters[0] != letters[1])
+    return words[:1] == ["rev"] or (
+        words[:1] == ["tr"] and len(sets) == 2 and all(letters) and letters[0] != letters[1]
+    )
 
 
 def _is_connection(words: list[str]) -> bool:

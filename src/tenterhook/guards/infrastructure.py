@@ -39,7 +39,8 @@ RULES = {
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
 _NO_EFFECT = (
-    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run|generate-cli-skeleton)(?:=(?!none|false).*)?"
+    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run|generate-cli-skeleton)"
+    r"(?:=(?!none|false).*)?"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
 _BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
@@ -65,7 +66,8 @@ _SPECIAL = {
     "finalizers": r".*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
     "flush": r"(?i).*flush(?:all|db).*",
     "destroy": r".*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
-    "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?\.(?:sql|ya?ml|js|cql)",
+    "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?"
+    r"\.(?:sql|ya?ml|js|cql)",
     "privileged": r"(?s).*(?:\"?privileged\"?\s*:\s*true|\"?hostPID\"?\s*:\s*true).*|--privileged(?:=true)?",
     "protection": r".*/protection\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
@@ -74,10 +76,22 @@ _CMDLET = (
     r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
     r"azuread|gce|gcs|gcsql|vm|sqldatabase|dnsserver|aduser|adgroup|adcomputer|mailbox)\w*"
 )
-_CLOUD_LIBRARIES = r"\bboto3?\b|\bgoogle\.cloud\b|\bazure\.|\baws-sdk\b|@aws-sdk|@google-cloud|@azure/|\bkubernetes\b|\bdocker\.from_env|digitalocean|algolia|stripe|aws_sdk|Aws::"
-_DELETING_CALL = r"(?i)[.(]\s*(?:batch_?)?(?:delete|terminate|remove|purge|destroy|stop|deregister|revoke|clear)\w*\s*\(|\bnew (?:Delete|Terminate|Purge)\w+Command|\.prune\("
-_DATABASE_LIBRARIES = r"(?i)psycopg|sqlite3|pymysql|mysql|sqlalchemy|pymongo|mongo|redis|asyncpg|\bpg\b|knex|sequelize|cx_Oracle|pyodbc|Sequel\b|ActiveRecord|\bPDO\b|DBI|elasticsearch"
-_DROPPING_CALL = r"\.(?:drop_database|drop_collection|dropDatabase|drop_all|flushall|flushdb|delete_many\(\s*\{\s*\}|deleteMany\(\s*\{\s*\}|drop\(\s*\))"
+_CLOUD_LIBRARIES = (
+    r"\bboto3?\b|\bgoogle\.cloud\b|\bazure\.|\baws-sdk\b|@aws-sdk|@google-cloud|@azure/"
+    r"|\bkubernetes\b|\bdocker\.from_env|digitalocean|algolia|stripe|aws_sdk|Aws::"
+)
+_DELETING_CALL = (
+    r"(?i)[.(]\s*(?:batch_?)?(?:delete|terminate|remove|purge|destroy|stop|deregister|revoke|clear)\w*\s*\("
+    r"|\bnew (?:Delete|Terminate|Purge)\w+Command|\.prune\("
+)
+_DATABASE_LIBRARIES = (
+    r"(?i)psycopg|sqlite3|pymysql|mysql|sqlalchemy|pymongo|mongo|redis|asyncpg"
+    r"|\bpg\b|knex|sequelize|cx_Oracle|pyodbc|Sequel\b|ActiveRecord|\bPDO\b|DBI|elasticsearch"
+)
+_DROPPING_CALL = (
+    r"\.(?:drop_database|drop_collection|dropDatabase|drop_all|flushall|flushdb"
+    r"|delete_many\(\s*\{\s*\}|deleteMany\(\s*\{\s*\}|drop\(\s*\))"
+)
 _BY_PROGRAM: dict[str, list[tuple[str, str, str]]] = {}  # filled when first asked
 
 

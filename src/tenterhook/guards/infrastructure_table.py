@@ -48,7 +48,8 @@ ROWS = (
      "cloudtrail stop-logging|cloudtrail delete-*|guardduty delete-detector|"
      "guardduty update-detector --no-enable|ec2 delete-flow-logs|configservice stop-*|"
      "configservice delete-*|securityhub disable-*|securityhub delete-*|macie2 disable-*|"
-     "cloudtrail update-trail --no-*|cloudtrail put-event-selectors|inspector2 disable|accessanalyzer delete-*|detective delete-*", DENY, "audit"),
+     "cloudtrail update-trail --no-*|cloudtrail put-event-selectors|inspector2 disable|accessanalyzer delete-*"
+     "|detective delete-*", DENY, "audit"),
     ("aws",
      "rds delete-db-snapshot|rds delete-db-cluster-snapshot|ec2 delete-snapshot|backup delete-*|"
      "fsx delete-backup|dynamodb delete-backup|redshift delete-cluster-snapshot", ASK, "backup"),
@@ -65,13 +66,17 @@ ROWS = (
      "**|s3 sync --delete|* release-address|* release-hosts|kms schedule-key-deletion|"
      "organizations close-account|organizations leave-organization|"
      "route53 change-resource-record-sets|dynamodb * <delete>|* cancel-*|* stop-*|"
-     "* authorize-security-group-*|* revoke-security-group-*|* put-bucket-policy|* put-key-policy|* put-resource-policy|* set-repository-policy|* put-public-access-block|"
+     "* authorize-security-group-*|* revoke-security-group-*|* put-bucket-policy|* put-key-policy"
+     "|* put-resource-policy|* set-repository-policy|* put-public-access-block|"
      "* put-bucket-acl|* put-object-acl|* put-bucket-website|* put-bucket-lifecycle*|lambda update-function-code|"
      "lambda add-permission|* modify-*-attribute --attribute-type=launchPermission|* modify-snapshot-attribute|"
-     "* modify-image-attribute|* modify-instance-attribute --no-disable-api-termination|s3 mv --recursive|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
-     "lambda put-function-concurrency --reserved-concurrent-executions=0|autoscaling set-desired-capacity --desired-capacity=0|"
+     "* modify-image-attribute|* modify-instance-attribute --no-disable-api-termination|s3 mv --recursive"
+     "|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
+     "lambda put-function-concurrency --reserved-concurrent-executions=0"
+     "|autoscaling set-desired-capacity --desired-capacity=0|"
      "autoscaling update-auto-scaling-group --max-size=0|s3 cp --acl=public-read|s3 sync --acl=public-read|"
-     "ssm send-command|* replace-*|* suspend-*|* update-* --no-deletion-protection*|* modify-* --no-deletion-protection*|"
+     "ssm send-command|* replace-*|* suspend-*|* update-* --no-deletion-protection*"
+     "|* modify-* --no-deletion-protection*|"
      "ecs update-service --desired-count=0|* modify-* --skip-final-snapshot|* admin-delete-*", ASK, "cloud"),
     ("gcloud", "config|components|auth|info|topic", PASS, "cloud"),
     ("gcloud",
@@ -98,7 +103,8 @@ ROWS = (
      "ad * owner remove|ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
     ("az",
      "**|vm stop|vm deallocate|vm redeploy|vm run-command invoke|* failover|* stop|* * stop|"
-     "network nsg rule create|network nsg rule update|storage account update --allow-blob-public-access*|storage container set-permission|"
+     "network nsg rule create|network nsg rule update|storage account update --allow-blob-public-access*"
+     "|storage container set-permission|"
      "sql server firewall-rule create|sql db restore|webapp stop|functionapp stop|aks stop|aks scale --node-count=0|"
      "keyvault update|deployment group create --mode=complete|webapp deployment slot swap", ASK, "cloud"),
     ("doctl", "auth|completion", PASS, "cloud"),
@@ -129,7 +135,8 @@ ROWS = (
      "destroy-all|state rm|state push|state replace-provider|workspace delete|force-unlock|taint|"
      "apply --replace|apply --auto-approve|* apply --auto-approve|"
      "run --all apply|run-all apply", ASK, "cloud"),
-    ("pulumi", "destroy|down|dn|stack rm|state delete|stack import|env rm|cancel|up --yes|up -y|update --yes|up --skip-preview|up -f|refresh --yes|** !--help", ASK, "cloud"),
+    ("pulumi", "destroy|down|dn|stack rm|state delete|stack import|env rm|cancel|up --yes|up -y|update --yes"
+     "|up --skip-preview|up -f|refresh --yes|** !--help", ASK, "cloud"),
     ("cdk sam serverless sls sst chalice zappa up nixops juju okteto skaffold garden "
      "openshift-install architect",
      "**|undeploy|deploy --require-approval=never|rollback", ASK, "cloud"),
@@ -183,9 +190,11 @@ ROWS = (
      "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|"
      "stack remove|stack down|service rm|service remove|node rm|node remove|secret rm|config rm|"
      "container prune|rm -v|rm --volumes|container rm -v|compose rm -v|compose rm --volumes|"
-     "~compose ~down -v|~compose ~down --volumes|~compose ~down --rmi*|builder prune -a|builder prune --all|buildx prune -a|buildx prune --all|image prune -a|"
+     "~compose ~down -v|~compose ~down --volumes|~compose ~down --rmi*|builder prune -a|builder prune --all"
+     "|buildx prune -a|buildx prune --all|image prune -a|"
      "image prune --all|swarm init --force-new-cluster|rm -f <unknown>|container rm -f <unknown>|"
-     "kill <unknown>|container kill <unknown>|stop <unknown>|context rm -f|buildx rm --all-inactive|pod rm -a|pod prune|rm -a|rm --all|pod rm --all|"
+     "kill <unknown>|container kill <unknown>|stop <unknown>|context rm -f|buildx rm --all-inactive|pod rm -a"
+     "|pod prune|rm -a|rm --all|pod rm --all|"
      "machine rm|machine reset|buildx history rm|volume rm <unknown>|rmi <unknown>|"
      "image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
     ("docker-compose podman-compose", "~rm -v|~down -v|~down --volumes|~down --rmi*", ASK, "container"),
@@ -259,7 +268,8 @@ ROWS = (
     ("temporal tctl", "**|workflow terminate", ASK, "queue"),
     # services
     ("gh glab", "alias|extension|config|auth|search|completion|issue list|pr list|cache list|help", PASS, "service"),
-    ("gh glab", "api <delete>|api <protection> --method*|api <protection> -X|pr merge --admin|repo archive|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
+    ("gh glab", "api <delete>|api <protection> --method*|api <protection> -X|pr merge --admin|repo archive"
+     "|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
     ("gh glab tea bb hub", "**", ASK, "service"),
     ("gitlab-runner", "unregister", ASK, "service"),
     ("gitlab-rails rails", "runner <destroy>", ASK, "service"),

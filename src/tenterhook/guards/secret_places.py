@@ -92,11 +92,13 @@ STORES = (
      r"|\bsts (?:get-session-token|assume-role\S*|get-federation-token)\b|\bconfigure get \S*(?:key|token)"
      r"|\bconfigure export|\becr\S* get-(?:login|authorization)|\bec2 get-password-data"
      r"|\biam create-access-key|\bkms decrypt\b"),
-    ("gcloud", r"\bauth print-|\bsql (?:generate-login-token|users describe)|\bsecrets versions access\b|\bprint-(?:access|identity)-token\b|\bkeys create\b"),
+    ("gcloud", r"\bauth print-|\bsql (?:generate-login-token|users describe)|\bsecrets versions access\b"
+     r"|\bprint-(?:access|identity)-token\b|\bkeys create\b"),
     ("az", r"\bkeyvault (?:secret|key) (?:show|download)\b|\bget-access-token\b|\bkeys list\b"
      r"|\bshow-connection-string\b|\bcredential (?:list|show)\b|\blist-publishing-\w+\b"),
     ("gh glab", r"^auth (?:token|status .*(?:-t|--show-token))\b"),
-    ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?.*\s(?:-o|--output|--template)|\bdescribe secrets?[/ ]\S|\bconfig view\b.*--raw|\bcreate token\b"),
+    ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?.*\s(?:-o|--output|--template)"
+     r"|\bdescribe secrets?[/ ]\S|\bconfig view\b.*--raw|\bcreate token\b"),
     ("oc", r"^whoami (?:-t|--show-token)"),
     ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$|-c |otp (?!insert|append|validate))"),
     ("security", r"\bfind-(?:generic|internet)-password\b.*-\w*[wg]|\bdump-keychain\b|\bexport\b"),
@@ -124,11 +126,13 @@ STORES = (
     ("get-storedcredential get-secret gcore procdump", ""),
     ("keyring", r"^(?:-\S+ \S+ )*get\b"),
     ("getent", r"^g?shadow\b"),
-    ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin|check)\b)(?=.* -in\b)"),
+    ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin"
+     r"|check)\b)(?=.* -in\b)"),
     ("ibmcloud", r"^iam (?:oauth-tokens|api-key-create)"),
     ("cf", r"^(?:oauth-token|env|service-key)\b"),
     ("doctl", r"--show-token|^kubernetes cluster kubeconfig show|^databases connection\b"),
-    ("linode-cli scw hcloud vultr-cli yc aliyun", r"\b(?:create-token|get-token|config get secret-key|config dump|show-token)\b"),
+    ("linode-cli scw hcloud vultr-cli yc aliyun",
+     r"\b(?:create-token|get-token|config get secret-key|config dump|show-token)\b"),
     ("oci", r"\bsecret-bundle get\b|\bsession export\b"),
     ("netlify", r"^env:(?:list|get)\b"),
     ("wrangler", r"^(?:auth token|whoami --show)"),

@@ -67,7 +67,7 @@ _LOGIN = frozenset(
     "-H --header -u --user --oauth2-bearer --proxy-user -A --user-agent -Headers -Authentication".split()
 )
 _ARCHIVERS = ("tar", "bsdtar", "zip", "cpio", "7z", "rar")
-_LOGS_IN = r"(?i)[\w-]*(?:auth|token|key|cookie|password|secret)[\w-]*\s*[:=]|[^:\s]*:?\S*$"  # a header, or user:password
+_LOGS_IN = r"(?i)[\w-]*(?:auth|token|key|cookie|password|secret)[\w-]*\s*[:=]|[^:\s]*:?\S*$"  # a header, or user:…
 _COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # the last operand is written to
 _TO_OTHERS = r"[\w.@-]+:(?!\\)|\w+://"  # host:path, or a URL
 _HERE = r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?=[:/]|$)"
@@ -104,7 +104,7 @@ _SENDS_IN_CODE = (
     r"|(?:get|open|contents)\W{1,3}https?://|boto3|WebClient|Invoke-(?:Rest|Web)"
 )
 _MEMORY = r"(?i)\blsass|comsvcs|(?:ssh|gpg)-agent|\bhklm\\*(?:sam|security|system)\b|ntds\.dit"
-_DUMPERS = frozenset("procdump procdump64 rundll32 reg gcore nanodump ntdsutil esentutl out-minidump dumpert gdb".split())
+_DUMPERS = frozenset("procdump procdump64 rundll32 reg gcore nanodump ntdsutil esentutl out-minidump gdb".split())
 _SENDING_TOOL = r"(?i)upload|send|post|share|attach|publish|mail"
 _CHANGING_TOOL = r"(?i)write|create|edit|replace|patch|delete|remove|move|rename|mkdir|list|glob|^ls$|exists|stat"
 
@@ -153,7 +153,7 @@ class _Check:
             sends = re.search(r"(?i)\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr|curl|wget|Upload\w+)\b", text)
             why = "it cannot be read to its end, and names places of secrets"
             yield Finding("send-secrets" if sends else "credentials", DENY if sends else ASK, "…", why)
-        is_sending_code = any(re.search(_SENDS_IN_CODE, code[:LONGEST]) for code in reading.code)
+        sends_by_code = any(re.search(_SENDS_IN_CODE, code[:LONGEST]) for code in reading.code)
         for command in reading.commands:
             rule = self._read_by(command)
             after = readers.get(tuple(command.words), ())
@@ -166,7 +166,7 @@ class _Check:
             decision = ASK
             if self._takes_passwords(command):
                 rule, decision = "credential-tool", DENY
-            elif self._sends(command, rule) or (rule and is_sending_code and not LANGUAGES.keys().isdisjoint(command.through)):
+            elif self._sends(command, rule) or (rule and sends_by_code and any(map(LANGUAGES.get, command.through))):
                 rule, decision = "send-secrets", DENY
             elif rule and command.name == "find" and self._searches_everything(command):
                 rule, decision = "collect-secrets", DENY
@@ -256,8 +256,9 @@ class _Check:
             for before, word in zip(("", *command.words), command.words, strict=False)
             if before in ("-v", "--volume", "--mount") or word.startswith(("-v", "--volume=", "--mount="))
         ]
-        sources = (re.search(r"(?:source|src)=([^,]+)|^([^:]+):", value) for value in values[:MOST])
-        return next((rule for each in sources if each and (rule := rule_of(self._path(command, each[1] or each[2])))), None)
+        found = (re.search(r"(?:source|src)=([^,]+)|^([^:]+):", value) for value in values[:MOST])
+        paths = (self._path(command, each[1] or each[2]) for each in found if each)
+        return next((rule for path in paths if (rule := rule_of(path))), None)
 
     def _read_by_code(self, command: Command) -> str | None:
         code = " ".join((*command.words[1:MOST], command.stdin or ""))[:LONGEST]
