@@ -16,6 +16,17 @@ ENVIRONMENT = {"HOME": "/home/dev", "PATH": "/usr/bin:/bin"}
 STOPPED = {
     "cloud": """
         aws ec2 terminate-instances --instance-ids i-0abc
+        aws rds stop-db-instance --db-instance-identifier main
+        aws ec2 authorize-security-group-ingress --group-id sg-1 --port 3389 --cidr 0.0.0.0/0
+        aws s3api put-bucket-acl --bucket photos --acl public-read
+        gcloud compute instances stop web
+        gcloud compute firewall-rules create open --allow=tcp --source-ranges=0.0.0.0/0
+        az vm deallocate -g web -n vm-1
+        terraform apply -auto-approve
+        pulumi up --yes --stack prod
+        Stop-AzVM -Name web -ResourceGroupName prod
+        python3 -c "import boto3; boto3.resource('ec2').instances.filter().terminate()"
+        qm destroy 100
         aws --profile prod --region eu-west-1 rds delete-db-instance --db-instance-identifier main
         aws logs delete-log-group --log-group-name /app/web
         aws events remove-targets --rule nightly --ids 1
@@ -375,7 +386,6 @@ PASSED = """
     gcloud config unset project
     gcloud components remove beta
     gcloud compute instances list --filter='name~delete'
-    gcloud compute instances stop web
     gcloud auth list
     az account clear
     az extension remove --name aks-preview
@@ -394,6 +404,10 @@ PASSED = """
     terraform plan -out=destroy.tfplan
     terraform apply
     terraform state list
+    aws ses delete-receipt-rule --rule-set-name r --rule-name n --generate-cli-skeleton
+    bq query --dry_run 'DELETE FROM shop.orders WHERE true'
+    virsh pool-list --details
+    python3 -c "import boto3; print(boto3.client('ec2').describe_instances())"
     terraform fmt -recursive
     pulumi preview
     pulumi config rm key

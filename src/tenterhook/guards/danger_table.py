@@ -29,7 +29,7 @@ REACHING_OUT = ("publish",)  # what a container does, too
 GUARDS = (  # programs that protect a machine, or write down what happens on it
     r"(?:ufw|firewalld|nftables|ip6?tables|apparmor|auditd|fail2ban|selinux|clam(?:d|av\S*)|falcon\S*|r?syslog(?:d|-ng)?"
     r"|systemd-journald|crowdstrike\S*|osquery\S*|wazuh\S*|ossec\S*|sysmon|cbdaemon|cbagentd|carbonblack\S*|mdatp"
-    r"|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
+    r"|littlesnitch\S*|opendns\S*|umbrella\S*|lulu|blockblock|santa\S*|pf|sentinel(?:one|ctl|d)\S*|ds_agent|esets|sophos\S*|sav-protect|mfe\S*|cylance\S*|aide|tripwire|rkhunter|falco|lkrg"
     r"|filebeat|auditbeat|packetbeat|splunk\S*|WinDefend|Windows-Defender|EventLog|MpsSvc|wscsvc|Sense)"
 )
 _LIFELINES = r"(?:sshd?|NetworkManager|systemd-(?:networkd|resolved|logind)|dbus|networking|network)"
@@ -47,6 +47,8 @@ _NO_HISTORY = "the shell writes no history then"
 _OTHERS_GET_IT = "others get it, and may use it at once"
 _ENDS_ALL = "it ends everything that runs on this machine"
 _OFF_NETWORK = "it cuts this machine off the network"
+_FOR_OTHERS = "it uses this machine for somebody else's profit"
+_ATTACKS = "it attacks another machine"
 _NO_FIREWALL = "it takes the firewall's rules away"
 _FILE_SYSTEMS = "ext2 ext3 ext4 xfs btrfs vfat fat ntfs f2fs exfat minix cramfs msdos reiserfs".split()
 
@@ -77,13 +79,22 @@ ROWS = (
      "permissions", DENY, "it then runs with root's rights"),
     ("visudo vipw vigr", r"^(?!.*-c)", "system-files", DENY, "it edits who may do what on this machine"),
     ("userdel deluser", r"(?:^|\s)[^-\s]", "system-files", DENY, "it deletes an account"),
+    ("groupadd groupmod chage addgroup delgroup", r"^(?!-l\b|--list).*\w", "system-files", ASK, "it changes accounts"),
+    ("passwd", r"(?:^|\s)(?:-[lexi]|--lock|--expire)\b", "system-files", ASK, "it changes an account"),
+    ("tccutil", r"^reset\b", "security", ASK, "programs lose the rights that they were given"),
+    ("sqlite3", r"TCC\.db\b.*(?i:insert|update|delete|replace)", "security", DENY, "it changes what programs may do"),
+    ("ssh-copy-id", r"^(?!.*(?:^|\s)-n\b).*\w", "persistence", ASK, "a key may log in there from then on"),
     ("groupdel", r"\w", "system-files", ASK, "it deletes a group"),
     ("useradd usermod adduser", r"(?:-u|--uid)[= ]?0\b", "system-files", DENY, "it makes another root"),
     ("usermod gpasswd groupmems", r"\b(?:sudo|wheel|root|admin)\b", "system-files", DENY, _ROOTS),
     ("dscl", r"(?i)-(?:append|merge|create) /Groups/(?:admin|wheel)\b", "system-files", DENY, _ROOTS),
     ("dseditgroup", r"^(?=.*-a )(?=.*\b(?:admin|wheel)$)", "system-files", DENY, _ROOTS),
     ("sysadminctl", r"(?i)-addUser\b.*-admin\b", "system-files", DENY, _ROOTS),
-    ("sysadminctl", r"(?i)-(?:addUser|deleteUser|resetPasswordFor)\b", "system-files", ASK, "it changes accounts"),
+    ("sysadminctl", r"(?i)-deleteUser\b", "system-files", DENY, "it deletes an account"),
+    ("sysadminctl", r"(?i)-(?:addUser|resetPasswordFor|guestAccount on)\b", "system-files", ASK, "it changes accounts"),
+    ("dsenableroot", r"^(?!-d\b)", "system-files", DENY, _ROOTS),
+    ("pw", r"^user ?add\b.*\s-[gG] ?(?:0|wheel)\b", "system-files", DENY, _ROOTS),
+    ("pw", r"^user ?del\b", "system-files", DENY, "it deletes an account"),
     ("pw", r"^(?:user|group)(?:add|mod|del)\b|^(?:user|group) (?:add|mod|del)\b", "system-files", ASK,
      "it changes accounts"),
     ("adduser", r"^\S+ (?:sudo|wheel|root|admin)$", "system-files", DENY, _ROOTS),
@@ -102,9 +113,11 @@ ROWS = (
      "it ends a person's session"),
     ("systemctl", rf"(?:^|\s)(?:stop|disable|mask|kill)\b.*\s{GUARDS}(?:\.\w+)?(?=\s|$)", "security", DENY, _PROTECTS),
     ("systemctl",
-     r"(?:^|\s)(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue|emergency|soft-reboot"
+     r"^(?!.*--when[= ]cancel)(?:.*\s)?(?:reboot|poweroff|halt|kexec|suspend\S*|hibernate|hybrid-sleep|rescue"
+     r"|emergency|soft-reboot"
      r"|isolate|default)(?=\s|$)|set-default (?:rescue|emergency|poweroff|reboot|halt)", "shut-down", ASK, _ENDS_ALL),
-    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user)", "services", ASK, _SERVICE_ENDS),
+    ("systemctl", r"(?:^|\s)(?:stop|disable|mask|kill)(?=\s|$)(?!.*--user|.*--signal[= ]help)", "services", ASK,
+     _SERVICE_ENDS),
     ("systemctl", r"(?:^|\s)(?:enable|reenable|link|edit)(?=\s|$)", "persistence", ASK, _BY_ITSELF),
     ("systemd-run", r"(?:^|\s)--(?:on-\w+|timer-property)", "persistence", ASK, _BY_ITSELF),
     ("service rc-service", rf"^{GUARDS} stop", "security", DENY, _PROTECTS),
@@ -119,7 +132,7 @@ ROWS = (
     ("pm2", r"^(?:delete|del|stop) all\b|^kill\b", "services", ASK, _SERVICE_ENDS),
     ("nginx", r"(?:^|\s)-s ?(?:stop|quit)\b", "services", ASK, _SERVICE_ENDS),
     ("apachectl apache2ctl httpd", r"(?:^|\s)(?:graceful-)?stop$", "services", ASK, _SERVICE_ENDS),
-    ("haproxy", r"(?:^|\s)-s[ft]\b", "services", ASK, _SERVICE_ENDS),
+    ("haproxy", r"(?:^|\s)-st\b", "services", ASK, _SERVICE_ENDS),
     ("pg_ctl pg_ctlcluster", r"(?:^|\s)stop\b", "services", ASK, _SERVICE_ENDS),
     ("socat nc ncat", r"^(?=.*\.sock\b).*<<< (?:shutdown|disable|clear|del|set server)\b", "services", ASK,
      _SERVICE_ENDS),
@@ -137,7 +150,7 @@ ROWS = (
     ("modprobe", r"^(?!.*(?:^|\s)(?:-[ncDVR]|--(?:dry-run|show\S*|resolve-alias|version|showconfig))\b).*\w",
      "system-files",
      ASK, "it loads or removes code of the kernel"),
-    ("rmmod kextunload kextload kmutil", rf"\b{GUARDS}\b", "security", DENY, _PROTECTS),
+    ("rmmod kextunload kextload kmutil", rf"(?:^|\s|/){GUARDS}\b", "security", DENY, _PROTECTS),
     ("rmmod kextload kldload kldunload", r"\w", "system-files", ASK, "it loads or removes code of the kernel"),
     ("date", r"(?:^|\s)(?:-s|--set)\b", "system-files", ASK, "it changes the machine's clock"),
     ("timedatectl", r"^set-(?:time|ntp (?:0|no|false))\b", "system-files", ASK, "it changes the machine's clock"),
@@ -151,7 +164,14 @@ ROWS = (
      DENY, "it makes an account with root's rights"),
     ("usermod", r"(?:^|\s)(?:-[LUels]|--(?:lock|unlock|expiredate|login|shell))\b", "system-files", ASK,
      "it changes an account"),
-    ("useradd", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
+    ("useradd adduser newusers", r"(?:^|\s)[^-\s]", "system-files", ASK, "it makes an account"),
+    ("winget choco scoop flatpak snap apk port mas nix-env pkg pkgutil",
+     r"^(?:uninstall|remove|del|purge|--uninstall|-e|delete|--forget)\b"
+     r"(?!.*(?:--simulate|--dry-run|-s\b|--noop|--what-if))", "packages", ASK, "it removes a program"),
+    ("gsettings dconf", r"^(?:reset-recursively|reset -f)\b", "system-files", ASK,
+     "it deletes settings of the desktop"),
+    ("defaults", r"^(?:delete|remove) (?:-g|NSGlobalDomain|com\.apple\.\S+)$", "system-files", ASK,
+     "it deletes settings of the desktop"),
     ("passwd", r"^[^-\s]\S*$", "system-files", ASK, "it replaces a password"),
     ("update-ca-certificates update-ca-trust", "", "security", ASK, _TRUSTS),
     ("security", r"\badd-trusted-cert\b", "security", ASK, _TRUSTS),
@@ -197,8 +217,16 @@ ROWS = (
     ("setenforce", r"(?i)^(?:0|permissive)$", "security", DENY, "it switches SELinux off"),
     ("csrutil spctl", r"disable", "security", DENY, "it switches a protection of the system off"),
     ("fdesetup", r"\bdisable\b", "security", DENY, "it decrypts the disk"),
+    ("xattr", r"(?:^|\s)-\w*r\w*(?=\s).*com\.apple\.quarantine", "security", DENY,
+     "the files were marked as from the network"),
     ("xattr", r"(?:^|\s)-\w*[dc]\w*(?=\s).*com\.apple\.quarantine|^-\w*c", "security", ASK,
      "the file was marked as one from the network"),
+    ("mdatp", r"\b(?:disabled?|exclusion .*add|uninstall)\b", "security", DENY, _PROTECTS),
+    ("kickstart", r"-activate\b", "security", ASK, "others may control this machine then"),
+    ("systemsetup", r"-set(?:remotelogin|remoteappleevents) on", "security", ASK,
+     "others may log in to this machine then"),
+    ("networksetup", r"^-set(?:web|secureweb|socksfirewall|autoproxy)\S* \S", "security", ASK,
+     "what is sent goes another way then"),
     ("falconctl sentinelctl", r"\b(?:unload|uninstall|disable|stop|unprotect)\b", "security", DENY, _PROTECTS),
     ("aa-teardown aa-disable aa-complain", "", "security", DENY, "it switches AppArmor off"),
     ("mokutil", r"--disable-validation", "security", DENY, "it switches secure boot off"),
@@ -227,6 +255,14 @@ ROWS = (
     ("docker podman nerdctl", r"^(?:(?:image|manifest|compose) (?:\S+ )*?)?push\b|^(?:buildx )?build\b.*\s--push\b",
      "publish", ASK,
      _OTHERS_GET_IT),
+    ("npm", r"^dist-tags? (?:add|rm|set)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("cargo gem", r"^owner\b.*(?:-a|-r|--add|--remove)\b", "publish", ASK, "it changes who may publish a package"),
+    ("fastlane", r"(?:^|\s)(?:deliver|supply|pilot upload|upload_to_\w+|release)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("jf jfrog", r"^rt (?:u|upload|del|delete|mv|move|cp|copy|bpr|promote)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("balena", r"^(?:push|deploy)\b", "publish", ASK, _OTHERS_GET_IT),
+    ("web-ext", r"^sign\b", "publish", ASK, _OTHERS_GET_IT),
+    ("ansible-galaxy wasm-pack", r"(?:^|\s)publish\b", "publish", ASK, _OTHERS_GET_IT),
+    ("clojure clj", r"(?:^|\s)(?:-[TXA]\S+ )?deploy\b", "publish", ASK, _OTHERS_GET_IT),
     ("npm", r"^(?:owner|author) (?:add|rm)\b|^access (?:set|grant|revoke)\b", "publish", ASK,
      "it changes who may publish a package"),
     ("dotnet nuget", r"^(?:nuget )?(?:push|delete)\b", "publish", ASK, _OTHERS_GET_IT),
@@ -239,19 +275,32 @@ ROWS = (
     ("goreleaser", r"^release\b(?!.*(?:--snapshot|--skip))", "publish", ASK, _OTHERS_GET_IT),
     ("rake", r"(?:^|\s)release$", "publish", ASK, _OTHERS_GET_IT),
     ("eas", r"^submit\b", "publish", ASK, _OTHERS_GET_IT),
-    ("gh glab", r"^release create\b|^repo edit\b.*--visibility[= ]public", "publish", ASK, _OTHERS_GET_IT),
+    ("gh glab", r"^release create\b|^release upload\b.*--clobber|^repo edit\b.*--visibility[= ]public", "publish",
+     ASK, _OTHERS_GET_IT),
     # containers that are this machine, connections
     ("docker podman nerdctl", r"^run\b(?=.*--privileged)(?=.*(?:-v|--volume)[= ]?/:/)", "permissions", DENY,
      "the container has the whole machine and may do anything"),
-    ("zmodload", r"zsh/net/tcp", "remote-shell", ASK, "a shell can be connected to the network then"),
+    ("docker podman nerdctl",
+     r"^(?:container )?(?:run|create)\b.*\s(?:--privileged(?!=false)|--pid[= ]host|(?:-v|--volume)[= ]?/:"
+     r"|--mount[= ]\S*(?:src|source)=/,"
+     r"|--cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE)\b|--security-opt[= ]\S*unconfined)", "permissions", ASK,
+     "the container has rights over the whole machine"),
+    ("zmodload", r"zsh/net/tcp", "remote-shell", DENY, "a shell can be connected to the network then"),
     ("xterm", r"-display \S*\d+\.\d+\.\d+\.\d+:\d", "remote-shell", DENY, "it gives a shell to the other end"),
     ("defaults", r"(?i)^write .*com\.apple\.loginwindow \w*Hook\b", "persistence", ASK, _BY_ITSELF),
     ("altool xcrun", r"--upload-(?:app|package)\b", "publish", ASK, _OTHERS_GET_IT),
     ("osascript", r"(?i)make[\s\u2423](?:new[\s\u2423])?login[\s\u2423]item", "persistence", ASK, _BY_ITSELF),
     # mining
     ("xmrig minerd cpuminer cgminer bfgminer ethminer t-rex nbminer lolminer phoenixminer ccminer xmr-stak", r"\S",
-     "mining",
-     DENY, "it uses this machine for somebody else's profit"),
+     "mining", DENY, _FOR_OTHERS),
+    ("docker podman nerdctl", r"(?i)^run\b.*(?:xmrig|stratum\+tcp:|/\S*miner\b)", "mining", DENY, _FOR_OTHERS),
+    # attacks on other machines
+    ("hydra medusa ncrack patator crowbar brutespray kerbrute thc-hydra "
+     "slowloris slowloris.py slowhttptest goldeneye goldeneye.py hulk hulk.py torshammer loic hoic t50 mdk3 mdk4 "
+     "aireplay-ng wifite ettercap arpspoof dnsspoof responder responder.py dhcpstarv yersinia thc-ssl-dos macof",
+     r"^(?!-[hdU]$|--?version|.*\s-q$).*\S", "attack", DENY, _ATTACKS),
+    ("hping3 hping nping", r"--flood|--faster|--rate[= ]\d{4}", "attack", DENY, _ATTACKS),
+    ("ping ping6 fping", r"(?:^|\s)-\w*f(?=\s|$)", "attack", DENY, _ATTACKS),
     ("deno", r"^run\b.*\shttps?://", "run-download", DENY, "it runs what comes over the network"),
     ("mshta", r"(?i)https?:|vbscript:|javascript:", "run-download", DENY, "it runs what comes over the network"),
     ("regsvr32", r"(?i)/i:https?:", "run-download", DENY, "it runs what comes over the network"),
@@ -270,6 +319,13 @@ ROWS = (
     ("wevtutil", r"^(?:cl|clear-log)\b", "traces", DENY, "it deletes the system's log"),
 )  # fmt: skip
 
+# A loop that gives one value after another to a program that logs in.
+_EACH = r"\$\{?(?:\1|\2)\b"
+GUESSING = (
+    r"(?s)\b(?:for\s+(\w+)\s+in\b|while\s+(?:IFS=\S*\s+)?read\s+(?:-\w+\s+)*(\w+)).{0,500}"
+    rf"(?:\bsshpass\s+-p\s*(?:['\"]?{_EACH}|`[^`]{{0,80}}{_EACH}|['\"]?\$\([^)]{{0,80}}{_EACH})"
+    rf"|\becho\s+['\"]?{_EACH}['\"}}]*\s*\|\s*(?:su|sudo\s+-\w*S)\b)"
+)
 _DOWNLOADS = (
     r"(?:\b(?:irm|iwr|curl|wget|invoke-(?:webrequest|restmethod)|start-bitstransfer)\b|download(?:string|file|data)\b)"
 )
@@ -277,21 +333,25 @@ _WINDOWS_ROOTS = (
     r"(?:[a-z]:[\\/]?(?:['\"\s*]|$)|[a-z]:[\\/]+(?:windows|users|program\S*)(?:[\\/][^\\/\s]*)?[\\/]?(?:['\"\s*]|$)"
     r"|\$(?:env:(?:userprofile|systemroot|windir|programfiles|appdata)|home)[\\/]?(?:['\"\s*]|$)|\s['\"]?[~/]['\"]?(?:\s|$))"
 )
-_ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
-_REMOVES = r"\b(?:remove-item|ri|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
+_ELSEWHERE = r"\s['\"]?(?:[a-z]:[\\/]|hk\w+:|%\w+%|~|\$env:|\$home|\\\\)(?!\S*\b(?:temp|tmp|cache)\b)"
+_REMOVES = r"\b(?:remove-item|ri|rm(?!\s+-(?:rf|fr)\b)|del|erase|rd|rmdir)\b(?!.*\s-whatif\b)"
 _MADE_BY_BUILDS = (
     r"\b(?:build|dist|out|target|bin|obj|node_modules|packages|temp|tmp|cache|coverage|venv|__pycache__|debug|release"
     r"|logs?)\b"
 )
-_RECURSIVE = r"(?:\s-re\w*\b|\s/s\b)"
+_OUTSIDE = "it deletes something outside the project"
+_RECURSIVE = r"(?:\s-r\w*\b|\s/s\b)"
 # PowerShell and cmd, as they are written, since a backslash is no escape there.
 WINDOWS_ROWS = (
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_WINDOWS_ROOTS}", "delete-system", DENY,
      "it deletes a directory of the system, or a home"),
     (rf"(?:{_WINDOWS_ROOTS}|\s[/~]\S*).*-recurse.*\|\s*(?:remove-item|ri|del)\b", "delete-system", DENY,
      "it deletes a directory of the system"),
-    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY,
-     "it deletes something outside the project"),
+    (rf"{_REMOVES}(?=.*{_RECURSIVE}).*{_ELSEWHERE}", "delete-outside", DENY, _OUTSIDE),
+    (rf"\b(?:get-childitem|gci|dir|ls)\b.*{_ELSEWHERE}.*\|\s*(?:%|foreach\S*)?.*{_REMOVES}", "delete-outside", DENY,
+     _OUTSIDE),
+    (r"\bio\.(?:directory|file)\]::delete\(\s*['\"]?(?:[a-z]:|~|/|\$(?:env:|home))", "delete-outside", DENY, _OUTSIDE),
+    (r"\bio\.directory\]::delete\(", "delete-files", ASK, "it deletes a directory that no build makes again"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE}).*[\s\\/]\.git(?:[\\/'\"\s]|$)", "delete-project", DENY,
      "it deletes the project's .git"),
     (rf"{_REMOVES}(?=.*{_RECURSIVE})(?!.*{_MADE_BY_BUILDS})(?!.*[a-z]:\\|.*\$env:).*\s[\w.]", "delete-files", ASK,
@@ -299,11 +359,19 @@ WINDOWS_ROWS = (
     (r"\b(?:add|set)-content\b.*\$profile|>\s*\$profile", "persistence", ASK, "something runs by itself then"),
     (rf"{_REMOVES}.*historysavepath|\bclear-history\b|-historysavestyle\s+savenothing", "traces", DENY,
      "it wipes the history"),
-    (r"\bformat-volume\b|\bclear-disk\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w|\bdiskpart\b", "disk", DENY,
+    (r"\bclear-content\b.*[a-z]:\\(?:windows|program)|\(\s*get-item\s+['\"]?[a-z]:\\.*\)\.delete\(", "delete-outside",
+     DENY, _OUTSIDE),
+    (r"\brobocopy\b.*\s/(?:mir|purge)\b", "delete-outside", DENY, "it deletes what only the target has"),
+    (r"\bformat-volume\b|\b(?:clear|initialize)-disk\b|\bremove-partition\b|\bformat(?:\.com)?\s+[a-z]:|\bcipher\s+/w"
+     r"|\bdiskpart\b", "disk", DENY,
      "it erases a disk"),
     (r"\bvssadmin\s+delete|\bshadowcopy\s+delete|\bwbadmin\s+delete|recoveryenabled\s+no|win32_shadowcopy.*(?:delete|remove)",
      "disk", DENY, "it deletes backups, or ends them"),
     (rf"\b(?:iex|invoke-expression)\b(?=.*{_DOWNLOADS})|{_DOWNLOADS}.*\|\s*(?:iex|invoke-expression)\b",
+     "run-download", DENY,
+     "it runs what comes over the network"),
+    (rf"\[scriptblock\]::create\(.*{_DOWNLOADS}|assembly\]::load\w*\(.*{_DOWNLOADS}|\bmsiexec\b.*\shttps?:"
+     rf"|{_DOWNLOADS}.*-outfile\s+['\"]?(\S+?\.(?:exe|ps1|bat|cmd|msi))['\"]?\s*;.*(?:[\s;&.\\/]|^)\1\b",
      "run-download", DENY,
      "it runs what comes over the network"),
     (r"\bcertutil(?:\.exe)?\b.*-urlcache|\bbitsadmin(?:\.exe)?\b.*/transfer|\brundll32(?:\.exe)?\s+javascript:",
@@ -316,26 +384,35 @@ WINDOWS_ROWS = (
      "it connects a shell to the network"),
     (r"\badvfirewall\s+set\b.*state\s+off|set-netfirewallprofile\b.*-enabled\s+(?:\$?false|0)|-disable(?:realtime|behavior|"
      r"ioav|script)\w*\s+(?:\$?true|1)|add-mppreference\b.*-exclusion|uninstall-windowsfeature\b.*defender|"
-     r"disableanti\w+.*\b1\b|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)",
+     r"disableanti\w+.*\b1\b|\benablelua\b.*\b0\b|\btestsigning\s+on|\bnointegritychecks\s+on|\bfirewall\s+set\s+opmode\s+disable|"
+     r"\btaskkill\b.*\b(?:msmpeng|mssense|\w*defend\w*|csfalcon\w*|sysmon\w*)|\bamsiinitfailed\b|set-executionpolicy\s+(?:-\S+\s+)*(?:bypass|unrestricted)",
      "security", DENY, "it switches a protection off"),
     (rf"\b(?:sc(?:\.exe)?\s+(?:stop|delete|config)|net\s+stop|stop-service|set-service)\b.*\b{GUARDS}\b", "security",
      DENY, "that protects this machine"),
-    (r"\bwevtutil(?:\.exe)?\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\bremove-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
+    (r"\bwevtutil(?:\.exe)?\s+(?:cl|clear-log)\b|\bclear-eventlog\b|\b(?:remove|limit)-eventlog\b|\bauditpol\b.*/(?:clear|remove)|usn\s+deletejournal",
      "traces", DENY, "it deletes the system's log"),
     (r"\blocalgroup\s+['\"]?admin\w*['\"]?.*/add|add-localgroupmember\b.*admin", "system-files", DENY,
      "it gives an account an administrator's rights"),
-    (r"\bnet\s+user\b.*/(?:add|delete)|\b(?:new|remove)-localuser\b", "system-files", ASK, "it changes accounts"),
+    (r"\bnet\s+user\b.*/(?:add|delete|active:no)|\b(?:new|remove|disable|set)-localuser\b", "system-files", ASK,
+     "it changes accounts"),
+    (r"\badvfirewall\s+firewall\s+(?:add|delete|set)\b|\b(?:new|remove|set|disable)-netfirewallrule\b", "security",
+     ASK, _FIREWALL),
+    (r"\b(?:taskkill|stop-process)\b.*\b(?:explorer|winlogon|csrss|lsass|svchost|services)\b", "kill", ASK,
+     "the machine needs it"),
     (r"\b(?:stop|restart)-computer\b", "shut-down", ASK, "it ends everything that runs on this machine"),
-    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b", "services", ASK,
+    (r"\bsc(?:\.exe)?\s+(?:stop|delete)\b|\bnet\s+stop\b|\bstop-service\b|\bset-service\b.*\bdisabled\b", "services",
+     ASK,
      "a service of this machine ends"),
     (r"\bschtasks\b.*/(?:create|change)|\bregister-scheduledtask\b|\bsc(?:\.exe)?\s+create\b|\bnew-service\b|"
-     r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b", "persistence", ASK,
+     r"\breg(?:\.exe)?\s+add\b.*\b(?:run|runonce|winlogon|services)\b|\bstart menu\b.*\bstartup\b|"
+     r"\b(?:set|new)-itemproperty\b.*\b(?:run|runonce|winlogon|services)\b", "persistence", ASK,
      "something runs by itself then"),
     (r"\breg(?:\.exe)?\s+delete\b", "system-files", ASK, "it deletes settings of the system"),
 )  # fmt: skip
 _WINDOWS = frozenset(
     "powershell pwsh cmd remove-item ri del erase rd rmdir format cipher diskpart vssadmin wmic wbadmin bcdedit iex "
-    "certutil bitsadmin rundll32 netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
+    "certutil bitsadmin rundll32 netsh sc net robocopy msiexec taskkill schtasks reg wevtutil auditpol "
+    "fsutil irm iwr".split()
 )
 
 _BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}
@@ -343,6 +420,10 @@ for _programs, *_row in ROWS:
     for _name in _programs.split():
         _BY_PROGRAM.setdefault(_name, []).append((_row[0], _row[1], _row[2], _row[3]))
 _COMPILED: dict[str, re.Pattern[str]] = {}  # expressions that were needed
+
+
+# Options with which a program shows what it would do, or takes it back.
+_NO_EFFECT = frozenset("--help --dry-run --no-act --simulate --just-print --undo --whatif -WhatIf /?".split())
 
 
 def programs() -> list[str]:
@@ -374,7 +455,7 @@ def joined(words: list[str]) -> str:
 def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
     """The danger that the words of a command tell, if there is one: rule, decision, why."""
     rows = _BY_PROGRAM.get(command.name, ())
-    if not rows or "--help" in command.words or command.words[1:] == ["--version"]:
+    if not rows or command.words[1:] == ["--version"] or not _NO_EFFECT.isdisjoint(command.words):
         return
     said = joined(command.words[1:])
     if command.stdin:

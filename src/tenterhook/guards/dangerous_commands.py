@@ -65,6 +65,10 @@ RULES = {
         "mines cryptocurrency",
         "leave it out; tell the person if the task seems to need it",
     ),
+    "attack": (
+        "attacks other machines: guesses passwords, or floods them",
+        "leave it out; tell the person if the task seems to need it",
+    ),
     "security": (
         "switches off or changes a firewall or another protection",
         "open the one port, or add the one exception that is needed",
@@ -139,7 +143,10 @@ def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
             yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
-    yield from _notes(reading.notes, line if isinstance(line, str) else " ".join(line))
+    text = line if isinstance(line, str) else " ".join(line)
+    if ("sshpass" in text or "su" in text) and len(text) < danger_table.LONGEST and found(danger_table.GUESSING, text):
+        yield Finding("attack", DENY, "…", "it tries one password after another")
+    yield from _notes(reading.notes, text)
 
 
 def _if_unset(command: ShellCommand) -> str:
@@ -186,15 +193,19 @@ def _of_command(command: ShellCommand, places: Places) -> Found:
     if not command.words:
         return
     name = command.name
-    if any(mark in name for mark in PATTERNS) and re.search(r"[a-z]", name):  # /bin/r?
+    is_pattern = any(mark in name for mark in PATTERNS)
+    if is_pattern and len(re.findall(r"[a-z]", name)) > (STAR in name):  # /bin/r?, but not a*
         for known in (known for known in (*_BY_PROGRAM, *danger_table.programs()) if pattern_matches(name, known)):
             command.words[0] = known
             yield from _of_command(command, places)
+    if is_pattern:
         return
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
     yield from danger_table.dangers(command)
-    if danger_table.is_of_windows(command.words[0]) or danger_table.is_of_windows(name):
+    is_of_windows = danger_table.is_of_windows(command.words[0]) or danger_table.is_of_windows(name)
+    is_text = name in ("echo", "printf") or name.startswith("write-")
+    if not is_text and (is_of_windows or re.search(r"\s['\"]?(?:[A-Za-z]:|%\w+%)\\", command.shown)):
         yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "a service of this machine ends"
@@ -464,6 +475,7 @@ def _said(hit: Hit) -> str:
 
 
 @_for("rm", "srm", "wipe", "trash", "trash-put", "rmdir", "unlink", "shred", "rimraf", "del-cli")
+@_for("zip", "tar", "bsdtar", "7z", "7za", "7zz", "7zr", "rar")
 def _remove(command: ShellCommand, places: Places) -> Found:
     if "--no-preserve-root" in command.words:
         yield "delete-system", DENY, "--no-preserve-root is there to delete the root of the file system"
@@ -658,20 +670,24 @@ _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
 _PERSISTENT = (
     r"/etc/(?:profile(?:\.d/.*)?|bash\.?bashrc|bashrc|zsh/.*|zshrc|zprofile|zshenv|csh\.\w+|crontab|anacrontab"
     r"|cron\.[a-z]+/.*|modules|emond\.d/.*|periodic/.*|ssh/sshd_config\.d/.*|environment|rc\.local|init\.d/.*|systemd/.*"
-    r"|xdg/autostart/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
-    rf"|{_HOME}/\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zprofile|zshenv|zlogin|vimrc|exrc|emacs"
-    r"|gitconfig|ssh/config|ssh/authorized_keys2?|xinitrc|xprofile|xsession|config/(?:autostart|systemd/user|fish)/.*"
+    r"|xdg/autostart/.*|rc\.common|rc\.d/.*|modules-load\.d/.*|udev/.*|launchd\.conf|update-motd\.d/.*|apt/apt\.conf\.d/.*)"
+    rf"|{_HOME}/\.(?:(?:ba|z|k|c|tc|mk|)shrc|(?:vim|ex|screen|input|npm|xinit|python|irb|pry|curl|wget|nano|mail|lynx|yarn)rc|bash_\w+|profile|profile\.d/.*|zprofile|zshenv|zlog\w+|aliases|emacs(?:\.d/.*)?|n?vim/.*|tmux\.conf|gdbinit"
+    r"|gitconfig|pam_environment|ssh/config|ssh/authorized_keys2?|xprofile|xsession|config/(?:autostart|systemd/user|fish(?!/completions)|n?vim|git)/.*"
+    r"|local/lib/.*\.pth|config/environment\.d/.*|bin/.*|local/bin/(?:sudo|ls|git|ssh|python3?|cat|su)"
     rf"|local/share/systemd/.*)|{_HOME}/Library/LaunchAgents/.*|/var/(?:spool/cron|at/jobs|cron/tabs)/.*"
-    r"|.*/\.git/(?:config|hooks/[^/]+(?<!\.sample))|/Library/Launch(?:Agents|Daemons)/.*|/(?:usr/)?lib/systemd/.*"
+    r"|.*/\.git/(?:config|hooks/[^/]+(?<!\.sample))|/Library/(?:Launch(?:Agents|Daemons)|StartupItems)/.*|/usr/local/etc/rc\.d/.*|.*/com\.apple\.loginwindow\.\S*plist"
+    r"|.*/(?:site|dist)-packages/(?:[^/]+\.pth|(?:user|site)customize\.py)|/(?:usr/)?lib/systemd/.*"
 )
 _SETTINGS = (
-    r"/etc/(?:apt/.*|yum\S*/.*|r?syslog\S*|logrotate\.d/.*|hosts|resolv\.conf)|/usr/local/share/ca-certificates(?:/.*)?"
+    r"/etc/(?:apt/.*|yum\S*/.*|r?syslog\S*|logrotate\.d/.*|hosts|default/ufw|resolv\.conf|host\.conf|hostname|nsswitch\.conf|login\.defs|motd|issue"
+    r"|(?:audit|ssh|security|ufw|iptables|firewalld|nftables|fail2ban|apparmor\.d|ssl)/.*|audit\S*|nftables\.conf|exports|shells)"
+    r"|/(?:s?bin|lib\w*|usr/(?:s?bin|lib\w*))/.+|/usr/local/share/ca-certificates(?:/.*)?|/System/.+"
 )
 _HISTORY = r".*/\.(?:bash|zsh|sh|python|mysql|psql|node_repl|fish)_?history|.*/fish_history"
 # What a pattern is held against.
 _TELLING = "/etc/passwd /etc/shadow /etc/sudoers /boot/vmlinuz /var/log/auth.log ~/.ssh/id_rsa ~/.bash_history".split()
 _LOGS = (
-    r"/var/(?:spool/)?mail/.*|/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log"
+    r"/var/(?:spool/)?mail/.*|/var/log/(?:auth\.log|syslog|secure|messages|kern\.log|audit/.*|wtmp|btmp|lastlog|faillog|journal/.*|dpkg\.log|sudo\.log|system\.log|ufw\.log|cron(?:\.log)?|apache2/.*|nginx/.*"
     r"|utmp)"
 )
 
@@ -718,7 +734,9 @@ def _written(command: ShellCommand, places: Places) -> Found:
             own = (
                 candidate.replace(places.home + "/", "/home/me/", 1) if candidate.startswith(places.home) else candidate
             )
-            if matches(_PASSWORDS, candidate) or matches(_SSH, own):
+            if effect.kind == "write" and _overwrites_git(command, effect.path, candidate, places):
+                yield "delete-project", DENY, f"it overwrites {shown}, without which the repository does not work"
+            elif matches(_PASSWORDS, candidate) or matches(_SSH, own):
                 if effect.kind == "mode" and command.name == "chmod" and not _opens(command.words):
                     continue
                 what = {"delete": "deletes", "move": "moves away", "mode": "changes"}.get(effect.kind, "writes to")
@@ -733,12 +751,25 @@ def _written(command: ShellCommand, places: Places) -> Found:
                 continue
             elif matches(_LOGS, candidate) and effect.kind != "mode" and not _appends(command, effect.path):
                 yield "traces", DENY, f"it wipes {shown}"
-        if _empties(command, effect) and not path.startswith("/dev/") and UNKNOWN not in path:
+        if _empties(command, effect) and any(mark in path for mark in PATTERNS) and not places.is_generated(path):
+            yield "delete-files", ASK, f"it empties every file that {shown} stands for"
+        elif _empties(command, effect) and not path.startswith("/dev/") and UNKNOWN not in path:
             if places.is_outside(path):
                 if not places.is_cache(path):
                     yield "delete-outside", DENY, f"it overwrites {shown}, outside the project"
             elif command.name == "truncate" and not (places.is_generated(path) or places.is_temporary(path)):
                 yield "delete-files", ASK, f"it empties {shown}"
+
+
+_PRINTING_NOTHING = ([":"], ["true"], ["cat", "/dev/null"], ["echo"], ["echo", ""], ["echo", "-n"], ["printf", ""])
+
+
+def _overwrites_git(command: ShellCommand, shown: str, path: str, places: Places) -> bool:
+    """Whether a file of the project's `.git` is replaced; adding to it, or editing its settings, is not meant."""
+    if not path.startswith(places.root + "/.git/") or not matches(_PARTS_OF_GIT, path[len(places.root) :]):
+        return False
+    is_edited = path.endswith("/config") and (">", shown) not in command.redirects and command.name != "truncate"
+    return not (is_edited or _appends(command, shown) or command.name in ("git", "touch", "mkdir"))
 
 
 def _empties(command: ShellCommand, effect: PathEffect) -> bool:
@@ -752,7 +783,10 @@ def _empties(command: ShellCommand, effect: PathEffect) -> bool:
             if name in ("-s", "--size")
         ]
         return any(re.match(r"[-<%/]|0+\D*$", size) for size in sizes)
-    nothing = not command.words or command.words in ([":"], ["true"], ["cat", "/dev/null"])
+    if command.name in ("cp", "ln", "install", "sed", "perl"):
+        emptying = {"/dev/null", "d", "1,$d", "$!d", "/^/d", "/./d", ""} if command.name == "sed" else {"/dev/null", ""}
+        return not emptying.isdisjoint(command.words[1:])
+    nothing = not command.words or command.words in _PRINTING_NOTHING
     return command.name == "dd" or (nothing and (">", effect.path) in command.redirects)
 
 
@@ -803,6 +837,10 @@ def _permissions(command: ShellCommand, places: Places) -> Found:
             yield "permissions", ASK, f"it changes the owner of {place.what}"
         elif place.path != places.home and command.name == "chmod" and drastic:
             yield "permissions", DENY, f"it changes the permissions of {place.what}"
+    sets_group = any(re.fullmatch(r"0?[23][0-7]{3}", word) for word in words[1:])
+    paths = [places.resolve(command, effect.path) or "" for effect in _effects(command)] if sets_group else []
+    if command.name == "chmod" and any(path.startswith(("/usr/", "/bin/", "/sbin/")) for path in paths):
+        yield "permissions", DENY, "it then runs with its group's rights"
     if command.name == "chmod" and _effects(command) and any(map(_sets_owner, words[1:])):
         yield "permissions", DENY, "it then runs with its owner's rights"
 
@@ -852,7 +890,8 @@ def _crontab(command: ShellCommand, places: Places) -> Found:
 
 
 _NEEDED = frozenset(
-    "init systemd launchd sshd dbus-daemon kernel_task loginwindow windowserver gdm xorg networkmanager".split()
+    "init systemd launchd sshd dbus-daemon kernel_task loginwindow windowserver gdm xorg networkmanager "
+    "cron crond dockerd containerd".split()
 )
 
 
@@ -901,6 +940,17 @@ def _reverse_shell(command: ShellCommand, places: Places) -> Found:
         yield "remote-shell", DENY, "its input and output go over the network"
     if any(_is_connection(words) for words in command.upstream):
         yield "remote-shell", DENY, "its input comes over the network"
+    if all(word.startswith("-") for word in command.words[1:]) and any(map(_scrambles, command.upstream)):
+        yield "run-decoded", DENY, "it runs text that is made unreadable"
+
+
+def _scrambles(words: list[str]) -> bool:
+    """Whether a filter turns readable text into other text: `rev`, or `tr` with letters for other letters."""
+    sets = [word for word in words[1:] if not word.startswith("-")]
+    letters = [re.sub(r"[^A-Za-z]", "", each).lower() for each in sets]
+    return words[:1] == ["rev"] or (
+        words[:1] == ["tr"] and len(sets) == 2 and all(letters) and letters[0] != letters[1]
+    )
 
 
 def _is_connection(words: list[str]) -> bool:
@@ -945,6 +995,7 @@ _DISCARDING = {
     "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),
     "gc": ((r"\s--prune[= ](?:now|all)", _UNREACHABLE),),
     "prune": ((rf"^{_DRY}", _UNREACHABLE),),
+    "tag": (("^ (?:-d|--delete) .*[\ue000-\ue006]", "it deletes tags that another command names"),),
     "update-ref": ((r"\s(?:-d|--delete)\b", "it deletes a branch or tag"),),
     "rm": ((rf"^(?!.*\s--cached\b){_DRY}.*(?:{_FORCED}|\s-\w*r.*\s{_ALL})", _GONE),),
     "worktree": ((rf"^ remove\b.*{_FORCED}", "uncommitted changes in it are lost"),),
@@ -963,7 +1014,11 @@ _DISCARDING = {
 
 
 # Settings of git that name what it runs, with a path outside the project, or a command.
-_GIT_RUNS = r"(?i)(?:core\.(?:hookspath|fsmonitor|sshcommand|pager|editor)|init\.templatedir) ~?/|alias\.\S+ !(?!git\b)"
+_GIT_RUNS = (
+    r"(?i)(?:core\.(?:hookspath|fsmonitor|pager|editor|askpass|gitproxy)|init\.templatedir|\w+\.external|\w+\.\S*(?:program|command|cmd)"
+    r"|sequence\.editor) (?:~|/|!|.*[;|&`$])|filter\.\S+\.(?:smudge|clean|process) (?!git-lfs)\S|core\.sshcommand \S"
+    r"|(?:alias\.\S+|credential\.\S*helper) !(?!git\b|gh\b|glab\b|/usr/bin/gh\b|aws\b)|url\.\S+\.(?:push)?insteadof (?!https?://github\.com/?$|git@)(?=.*://)"
+)
 _GIT_OPTIONS = ("--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix")
 
 

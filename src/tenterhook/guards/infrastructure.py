@@ -39,7 +39,8 @@ RULES = {
 
 FOR_TESTS = r"(?i)(?:^|[_\W])(?:test|tests|testing|tmp|temp|scratch|ci|dummy|sandbox)(?:$|[_\W\d])"
 _NO_EFFECT = (
-    r"--?(?:help|dry-?run|dryrun|what-?if|noop|simulate|preview|check|plan|cli-dry-run)(?:=(?!none|false).*)?|--version"
+    r"--?(?:help|dry-?run|dryrun|dry_run|what-?if|noop|simulate|preview|check|plan|cli-dry-run|generate-cli-skeleton)"
+    r"(?:=(?!none|false).*)?"
 )
 _SWITCHES = frozenset("--debug --verbose --quiet --yes --force --json --all --assume-yes -v -q -y -d -D -f".split())
 _BEFORE_VERB = ("batch", "bulk", "force", "admin")  # batch-delete-image
@@ -51,7 +52,7 @@ _DEPTH = 6  # words that may be subcommands
 _STATEMENT = (
     r"(?is)(?:drop|truncate|purge\s+binary|reset\s+master|detach\s+database)\b|alter\s+\w+\s+\S+\s+(?:drop|delete)\b"
     r"|delete\s+from\s+\S+(?:\s+(?:using|limit|order)\b(?!.*\bwhere\b).*|\s+where\s+(?:true|1\b|'?1'?\s*=\s*'?1).*)?$"
-    r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|db2\s+drop\b|flush(?:all|db)\b"
+    r"|update\s+\S+\s+set\b(?!.*\bwhere\b)|with\b.*\bdelete\s+from\b(?!.*\bwhere\b)|revoke\b|grant\s+all\b|alter\s+(?:user|role|login)\b.*\b(?:password|superuser|identified)\b|db2\s+drop\b|flush(?:all|db)\b"
 )
 _SHELL_CODE = (
     r"\b(?:dropDatabase|dropUser|dropAllUsers|dropIndexes|dropRole|shutdownServer|_drop|_truncate)\s*\("
@@ -59,17 +60,37 @@ _SHELL_CODE = (
 )
 _SPECIAL = {
     "delete": r"(?:-\w*X|--(?:request|method)=|(?i:-method:))?(?i:delete)|.*(?:\bmutation\b.*\b(?:delete|remove)[A-Z_]"
-    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|delete_series|purge_everything).*",
+    r"|\"Action\"\s*:\s*\"DELETE\"|DeleteRequest|/_delete_by_query|/_close\b|/doDelete|/delete-batch\b|/documents/delete\b|delete_series|purge_everything).*",
     "absent": r".*(?:state=absent|\brm\s+-\w*r|\bmkfs|\bdd\s+if=|\bshutdown\b|\breboot\b).*",
     "noexecute": r".*:NoExecute",
     "finalizers": r".*finalizers\"?\s*:\s*(?:null|\[\s*\]).*",
     "flush": r"(?i).*flush(?:all|db).*",
     "destroy": r".*\.(?:destroy|delete|truncate)(?:_all)?\b.*",
+    "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?"
+    r"\.(?:sql|ya?ml|js|cql)",
+    "privileged": r"(?s).*(?:\"?privileged\"?\s*:\s*true|\"?hostPID\"?\s*:\s*true).*|--privileged(?:=true)?",
+    "protection": r".*/protection\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }
 _CMDLET = (
-    r"(?:remove|clear|disable|revoke|unregister)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
+    r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
     r"azuread|gce|gcs|gcsql|vm|sqldatabase|dnsserver|aduser|adgroup|adcomputer|mailbox)\w*"
+)
+_CLOUD_LIBRARIES = (
+    r"\bboto3?\b|\bgoogle\.cloud\b|\bazure\.|\baws-sdk\b|@aws-sdk|@google-cloud|@azure/"
+    r"|\bkubernetes\b|\bdocker\.from_env|digitalocean|algolia|stripe|aws_sdk|Aws::"
+)
+_DELETING_CALL = (
+    r"(?i)[.(]\s*(?:batch_?)?(?:delete|terminate|remove|purge|destroy|stop|deregister|revoke|clear)\w*\s*\("
+    r"|\bnew (?:Delete|Terminate|Purge)\w+Command|\.prune\("
+)
+_DATABASE_LIBRARIES = (
+    r"(?i)psycopg|sqlite3|pymysql|mysql|sqlalchemy|pymongo|mongo|redis|asyncpg"
+    r"|\bpg\b|knex|sequelize|cx_Oracle|pyodbc|Sequel\b|ActiveRecord|\bPDO\b|DBI|elasticsearch"
+)
+_DROPPING_CALL = (
+    r"\.(?:drop_database|drop_collection|dropDatabase|drop_all|flushall|flushdb"
+    r"|delete_many\(\s*\{\s*\}|deleteMany\(\s*\{\s*\}|drop\(\s*\))"
 )
 _BY_PROGRAM: dict[str, list[tuple[str, str, str]]] = {}  # filled when first asked
 
@@ -86,6 +107,11 @@ def judge(call: GuardedCall) -> Objection | None:
         if found is not None:
             rule, decision = found
             findings.append(Finding(rule, decision, command.shown, f"it {RULES[rule][0]}", command.span))
+    findings += [
+        Finding(rule, "ask", "…", f"it {RULES[rule][0]}")
+        for rule in ("cloud", "database")
+        if any(_deletes_by_code(rule, code[:LONGEST]) for code in reading.code)
+    ]
     return objection(call, findings, RULES)
 
 
@@ -98,7 +124,7 @@ def decide(command: ShellCommand) -> tuple[str, str] | None:
         return ("cloud", "ask") if re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
     if any(re.fullmatch(_NO_EFFECT, word) for word in words):
         return None
-    if words[-1:] in (["-h"], ["help"]) or words[:1] == ["help"]:
+    if words[-1:] in (["-h"], ["help"], ["--version"]) or words[:1] == ["help"]:
         return None
     paths = _paths(words)
     for subcommands, decision, kind in rows:
@@ -106,6 +132,18 @@ def decide(command: ShellCommand) -> tuple[str, str] | None:
             is_stopped = decision != PASS and not (kind == "database" and _is_for_tests(command))
             return (kind, decision) if is_stopped else None
     return None
+
+
+def _deletes_by_code(rule: str, code: str) -> bool:
+    """Whether code of a language deletes something through a library for clouds, or for databases."""
+    if rule == "cloud":
+        return bool(re.search(_CLOUD_LIBRARIES, code) and re.search(_DELETING_CALL, code))
+    if not re.search(_DATABASE_LIBRARIES, code):
+        return False
+    literals = re.findall(r"['\"]([^'\"\n]{6,500})['\"]", code)
+    if re.search(FOR_TESTS, " ".join(literals)) or ":memory:" in code:
+        return False
+    return any(map(_deletes_data, literals)) or bool(re.search(_DROPPING_CALL, code))
 
 
 def _rows() -> dict[str, list[tuple[str, str, str]]]:

@@ -48,7 +48,8 @@ ROWS = (
      "cloudtrail stop-logging|cloudtrail delete-*|guardduty delete-detector|"
      "guardduty update-detector --no-enable|ec2 delete-flow-logs|configservice stop-*|"
      "configservice delete-*|securityhub disable-*|securityhub delete-*|macie2 disable-*|"
-     "inspector2 disable|accessanalyzer delete-*|detective delete-*", DENY, "audit"),
+     "cloudtrail update-trail --no-*|cloudtrail put-event-selectors|inspector2 disable|accessanalyzer delete-*"
+     "|detective delete-*", DENY, "audit"),
     ("aws",
      "rds delete-db-snapshot|rds delete-db-cluster-snapshot|ec2 delete-snapshot|backup delete-*|"
      "fsx delete-backup|dynamodb delete-backup|redshift delete-cluster-snapshot", ASK, "backup"),
@@ -64,7 +65,18 @@ ROWS = (
     ("aws",
      "**|s3 sync --delete|* release-address|* release-hosts|kms schedule-key-deletion|"
      "organizations close-account|organizations leave-organization|"
-     "route53 change-resource-record-sets <delete>|dynamodb * <delete>|ec2 cancel-*|"
+     "route53 change-resource-record-sets|dynamodb * <delete>|* cancel-*|* stop-*|"
+     "* authorize-security-group-*|* revoke-security-group-*|* put-bucket-policy|* put-key-policy"
+     "|* put-resource-policy|* set-repository-policy|* put-public-access-block|"
+     "* put-bucket-acl|* put-object-acl|* put-bucket-website|* put-bucket-lifecycle*|lambda update-function-code|"
+     "lambda add-permission|* modify-*-attribute --attribute-type=launchPermission|* modify-snapshot-attribute|"
+     "* modify-image-attribute|* modify-instance-attribute --no-disable-api-termination|s3 mv --recursive"
+     "|* modify-db-* --publicly-accessible|* failover-*|* leave-*|"
+     "lambda put-function-concurrency --reserved-concurrent-executions=0"
+     "|autoscaling set-desired-capacity --desired-capacity=0|"
+     "autoscaling update-auto-scaling-group --max-size=0|s3 cp --acl=public-read|s3 sync --acl=public-read|"
+     "ssm send-command|* replace-*|* suspend-*|* update-* --no-deletion-protection*"
+     "|* modify-* --no-deletion-protection*|"
      "ecs update-service --desired-count=0|* modify-* --skip-final-snapshot|* admin-delete-*", ASK, "cloud"),
     ("gcloud", "config|components|auth|info|topic", PASS, "cloud"),
     ("gcloud",
@@ -73,8 +85,14 @@ ROWS = (
     ("gcloud",
      "* add-iam-policy-binding|* * add-iam-policy-binding|* remove-iam-policy-binding|"
      "* * remove-iam-policy-binding|* set-iam-policy|iam service-accounts keys create|"
-     "iam service-accounts create|iam * delete|iam * * delete", ASK, "iam"),
+     "iam service-accounts create|iam roles create|iam roles update|iam * delete|iam * * delete", ASK, "iam"),
     ("gcloud", "spanner databases execute-sql <sql>|alloydb * <sql>|sql * <sql>", ASK, "database"),
+    ("gcloud",
+     "compute firewall-rules create|compute firewall-rules update|compute instances stop|compute instances reset|"
+     "compute instances suspend|compute instances add-access-config|sql instances restart|sql instances failover|"
+     "sql backups restore|sql instances patch --no-deletion-protection|sql instances patch --authorized-networks*|"
+     "app versions stop|dns record-sets transaction execute|dns record-sets update|"
+     "container clusters resize --num-nodes=0|services disable|* * add-access-config", ASK, "cloud"),
     ("gcloud", "**|storage rsync --delete-unmatched-destination-objects|storage mv", ASK, "cloud"),
     ("az", "account clear|extension|cache|config|logout|cloud unregister|bicep uninstall", PASS, "cloud"),
     ("az",
@@ -83,7 +101,12 @@ ROWS = (
     ("az",
      "role assignment *|ad sp create-for-rbac|ad user create|ad * delete|ad * credential *|"
      "ad * owner remove|ad group member *|keyvault delete-policy|keyvault set-policy", ASK, "iam"),
-    ("az", "**", ASK, "cloud"),
+    ("az",
+     "**|vm stop|vm deallocate|vm redeploy|vm run-command invoke|* failover|* stop|* * stop|"
+     "network nsg rule create|network nsg rule update|storage account update --allow-blob-public-access*"
+     "|storage container set-permission|"
+     "sql server firewall-rule create|sql db restore|webapp stop|functionapp stop|aks stop|aks scale --node-count=0|"
+     "keyvault update|deployment group create --mode=complete|webapp deployment slot swap", ASK, "cloud"),
     ("doctl", "auth|completion", PASS, "cloud"),
     ("ibmcloud", "api|plugin|config|logout", PASS, "cloud"),
     ("pulumi", "config|plugin|policy|logout|about", PASS, "cloud"),
@@ -92,10 +115,12 @@ ROWS = (
     ("heroku", "pg:psql <sql>|pg:reset|pg:backups:restore|pg:killall|redis:cli <stdin>", ASK, "database"),
     ("vercel netlify wrangler railway firebase supabase flyctl fly",
      "logout|login|link|unlink|telemetry|whoami|types", PASS, "cloud"),
+    ("wrangler", "rollback|deployments rollback|versions deploy", ASK, "cloud"),
     ("wrangler", "d1 execute <sql>|d1 delete", ASK, "database"),
     ("supabase", "db reset|stop --no-backup", ASK, "database"),
     ("railway", "down", ASK, "cloud"),
-    ("virsh", "destroy|undefine|vol-*|pool-*|net-*|snapshot-delete", ASK, "cloud"),
+    ("virsh", "destroy|undefine|vol-delete|vol-wipe|pool-delete|pool-destroy|pool-undefine|net-destroy|net-undefine|"
+     "snapshot-delete|snapshot-revert", ASK, "cloud"),
     ("oci ibmcloud aliyun tccli hcloud linode-cli vultr-cli scw exo civo openstack nova doctl "
      "upctl yc cf ntnx-cli govc prlctl vboxmanage virsh multipass lxc incus vagrant packer ovhai",
      "**", ASK, "cloud"),
@@ -108,16 +133,22 @@ ROWS = (
     ("terraform tofu terragrunt terramate cdktf",
      "destroy|apply --destroy|apply -destroy|* destroy|run --all destroy|run -- destroy|"
      "destroy-all|state rm|state push|state replace-provider|workspace delete|force-unlock|taint|"
-     "apply --replace", ASK, "cloud"),
-    ("pulumi", "destroy|down|dn|stack rm|state delete|stack import|env rm|cancel|** !--help", ASK, "cloud"),
+     "apply --replace|apply --auto-approve|* apply --auto-approve|"
+     "run --all apply|run-all apply", ASK, "cloud"),
+    ("pulumi", "destroy|down|dn|stack rm|state delete|stack import|env rm|cancel|up --yes|up -y|update --yes"
+     "|up --skip-preview|up -f|refresh --yes|** !--help", ASK, "cloud"),
     ("cdk sam serverless sls sst chalice zappa up nixops juju okteto skaffold garden "
      "openshift-install architect",
-     "**|undeploy", ASK, "cloud"),
+     "**|undeploy|deploy --require-approval=never|rollback", ASK, "cloud"),
     ("ansible", "* -m=file <absent>|<absent>", ASK, "cloud"),
+    ("ansible-playbook", "<named>", ASK, "cloud"),
+    ("vboxmanage", "unregistervm --delete|closemedium --delete|controlvm * poweroff", ASK, "cloud"),
+    ("qm pct", "destroy|rollback|delsnapshot|stop", ASK, "cloud"),
+    ("pvesh", "delete", ASK, "cloud"),
     # storage
     ("rclone", "config|-n|-i|--interactive", PASS, "cloud"),
     ("rclone", "sync|bisync|move|moveto|dedupe|**", ASK, "cloud"),
-    ("gsutil", "rsync -d", ASK, "cloud"),
+    ("gsutil", "rsync -d|iam ch|iam set|acl set|acl ch|defacl *|web set|lifecycle set", ASK, "cloud"),
     ("gsutil", "rsync|config|help|version", PASS, "cloud"),
     ("mc mcli", "alias|config|ls|mirror !--remove", PASS, "cloud"),
     ("mc mcli", "mirror --remove", ASK, "cloud"),
@@ -133,7 +164,8 @@ ROWS = (
     ("kubectl oc k kubecolor", "create clusterrolebinding|create rolebinding|adm policy *|policy *", ASK, "iam"),
     ("kubectl oc k kubecolor",
      "delete|drain|cordon|adm drain|adm cordon|replace --force|apply --prune|taint <noexecute>|"
-     "scale --replicas=0|rollout undo --to-revision=0|adm prune *|evict|patch <finalizers>", ASK, "cluster"),
+     "scale --replicas=0|rollout undo|adm prune *|evict|patch <finalizers>|apply --force|"
+     "run <privileged>|proxy --address=0.0.0.0|debug node/*", ASK, "cluster"),
     ("helm helm3", "repo|plugin|registry|dependency|env|search", PASS, "cluster"),
     ("minikube", "addons|config|cache|image|profile", PASS, "cluster"),
     ("argocd", "context|logout|account|app sync --prune", PASS, "cluster"),
@@ -141,6 +173,9 @@ ROWS = (
      "talosctl rke rke2 k0s k0sctl microk8s vcluster clusterctl crossplane istioctl linkerd "
      "cilium hubble werf devspace",
      "**|suspend", ASK, "cluster"),
+    ("helm helm3", "rollback|upgrade --force|upgrade --reset-values", ASK, "cluster"),
+    ("argocd", "app rollback|app terminate-op|app sync --force|app sync --replace", ASK, "cluster"),
+    ("flux", "delete *|suspend *|uninstall", ASK, "cluster"),
     ("k3s-uninstall.sh k3s-agent-uninstall.sh rke2-uninstall.sh", "", ASK, "cluster"),
     ("vault bao", "audit disable", DENY, "audit"),
     ("vault bao",
@@ -155,19 +190,25 @@ ROWS = (
      "system prune|system reset|volume rm|volume prune|volume remove|swarm leave|stack rm|"
      "stack remove|stack down|service rm|service remove|node rm|node remove|secret rm|config rm|"
      "container prune|rm -v|rm --volumes|container rm -v|compose rm -v|compose rm --volumes|"
-     "compose down -v|compose down --volumes|rm -f <unknown>|container rm -f <unknown>|"
-     "kill <unknown>|container kill <unknown>|pod rm -a|pod prune|rm -a|rm --all|pod rm --all|"
+     "~compose ~down -v|~compose ~down --volumes|~compose ~down --rmi*|builder prune -a|builder prune --all"
+     "|buildx prune -a|buildx prune --all|image prune -a|"
+     "image prune --all|swarm init --force-new-cluster|rm -f <unknown>|container rm -f <unknown>|"
+     "kill <unknown>|container kill <unknown>|stop <unknown>|context rm -f|buildx rm --all-inactive|pod rm -a"
+     "|pod prune|rm -a|rm --all|pod rm --all|"
      "machine rm|machine reset|buildx history rm|volume rm <unknown>|rmi <unknown>|"
      "image rm <unknown>|network rm <unknown>|network prune|scout cache prune", ASK, "container"),
-    ("docker-compose podman-compose", "rm -v|down -v|down --volumes", ASK, "container"),
+    ("docker-compose podman-compose", "~rm -v|~down -v|~down --volumes|~down --rmi*", ASK, "container"),
+    ("crictl", "rmi --prune|rmi -a|rmi --all|rmp -a|rmp --all|rm -a|rm --all|stopp", ASK, "container"),
+    ("buildah", "rm --all|rm -a|rmi --all|rmi -a|prune", ASK, "container"),
+    ("ctr", "* * rm|* rm|* prune", ASK, "container"),
+    ("singularity apptainer", "cache|remote|key|capability", PASS, "container"),
     ("skopeo crane regctl oras apptainer singularity colima lima limactl", "**", ASK, "container"),
-    ("singularity apptainer", "cache|remote|key", PASS, "container"),
     # databases
     ("psql pgcli mysql mariadb mycli sqlite3 sqlite litecli duckdb usql mongosh mongo cqlsh "
      "clickhouse clickhouse-client sqlcmd mssql-cli snowsql snow bq trino presto beeline hive "
-     "impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
+     "invoke-sqlcmd impala-shell spark-sql cockroach sqlplus isql db2 isql-fb vsql rqlite influx arangosh "
      "couchbase cbq surreal ksql questdb turso edgedb gel osqueryi tsql ysqlsh ycqlsh iredis dolt",
-     "<sql>", ASK, "database"),
+     "<sql>|<named>", ASK, "database"),
     ("redis-cli valkey-cli keydb-cli iredis",
      "~flushall|~flushdb|~del|~unlink|~shutdown|~swapdb|cluster reset|cluster forget|script flush|"
      "function flush|~eval <flush>|config set|debug segfault|xtrim|<stdin>", ASK, "database"),
@@ -206,7 +247,7 @@ ROWS = (
     ("flyway", "clean|~clean", ASK, "database"),
     ("liquibase", "~dropall|~drop-all|rollback *", ASK, "database"),
     ("sqlx diesel dbmate", "database drop|database reset|drop", ASK, "database"),
-    ("migrate goose", "~drop|~reset|down -all|down --all|~down-to 0", ASK, "database"),
+    ("migrate goose", "~drop|~reset|down -all|down --all|down-to 0|* * down-to 0", ASK, "database"),
     ("wp",
      "db reset|db drop|db clean|site empty|site delete|search-replace !--dry-run|post delete *|"
      "user delete *", ASK, "database"),
@@ -227,7 +268,8 @@ ROWS = (
     ("temporal tctl", "**|workflow terminate", ASK, "queue"),
     # services
     ("gh glab", "alias|extension|config|auth|search|completion|issue list|pr list|cache list|help", PASS, "service"),
-    ("gh glab", "api <delete>|repo archive|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
+    ("gh glab", "api <delete>|api <protection> --method*|api <protection> -X|pr merge --admin|repo archive"
+     "|project archive|run cancel --all|pr close --delete-branch", ASK, "service"),
     ("gh glab tea bb hub", "**", ASK, "service"),
     ("gitlab-runner", "unregister", ASK, "service"),
     ("gitlab-rails rails", "runner <destroy>", ASK, "service"),
@@ -235,13 +277,13 @@ ROWS = (
     ("circleci buildkite-agent bk drone woodpecker-cli travis jenkins-cli concourse-cli tkn "
      "teamcity codefresh semaphore sem appcenter bitrise codemagic spacelift spacectl",
      "**", ASK, "service"),
-    ("stripe paddle square twilio sendgrid postmark mailgun braintree", "**|* cancel", ASK, "service"),
+    ("stripe paddle square twilio sendgrid postmark mailgun braintree", "**|* cancel|api_keys roll", ASK, "service"),
     ("ldcli ffcli flipt unleash growthbook optimizely posthog statsig devcycle dvc configcat",
      "**|* archive|* toggle-off|* off", ASK, "service"),
     ("split", "splits kill|* delete *|* remove *|* archive *|splits delete", ASK, "service"),
     ("pd opsgenie opsgenie-lamp grafana-cli grizzly grr gr newrelic nr1 datadog-ci dog dogshell "
      "sentry-cli honeycomb splunk promtool amtool mimirtool cortextool logcli",
-     "**|* archive", ASK, "service"),
+     "**|* archive|silence expire|silence add", ASK, "service"),
     ("op doppler infisical bws chamber teller lastpass lpass bw akeyless conjur phase dotenv-vault",
      "**|rm *|user suspend", ASK, "service"),
     ("deck", "sync|gateway sync|**", ASK, "service"),
@@ -256,6 +298,7 @@ ROWS = (
     ("nginx haproxy caddy traefik", "-s=stop|-s=quit|stop", ASK, "service"),
     # DNS
     ("fastly akamai cloudflared flarectl lexicon namecheap dnsimple gandi porkbun route53 godaddy", "**", ASK, "dns"),
+    ("fastly", "service version activate|service-version activate|service version deactivate", ASK, "dns"),
     ("cli53", "rrdelete|rrpurge|delete|import --replace", ASK, "dns"),
     ("octodns-sync", "--doit", ASK, "dns"),
     ("dnscontrol", "push", ASK, "dns"),
@@ -265,10 +308,11 @@ ROWS = (
     # backups: what deletes them is refused, what keeps the newest is asked about
     ("borg borgmatic restic rustic kopia",
      "backup|create|snapshot create|restore|mount|check|list|snapshots", PASS, "backup"),
-    ("borg borgmatic", "prune|compact", ASK, "backup"),
+    ("borg borgmatic", "prune|compact|recreate|break-lock", ASK, "backup"),
     ("restic rustic", "forget --keep-*|prune|unlock", ASK, "backup"),
     ("kopia", "snapshot expire|maintenance run", ASK, "backup"),
     ("velero", "backup delete|restore delete|schedule delete|backup-location delete|uninstall", DENY, "backup"),
+    ("velero", "**", ASK, "backup"),
     ("duplicity duplicati duplicati-cli", "remove-all-but-n-full|remove-older-than|cleanup", ASK, "backup"),
     ("tarsnap", "-d|--nuke", DENY, "backup"),
     ("timeshift", "--delete|--delete-all", DENY, "backup"),

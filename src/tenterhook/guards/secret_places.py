@@ -48,7 +48,7 @@ PLACES = (
     ),
     (
         "credentials",
-        r"Keychains(?:/.*)?|kwalletd/.*|\.claude/\.credentials\.json|\.codex/auth\.json|opencode/auth\.json",
+        r"Keychains(?:/.*)?|kwalletd/.*|\.claude/\.credentials\.json|\.codex/auth\.json|opencode/auth\.json|\.?netlify/config\.json",
     ),
     ("credentials", r"\.(?:gemini|qwen)/oauth_creds\.json|tenterhook/(?:hub\.json|hub/person\.json|hub/hub\.db)"),
     ("credentials", r"Login Data|Cookies|Web Data|key[34]\.db|logins\.json|cookies\.sqlite|signons\.sqlite"),
@@ -63,7 +63,7 @@ PLACES = (
     ("env-file", r"\.env(?:\.(?!example|sample|template|dist|defaults?|schema|test)[\w.-]+)?|\.envrc"),
     ("env-file", r"(?!example|sample|template|default)[\w-]+\.env"),
     ("history", r"\.(?:bash|zsh|sh|python|mysql|psql|node_repl|sqlite|rediscli|irb|ash|ksh)_?history|fish_history"),
-    ("history", r"\.histfile|\.lesshst|\.viminfo|ConsoleHost_history\.txt"),
+    ("history", r"\.histfile|\.history|\.lesshst|\.viminfo|ConsoleHost_history\.txt"),
 )
 # Places of the system, from the root on.
 SYSTEM = (
@@ -92,13 +92,15 @@ STORES = (
      r"|\bsts (?:get-session-token|assume-role\S*|get-federation-token)\b|\bconfigure get \S*(?:key|token)"
      r"|\bconfigure export|\becr\S* get-(?:login|authorization)|\bec2 get-password-data"
      r"|\biam create-access-key|\bkms decrypt\b"),
-    ("gcloud", r"\bsecrets versions access\b|\bprint-(?:access|identity)-token\b|\bkeys create\b"),
+    ("gcloud", r"\bauth print-|\bsql (?:generate-login-token|users describe)|\bsecrets versions access\b"
+     r"|\bprint-(?:access|identity)-token\b|\bkeys create\b"),
     ("az", r"\bkeyvault (?:secret|key) (?:show|download)\b|\bget-access-token\b|\bkeys list\b"
      r"|\bshow-connection-string\b|\bcredential (?:list|show)\b|\blist-publishing-\w+\b"),
     ("gh glab", r"^auth (?:token|status .*(?:-t|--show-token))\b"),
-    ("kubectl oc k", r"\bget secrets?\b.*\s(?:-o|--output|--template)|\bconfig view\b.*--raw|\bcreate token\b"),
+    ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?.*\s(?:-o|--output|--template)"
+     r"|\bdescribe secrets?[/ ]\S|\bconfig view\b.*--raw|\bcreate token\b"),
     ("oc", r"^whoami (?:-t|--show-token)"),
-    ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$|-c |otp )"),
+    ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$|-c |otp (?!insert|append|validate))"),
     ("security", r"\bfind-(?:generic|internet)-password\b.*-\w*[wg]|\bdump-keychain\b|\bexport\b"),
     ("gpg gpg2", r"--export-secret-(?:sub)?keys?\b"),
     ("ansible-vault", r"^(?:view|decrypt|edit)\b"),
@@ -122,6 +124,28 @@ STORES = (
     ("netsh", r"(?i)wlan show profiles?.*key=clear"),
     ("reg", r"(?i)^(?:save|export) hklm\\?(?:sam|security|system)"),
     ("get-storedcredential get-secret gcore procdump", ""),
+    ("keyring", r"^(?:-\S+ \S+ )*get\b"),
+    ("getent", r"^g?shadow\b"),
+    ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin"
+     r"|check)\b)(?=.* -in\b)"),
+    ("ibmcloud", r"^iam (?:oauth-tokens|api-key-create)"),
+    ("cf", r"^(?:oauth-token|env|service-key)\b"),
+    ("doctl", r"--show-token|^kubernetes cluster kubeconfig show|^databases connection\b"),
+    ("linode-cli scw hcloud vultr-cli yc aliyun",
+     r"\b(?:create-token|get-token|config get secret-key|config dump|show-token)\b"),
+    ("oci", r"\bsecret-bundle get\b|\bsession export\b"),
+    ("netlify", r"^env:(?:list|get)\b"),
+    ("wrangler", r"^(?:auth token|whoami --show)"),
+    ("supabase neonctl neon pscale turso", r"\b(?:api-keys|connection-string|db tokens create|password create)\b"),
+    ("eksctl", r"\bget (?:iamidentitymapping .*token|token)\b"),
+    ("aws-vault saml2aws aws-sso", r"^(?:export|script)\b|^exec\b.*(?:--json| env$)"),
+    ("docker podman", r"\binspect\b.*(?:\.Env\b|Config\.Env)|^secret inspect .*--showsecret"),
+    ("helm", r"^get (?:values|all)\b.*(?:-a|--all)\b"),
+    ("argocd", r"^(?:admin initial-password|account generate-token)"),
+    ("rails", r"^(?:credentials|encrypted):(?:show|edit)"),
+    ("git-crypt transcrypt", r"^(?:unlock|export-key|--show-raw|--export)"),
+    ("chezmoi", r"^secret\b|^decrypt\b"),
+    ("dpapi lsadump", ""),
     ("nmcli", r"(?:^| )(?:-s|--show-secrets)\b"),
     ("terraform tofu pulumi", r"^(?:config\b.*--show-secrets|stack output\b.*--show-secrets|state pull)"),
     ("curl wget http https xh invoke-restmethod invoke-webrequest irm iwr",

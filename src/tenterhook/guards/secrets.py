@@ -9,7 +9,7 @@ import re
 
 from ..shell import reader
 from ..shell.effects import effects
-from ..shell.programs import LANGUAGES, program, resolved
+from ..shell.programs import LANGUAGES, SHELLS, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
 from .calls import ASK, DENY, Finding, objection, paths_in, shell_line
 from .secret_places import LONGEST, prints_secrets, rule_of
@@ -66,6 +66,8 @@ _KEPT = frozenset(
 _LOGIN = frozenset(
     "-H --header -u --user --oauth2-bearer --proxy-user -A --user-agent -Headers -Authentication".split()
 )
+_ARCHIVERS = ("tar", "bsdtar", "zip", "cpio", "7z", "rar")
+_LOGS_IN = r"(?i)[\w-]*(?:auth|token|key|cookie|password|secret)[\w-]*\s*[:=]|[^:\s]*:?\S*$"  # a header, or user:…
 _COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # the last operand is written to
 _TO_OTHERS = r"[\w.@-]+:(?!\\)|\w+://"  # host:path, or a URL
 _HERE = r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?=[:/]|$)"
@@ -96,7 +98,13 @@ _WHOLE_ENVIRONMENT = (
     r"\bos\.environ(?!\s*(?:\[|\.get\b|\.setdefault))|\bprocess\.env(?!\s*[.\[]|\w)|\bENV\b(?!\s*[\[.](?:fetch)?)|\bENV\.(?:to_h|each|inspect)"
     r"|[%@]ENV\b|\bgetenv\(\s*\)|GetEnvironmentVariables\(\)"
 )
-_SENDS_IN_CODE = r"(?i)requests\.(?:post|put)|urlopen|http\.client|socket\.|fetch\(|axios|net\.connect|smtplib|ftplib"
+_SENDS_IN_CODE = (
+    r"(?i)requests\.(?:post|put|get)|urlopen|http\.client|httpx|socket\b|fetch\(|axios|net\.connect|smtplib|ftplib|paramiko"
+    r"|Net::(?:HTTP|FTP|SMTP)|HTTP::Tiny|LWP|https?['\"]\)|\.(?:request|post)\(|curl_\w+|fsockopen|open-uri|URI\.open"
+    r"|(?:get|open|contents)\W{1,3}https?://|boto3|WebClient|Invoke-(?:Rest|Web)"
+)
+_MEMORY = r"(?i)\blsass|comsvcs|(?:ssh|gpg)-agent|\bhklm\\*(?:sam|security|system)\b|ntds\.dit"
+_DUMPERS = frozenset("procdump procdump64 rundll32 reg gcore nanodump ntdsutil esentutl out-minidump gdb".split())
 _SENDING_TOOL = r"(?i)upload|send|post|share|attach|publish|mail"
 _CHANGING_TOOL = r"(?i)write|create|edit|replace|patch|delete|remove|move|rename|mkdir|list|glob|^ls$|exists|stat"
 
@@ -114,6 +122,7 @@ class _Check:
         self._home = reader.agents_home(call.environment)
         self._copies: set[str] = set()  # files to which the line copies secrets
         self._is_exposed = False  # an earlier command of the line read secrets
+        self._is_staged = False  # an earlier command of the line added secrets to git's index
 
     def of_tool(self) -> Iterator[Finding]:
         """Yield a finding for each secret that a tool is given the path of."""
@@ -141,24 +150,32 @@ class _Check:
         yield from self._of_text(text)
         loaded = _loaded(text)
         if not reading.is_complete and re.search(_NAMED, text):
-            yield Finding("credentials", ASK, "…", "it cannot be read to its end, and names places of secrets")
+            sends = re.search(r"(?i)\b(?:Invoke-(?:RestMethod|WebRequest)|irm|iwr|curl|wget|Upload\w+)\b", text)
+            why = "it cannot be read to its end, and names places of secrets"
+            yield Finding("send-secrets" if sends else "credentials", DENY if sends else ASK, "…", why)
+        sends_by_code = any(re.search(_SENDS_IN_CODE, code[:LONGEST]) for code in reading.code)
         for command in reading.commands:
             rule = self._read_by(command)
-            after = readers.get(tuple(command.words), ()) if rule == "environment" else ()
-            if (after and _is_filtered(command, after)) or (
+            after = readers.get(tuple(command.words), ())
+            if rule == "credentials" and any({"--password-stdin", "--with-token"} & {*each.words} for each in after):
+                continue  # `aws ecr get-login-password | docker login --password-stdin`
+            if (rule == "environment" and after and _is_filtered(command, after)) or (
                 rule and any(each.startswith(command.shown) for each in loaded)
             ):
                 continue
             decision = ASK
             if self._takes_passwords(command):
                 rule, decision = "credential-tool", DENY
-            elif self._sends(command, rule):
+            elif self._sends(command, rule) or (rule and sends_by_code and any(map(LANGUAGES.get, command.through))):
                 rule, decision = "send-secrets", DENY
             elif rule and command.name == "find" and self._searches_everything(command):
                 rule, decision = "collect-secrets", DENY
-            if rule:
+            elif command.name == "git" and self._pushes(command):
+                rule, decision = "send-secrets", DENY
+            if rule or (command.name in _ARCHIVERS and self._reads_private(command)):
                 self._is_exposed = True
                 self._copies.update(self._path(command, effect.path) for effect in effects(command))
+            if rule:
                 yield _finding(rule, decision, command.shown, command.span)
 
     def _of_text(self, line: str) -> Iterator[Finding]:
@@ -184,11 +201,14 @@ class _Check:
                     return rule
         if not command.words or "--help" in words:
             return None
+        if name in ("docker", "podman", "nerdctl") and ("run" in words or "create" in words):
+            return self._mounted(command)
         if prints_secrets(name, words):
             return "credentials"
         if _prints_environment(command):
             return "environment"
-        if name in LANGUAGES and any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words):
+        has_code = any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words)
+        if name in LANGUAGES and (has_code or (command.stdin and words in ([], ["-"]))):
             return self._read_by_code(command)
         if name in ("find", "fd"):
             return self._found_by(command)
@@ -219,6 +239,7 @@ class _Check:
 
     def _rule_of_word(self, command: ShellCommand, word: str) -> str | None:
         """Return the rule about a path in an argument: `path`, `--file=path`, `@path`, `key=@path`, `if=path`."""
+        word = word[len("file:") :].partition("?")[0] if word.startswith("file:") else word
         if len(word) > 1000 or "://" in word or (word.startswith("--") and "=" not in word):
             return None
         for text in {word, word.partition("=")[2], word.partition("@")[2]}:
@@ -228,11 +249,22 @@ class _Check:
                 return rule or "credentials"
         return None
 
+    def _mounted(self, command: ShellCommand) -> str | None:
+        """Return the rule about a directory of secrets that a container is given, or None."""
+        values = [
+            re.sub(r"^(?:-v|--volume=|--mount=)", "", word)
+            for before, word in zip(("", *command.words), command.words, strict=False)
+            if before in ("-v", "--volume", "--mount") or word.startswith(("-v", "--volume=", "--mount="))
+        ]
+        found = (re.search(r"(?:source|src)=([^,]+)|^([^:]+):", value) for value in values[:MOST])
+        paths = (self._path(command, each[1] or each[2]) for each in found if each)
+        return next((rule for path in paths if (rule := rule_of(path))), None)
+
     def _read_by_code(self, command: ShellCommand) -> str | None:
-        code = " ".join(command.words[1:MOST])[:LONGEST]
+        code = " ".join((*command.words[1:MOST], command.stdin or ""))[:LONGEST]
         if re.search(_WHOLE_ENVIRONMENT, code):
             return "environment"
-        texts = re.findall(r"['\"]([^'\"\n]{3,300})['\"]", code)
+        texts = re.findall(r"['\"]([^'\"\n]{0,300})['\"]", code)
         return next((rule for text in texts if (rule := rule_of(self._path(command, text)))), None)
 
     def _found_by(self, command: ShellCommand) -> str | None:
@@ -269,7 +301,10 @@ class _Check:
         """Whether a command is a program that collects passwords, or a window that asks for one."""
         if command.name in ("osascript", "zenity", "kdialog"):
             return bool(re.search(r"hidden answer|--password", " ".join(command.words[:MOST])[:LONGEST]))
-        return any(re.fullmatch(_TOOLS, word) for word in command.words[:3])
+        if command.name in _DUMPERS and re.search(_MEMORY, command.shown):
+            return True
+        words = command.words[:3] if command.name in LANGUAGES or command.name in SHELLS else command.words[:1]
+        return any(re.fullmatch(_TOOLS, word) for word in words)
 
     def _reads_private(self, command: ShellCommand) -> bool:
         """Whether a command archives or sends a whole home, or lists of accounts."""
@@ -283,7 +318,7 @@ class _Check:
         name, words = command.name, command.words[1:MOST]
         if rule and any(target.startswith(("/dev/tcp/", "/dev/udp/")) for _, target in command.redirects):
             return True
-        if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join(words)[:LONGEST]):
+        if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join((*words, command.stdin or ""))[:LONGEST]):
             return True
         if "http.server" in words and (rule_of(command.directory) or command.directory == self._home):
             return True
@@ -297,9 +332,7 @@ class _Check:
         others = [reader.ShellCommand(each, [], None, command.directory, "", ()) for each in [*command.upstream][:MOST]]
         if any(self._read_by(other) or _reads_history(other) for other in others):
             return True
-        if any(
-            other.name in ("tar", "zip", "cpio", "cat", "7z", "dd") and self._reads_private(other) for other in others
-        ):
+        if any(other.name in (*_ARCHIVERS, "cat", "dd") and self._reads_private(other) for other in others):
             return True
         if name == "ssh":
             return bool(rule) and "<" in command.shown
@@ -309,11 +342,20 @@ class _Check:
             return False
         return bool(rule) or (self._is_exposed and _carries_unknown(words))
 
+    def _pushes(self, command: ShellCommand) -> bool:
+        """Whether a `git push` sends secrets that the line added; a `git add` is remembered."""
+        words = command.words[1:MOST]
+        if "add" in words[:3]:
+            is_forced = any(word in ("-f", "--force") for word in words)
+            paths = [self._path(command, word) for word in words if not word.startswith("-")]
+            self._is_staged |= any(path in self._copies or (is_forced and rule_of(path)) for path in paths)
+        return self._is_staged and "push" in words
+
     def _sent_by(self, command: ShellCommand) -> str | None:
         """Return the rule about a path among the words of a sender, or among the commands that it reads."""
         words = [*command.words[1:MOST], *_windows_paths(command)]
         if command.name in _COPYING:
-            words.pop()
+            words = words[:-1]
         elif command.name in ("sftp", "ftp", "lftp", "smbclient"):  # their commands
             words += re.split(r"[\s;]+", " ".join((*words, command.stdin or ""))[:LONGEST])
         return self._rule_of_words(command, words)
@@ -330,7 +372,10 @@ def _finding(rule: str, decision: str, part: str, span: tuple[int, int] | None =
 
 def _carries_unknown(words: list[str]) -> bool:
     """Whether a sender is given text that is not known, other than to log in."""
-    return any(UNKNOWN in word and before not in _LOGIN for before, word in zip(("", *words), words, strict=False))
+    return any(
+        UNKNOWN in word and (before not in _LOGIN or not re.match(_LOGS_IN, word))
+        for before, word in zip(("", *words), words, strict=False)
+    )
 
 
 def _windows_paths(command: ShellCommand) -> list[str]:

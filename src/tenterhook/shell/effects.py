@@ -172,10 +172,18 @@ def _fetch(words: list[str]) -> list[PathEffect]:
 
 
 def _archive(words: list[str]) -> list[PathEffect]:
-    """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`; the files that are named in an archive, and where they go."""
+    """Read `tar -C`, `tar -cf`, `unzip -d`, `zip`; the files that are named in an archive, and where they go.
+
+    What is put into an archive is deleted with `zip -m`, `7z -sdel`, `rar m` and `tar --remove-files`.
+    """
     name = program(words[0])
     if name == "zip":
-        return [PathEffect("write", path) for path in arguments(words, "xi")[1][:1]]
+        options, operands = arguments(words, "xi")
+        sources = operands[1:] if has(options, "-m", "--move") else []
+        return [*(PathEffect("write", path) for path in operands[:1]), *_emptied(sources)]
+    if name in ("7z", "7za", "7zz", "7zr", "rar"):
+        operands = [word for word in words[1:] if not word.startswith("-")]
+        return _emptied(operands[2:] if {"-sdel", "-df"} & {*words} or operands[:1] == ["m"] else [])
     if name == "unzip":
         options, operands = arguments(words, "dxP")
         is_unpacking, members = not has(options, "-l", "-t", "-p", "-v", "-Z", "-z"), operands[1:]
@@ -184,14 +192,18 @@ def _archive(words: list[str]) -> list[PathEffect]:
             words = [words[0], "-" + words[1], *words[2:]]
         options, members = arguments(words, "CfbIXT", ("--directory", "--file", "--exclude"))
         if has(options, "-c", "--create"):
-            return [
-                PathEffect("write", value) for option, value in options if option in ("-f", "--file") and value != "-"
-            ]
+            files = [value for option, value in options if option in ("-f", "--file") and value != "-"]
+            sources = members if has(options, "--remove-files") else []
+            return [*(PathEffect("write", path) for path in files), *_emptied(sources)]
         is_unpacking = has(options, "-x", "--extract", "--get")
     directory = value_of(options, "-C", "--directory", "-d")
     into = [directory] if directory else ["."] if is_unpacking else []
     members = [f"{directory or '.'}/{member}" for member in members] if is_unpacking else []
     return [PathEffect("write", path) for path in (*into, *members)]
+
+
+def _emptied(paths: list[str]) -> list[PathEffect]:
+    return [PathEffect("delete", path, True) for path in paths]
 
 
 def _find(words: list[str]) -> list[PathEffect]:
@@ -284,14 +296,14 @@ _PROGRAMS = {
     "ruby": _in_place,
     "yq": _in_place,
     **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
-    **dict.fromkeys(("curl", "wget", "aria2c"), _fetch),
+    **dict.fromkeys(("curl", "wget", "aria2c", "axel"), _fetch),
     **dict.fromkeys(
         ("uniq", "xxd"), lambda words: [PathEffect("write", path) for path in arguments(words, "fswclos")[1][1:2]]
     ),
     "tar": _archive,
     "bsdtar": _archive,
     "unzip": _archive,
-    "zip": _archive,
+    **dict.fromkeys(("zip", "7z", "7za", "7zz", "7zr", "rar"), _archive),
     "find": _find,
     "git": _git,
     "sort": _option("-o", "--output"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
     Action = tuple[str, Any]
 
 LONGEST = 40_000  # characters of code that are looked at
+LONGEST_SEARCHED = 3_000  # … by an expression that takes long
 
 # Expressions that stand for a well-known path, as a literal.
 _WELL_KNOWN = (
@@ -72,7 +73,13 @@ _CALLS = (
 _ENDLESS_LOOP = r"\bwhile\s*+\(?\s*+(?:True|1|true)\b|\bfor\s*+\(;;\)|\bloop\s*+[{d]"
 _RUNS_TEXT = (
     r"\b(?:exec|eval|instance_eval|Function|runInThisContext|loadstring|load|dofile|do)\s*[(\s]|\bthen\(\s*eval\b"
-    r"|\b(?:system|popen|Popen|run|call|check_output)\(\s*(?:\w++\.)*+(?:urlopen|requests|b64decode|fromhex|decompress)"
+    r"|\b(?:system|popen|Popen|run|call|check_output|shell_exec|passthru|exec\w*+|spawn\w*+)\s*+\(?\s*+(?:\w++\.)*+"
+    r"(?:urlopen|requests|[ab]\d+decode|fromhex|decompress|pack|unpack|decode_base64|base64_decode|from\(|atob|file_get)"
+)
+# The same by way of a variable.
+_RUNS_VARIABLE = (
+    r"\b(\w++)\s*+=(?!=)[^;\n]{0,300}(?:urlopen|requests|decode|fromhex|decompress|unpack|Buffer\.from|atob)[^;\n]{0,300}[;\n]"
+    r"[\s\S]{0,500}?\b(?:system|popen|Popen|exec\w*+|spawn\w*+|shell_exec|passthru)\s*+\(\s*+\1\b"
 )
 _DECODES = (
     r"b64decode|b32decode|a85decode|fromhex|unhexlify|decompress|codecs\.decode|\batob\b|Buffer\.from|decode64|"
@@ -80,7 +87,7 @@ _DECODES = (
 )
 _FETCHES = (
     r"urlopen|requests\.(?:get|session|request)|urllib|httpx\.get|https?\.get\b|['\"]https?['\"]\)\.get|\bfetch\(|open-uri|URI\.open|LWP|"
-    r"Net::HTTP|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
+    r"Net::HTTP|HTTP::Tiny|socket\.http|WebClient|\b(?:get|open)\s*\(?\s*['\"]https?:|\.get\(\s*['\"]https?:|file_get_contents\(['\"]http"
 )
 # With a download: it is saved, and a program is started.
 _SAVES = r"['\"][wa]b?\+?['\"]|urlretrieve|writeFile|write_bytes"
@@ -91,7 +98,8 @@ _CONNECTS = (
     r"|TCPClient"
 )
 _SHELL = (
-    r"/bin/(?:ba|da|z|k)?sh\b|['\"](?:ba|z)?sh(?: -i)?['\"]|\bsh -i\b|pty\.spawn|cmd\.exe|powershell|\bsystem\s*\(?\$_"
+    r"/bin/(?:ba|da|z|k)?sh\b|['\"](?:ba|z|da)?sh['\" ]|\bsh -i\b|pty\.spawn|cmd\.exe|powershell|`\s*\$"
+    r"|\b(?:system|exec\w*+|popen|Popen|spawn\w*+|shell_exec|passthru|check_output|getoutput)\s*+\(?\s*+[$\w](?![\w.]*+\()"
     r"|\|\s*&\s*getline"
 )
 
@@ -135,13 +143,16 @@ def actions(language: str, code: str) -> list[Action]:
         found.append(("note", "remote-shell"))
     if re.search(_FETCHES, code) and re.search(_SAVES, code) and re.search(_STARTS, code):
         found.append(("note", "run-download"))
-    if language != "awk" and re.search(_RUNS_TEXT, code):
+    if language != "awk" and (re.search(_RUNS_TEXT, code) or re.search(_RUNS_VARIABLE, code[:LONGEST_SEARCHED])):
         if re.search(_FETCHES, code):
             found.append(("note", "run-download"))
         elif re.search(_DECODES, code):
             found.append(("note", "run-decoded"))
     if re.search(r"\bkill\w*+\s*+\(?\s*+(?:-1\s*+,|['\"]?(?:KILL|9)['\"]?\s*+,\s*+-1)", code):
         found.append(("words", ["kill", "-9", "-1"]))
+    if language == "osascript":
+        removed = re.findall(r"(?i)\bdelete\s++(?:\(\s*+)?(?:POSIX )?file\s++\"([^\"\n]++)\"", code)
+        found += [("words", ["rm", "-f", "--", path]) for path in removed]
     if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
         found.append(("words", ["shutdown"]))
     for pattern, stands_for in _WELL_KNOWN:
@@ -162,6 +173,8 @@ def actions(language: str, code: str) -> list[Action]:
             found.append(("words", [outer[0].text, *(literal.text for literal in group)]))
     for pattern in re.findall(r"\bunlink\s*+\(?\s*+(?:glob\b\s*+\(?\s*+['\"]|<)([^'\">\n]{1,500}+)", code):
         found.append(("shell", "rm -f " + pattern))
+    for mode, path in re.findall(r"\bchmod\s*+\(?\s*+0o?([0-7]{3,4})\s*+,\s*+['\"]([^'\"\n]{1,500}+)", code):
+        found.append(("words", ["chmod", mode, "--", path]))
     if re.search(r"\.(?:unlink|rmdir)\(", code):
         for path, many in re.findall(r"\bPath\(\s*+['\"]([^'\"\n]{1,500}+)['\"]\s*+\)(\.(?:r?glob|iterdir)\b)?", code):
             found.append(("words", ["rm", "-rf" if many else "-f", "--", path]))

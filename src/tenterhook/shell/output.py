@@ -35,7 +35,8 @@ def content(walk: Walk, target: str, state: ShellState) -> str:
     """Return the text of a file, as far as the line wrote it."""
     if target.startswith(("/dev/tcp/", "/dev/udp/")):
         return NETWORK
-    return state.files.get(walk.path(target, state), UNKNOWN)
+    text = walk.text(target, state)
+    return UNKNOWN if text is None else text
 
 
 def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: str) -> str:
@@ -84,8 +85,12 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             return walk.path(first, state) if first else UNKNOWN
         case "git" if rest[:1] == ["rev-parse"]:
             return {"--show-toplevel": state.directory, "--git-dir": ".git"}.get("".join(rest[1:2]), UNKNOWN)
+        case "git" if rest[:1] == ["ls-files"]:
+            return UNKNOWN + STAR
         case "docker" | "podman" if any(word.startswith(("-f", "--filter")) for word in rest):
             return "some" + UNKNOWN
+        case "tar" | "bsdtar" | "unzip" | "7z":
+            return _unpacked(walk, words, state, text)
         case "true" | "false" | ":" | "mkdir" | "touch" | "rm" | "chmod" | "cd" | "sleep":
             return ""
     if name in _DECODERS:
@@ -108,9 +113,13 @@ def _fetched(walk: Walk, name: str, words: list[str], state: ShellState) -> str:
             options, operands = programs.arguments(words, "OPoaeiUtTwQ", ("--output-document", "--header"))
             target = programs.value_of(options, "-O", "--output-document")
             is_named_by_address = True
+        case "aria2c" | "axel" | "lwp-download" | "fetch":
+            options, operands = programs.arguments(words, "odxsjkn", ("--out", "--dir", "--output"))
+            target = programs.value_of(options, "-o", "--out", "--output") or "".join(operands[1:2]) or None
+            is_named_by_address = True
         case "aws" | "gsutil":
             return NETWORK if words[-1] == "-" or "cat" in words else UNKNOWN
-        case "nc" | "ncat" | "netcat" | "telnet" | "socat" | "lynx" | "w3m" | "aria2c" | "ftp":
+        case "nc" | "ncat" | "netcat" | "telnet" | "socat" | "lynx" | "w3m" | "ftp":
             return NETWORK
         case _:
             return UNKNOWN
@@ -120,6 +129,16 @@ def _fetched(walk: Walk, name: str, words: list[str], state: ShellState) -> str:
         return NETWORK
     state.files[walk.path(target, state)] = NETWORK
     return ""
+
+
+def _unpacked(walk: Walk, words: list[str], state: ShellState, text: str) -> str:
+    """Record where a downloaded archive is unpacked."""
+    archives = [text, *(state.files.get(walk.path(word, state), "") for word in words[1:])]
+    if any(NETWORK in each for each in archives):
+        options, _ = programs.arguments(words, "Cdfo", ("--directory",))
+        into = programs.value_of(options, "-C", "--directory", "-d", "-o") or "."
+        walk.unpacked.append(walk.path(into, state).rstrip("/") + "/")
+    return UNKNOWN
 
 
 def decoded(name: str, text: str) -> str:

@@ -113,7 +113,7 @@ def in_this_shell(
 
 def _source(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
     path = "".join(words[1:2])
-    text = stdin if path in ("/dev/stdin", "/dev/fd/0", "-") else state.files.get(walk.path(path, state))
+    text = stdin if path in ("/dev/stdin", "/dev/fd/0", "-") else walk.text(path, state)
     if text is None or not path:
         state.sourced = state.sourced or bool(path)
         return UNKNOWN if path else ""

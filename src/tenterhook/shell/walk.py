@@ -65,6 +65,7 @@ class Walk(Expansion):
         self.commands: list[ShellCommand] = []
         self.around: list[str] = []  # the source of the pipelines around
         self.calling: set[str] = set()  # functions that are being called
+        self.unpacked: list[str] = []  # directories, with a slash at the end, of archives that were downloaded
         self.assignments: tuple[tuple[str, str], ...] = ()  # those before the program that is being walked
         self.is_certain = True  # whether nothing was expanded in the words that are being walked
         self.parser: Parser | None = None  # of the line itself, while it is being parsed
@@ -377,7 +378,7 @@ class Walk(Expansion):
         ]
         if name == "xargs" and any(program(each[0]) == "find" for each in upstream):
             self.xargs_of_find(words, state, shown, upstream)
-        text = state.files.get(self.path(words[0], state)) if "/" in words[0] else None
+        text = self.text(words[0], state) if "/" in words[0] else None
         if text is not None:
             return self.script(text, "shell", words, state, stdin, shown, depth, directly=True)
         return "".join(outputs) if outputs and name not in FILTERS else printed(self, name, words, state, stdin or "")
@@ -465,7 +466,7 @@ class Walk(Expansion):
                     self.note_origin(DECODED)
                 out = self.script(stdin, inner.language, (), own, "", shown, depth)
             case "file":
-                text = state.files.get(self.path(inner.value, state))
+                text = self.text(inner.value, state)
                 out = self.script(text, inner.language, inner.arguments, own, stdin, shown, depth)
             case _:
                 self.code(inner.language, inner.value, own, stdin, shown, depth)
@@ -523,6 +524,12 @@ class Walk(Expansion):
 
     def path(self, word: str, state: ShellState) -> str:
         return resolved(word, state.directory, self.home(state))
+
+    def text(self, word: str, state: ShellState) -> str | None:
+        """Return the text of a file that the line wrote, or unpacked from a download; None for another file."""
+        path = self.path(word, state)
+        text = state.files.get(path)
+        return NETWORK if text is None and path.startswith(tuple(self.unpacked)) else text
 
     def home(self, state: ShellState) -> str:
         return self.values("HOME", state)[0] or "/"
