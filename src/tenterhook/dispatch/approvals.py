@@ -73,10 +73,7 @@ def apply_policy(
         asks_us_first=asks_first and is_attended,
         has_hub=joined is not None,
     )
-    allowed = None if case.can_ask else single_use.allowed(call)
-    ruling = policy.decide(case._replace(is_allowed=allowed is not None))
-    if allowed is not None and ruling.by == "allow" and not single_use.use(allowed):  # an equal call was first
-        ruling = policy.decide(case)
+    ruling, allowed = (policy.decide(case), None) if case.can_ask else single_use.decide(case, call)
     why = policy.reason_to_ask(said or forced, rule)
     answer = None
     if ruling.step is Step.ASK_HUB and joined is not None:
@@ -86,7 +83,7 @@ def apply_policy(
     elif ruling.by in ("rule", "session", "allow") or (own and ruling.step is Step.LEAVE):
         reason = rule.said if rule and (own or ruling.by == "rule") else None
         answer = Answer(ruling.step is not Step.REFUSE, ruling.by or "rule", reason=reason)
-        journal.add_approval(Request(allowed.id if allowed else fresh_id(), call, why), answer, 0.0)
+        journal.add_approval(Request(allowed or fresh_id(), call, why), answer, 0.0)
         if ruling.step is Step.LEAVE:  # if the agent asks, that reaches us
             return verdict._replace(decision=Action.ALLOW, reason=None)
     if answer is None and ruling.by == "nobody" and (case.is_forced or not is_request):
@@ -104,11 +101,8 @@ def _refusal(call: Call, why: str | None, agent: Agent, journal: Journal) -> Ans
     if name is None:
         return None
     cannot = "nobody is there to be asked" if agent.capabilities.asks else f"{agent.title} has no way to do so"
-    reason = (
-        f"{why or 'A hook asks about this call.'}\nA person must be asked, and {cannot}. To let exactly this call run"
-        f" once when it is tried again, the person types in a terminal outside the agent: tenterhook allow {name}"
-    )
-    answer = Answer(False, "nobody", reason=reason)
+    begin = f"{why or 'A hook asks about this call.'}\nA person must be asked, and {cannot}."
+    answer = Answer(False, "nobody", reason=f"{begin} {single_use.how_to_allow(name)}")
     journal.add_approval(Request(name, call, why), answer, 0.0)
     return answer
 
