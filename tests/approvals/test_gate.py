@@ -322,7 +322,8 @@ def test_without_a_person_to_ask_the_refusal_names_an_id_that_allows_the_call_on
     """A refusal because nobody could be asked ends with `tenterhook allow ID`."""
     told: list[tuple[str, str]] = []
     gate = Gate(
-        engine_of(project).adecide, told=lambda request, answer, _: told.append((request.id, answer.by if answer else ""))
+        engine_of(project).adecide,
+        told=lambda request, answer, _: told.append((request.id, answer.by if answer else "")),
     )
     refused = permit(gate, shell(project))
     (waiting,) = single_use.waiting()

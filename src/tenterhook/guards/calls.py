@@ -161,7 +161,7 @@ def path_here(command: ShellCommand, path: str, home: str) -> str | None:
 
 
 def strings_in(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield each string of a tool's arguments, after its key in small letters; the keys themselves after an empty one."""
+    """Yield each string of a tool's arguments, after its key in small letters; keys, too, after an empty one."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield "", str(name)
