@@ -8,7 +8,17 @@ import pytest
 
 from catalog.checked import checked
 from hooks.lines import added, override
-from tenterhook.guards.calls import ASK, DENY, Finding, GuardedCall, objection, path_here, paths_in, setting_problems
+from tenterhook.guards.calls import (
+    ASK,
+    DENY,
+    Finding,
+    GuardedCall,
+    objection,
+    path_here,
+    paths_in,
+    project_root,
+    setting_problems,
+)
 from tenterhook.shell import reader
 
 if TYPE_CHECKING:
@@ -131,3 +141,11 @@ def test_paths_are_found_under_keys_that_sound_like_one_and_in_patches() -> None
         "input": "*** Begin Patch\n*** Update File: d\n",
     }
     assert [*paths_in(given)] == ["a", "/b", "d"]
+
+
+def test_the_project_is_the_repository_around_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "project/.git").mkdir(parents=True)
+    (tmp_path / "project/src/a").mkdir(parents=True)
+    inside = str(tmp_path / "project/src/a")
+    assert project_root(inside, "/home/dev") == str(tmp_path / "project")
+    assert project_root(inside, inside) == inside

@@ -70,20 +70,18 @@ class Gate:
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)
         more = await self._more_rules() if self._more_rules is not None else ()
-        known = [*self.rules, *more]
-        own = guard_questions.answering_rule(verdict, known, call)
-        rule = own or rules_.match(known, call)
+        rule, is_answered = guard_questions.match(verdict, [*self.rules, *more], call)
         case = policy.ApprovalCase(
             hooks=verdict.decision,
             rule=rule and rule.answer,
-            is_answered=own is not None,
+            is_answered=is_answered,
             is_granted=call.grant in self._granted,
             asks=call.tool in MODES[self.mode],
         )
         ruling, allowed = single_use.decide(case, call)
         if ruling.step is not Step.ASK_HERE:
             reason = rule.said if rule and ruling.by == "rule" else verdict.reason
-            if (own or allowed) and self._told is not None:
+            if (is_answered or allowed) and self._told is not None:
                 answer = Answer(ruling.step is Step.RUN, ruling.by, reason=reason)
                 self._told(Request(allowed or fresh_id(), call, verdict.reason), answer, 0.0)
             return Permit(ruling.step is Step.RUN, call, ruling.by, reason, context=context)

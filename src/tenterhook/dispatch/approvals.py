@@ -49,15 +49,12 @@ def apply_policy(
     said = (verdict.reason or "") if verdict.decision is Action.ASK else None
     joined = _joined()
     try:
-        known = in_force(joined)
-        own = guard_questions.answering_rule(verdict, known, call) if verdict.decision is Action.ASK else None
-        rule = own or rules.match(known, call)
+        rule, is_answered = guard_questions.match(verdict, in_force(joined), call)
     except HookError as error:  # the decision of the hooks stays
         if not is_request:
             _save_forced(call, said)
         return verdict._replace(messages=(*verdict.messages, f"tenterhook: your rules are not in force: {error}"))
-    if own is not None:
-        said = None
+    said = None if is_answered else said
     forced = _read_forced(call) if is_request else _save_forced(call, said)
     asks_first = has_question and agent.capabilities.answers_permission and not is_request
     is_attended = agent.is_attended(caller.environ())
@@ -65,7 +62,7 @@ def apply_policy(
         hooks=verdict.decision,
         rule=rule and rule.answer,
         is_granted=_is_granted(call, caller),
-        is_answered=own is not None,
+        is_answered=is_answered,
         was_forced=forced is not None,
         asks=True if is_request else None,
         can_approve=is_request or (agent.capabilities.approves and not asks_first),
@@ -80,8 +77,8 @@ def apply_policy(
         request = Request(fresh_id(), call, why, is_forced=case.is_forced)
         answer = _ask_hub(joined, request, deadline - _MARGIN, journal, caller, is_request=is_request)
         ruling = policy.decide(case._replace(has_hub=False)) if answer is None else ruling
-    elif ruling.by in ("rule", "session", "allow") or (own and ruling.step is Step.LEAVE):
-        reason = rule.said if rule and (own or ruling.by == "rule") else None
+    elif ruling.by in ("rule", "session", "allow") or (is_answered and ruling.step is Step.LEAVE):
+        reason = rule.said if rule and (is_answered or ruling.by == "rule") else None
         answer = Answer(ruling.step is not Step.REFUSE, ruling.by or "rule", reason=reason)
         journal.add_approval(Request(allowed or fresh_id(), call, why), answer, 0.0)
         if ruling.step is Step.LEAVE:  # if the agent asks, that reaches us
@@ -133,11 +130,9 @@ def foreseen(
     Nobody is asked, nothing is recorded, and approvals for a session or a single call do not count.
     """
     call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent)
-    own = guard_questions.answering_rule(verdict, known, call)
-    rule = own or rules.match(known, call)
+    rule, is_answered = guard_questions.match(verdict, known, call)
     can_ask = agent not in AGENTS or AGENTS[agent].capabilities.asks
-    answer = rule and rule.answer
-    case = policy.ApprovalCase(verdict.decision, rule=answer, is_answered=own is not None, can_ask=can_ask)
+    case = policy.ApprovalCase(verdict.decision, rule and rule.answer, is_answered=is_answered, can_ask=can_ask)
     return policy.decide(case), rule
 
 

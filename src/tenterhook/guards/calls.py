@@ -150,6 +150,16 @@ def _is_path(name: object) -> bool:
     return isinstance(name, str) and name != ""
 
 
+def project_root(directory: str, home: str) -> str:
+    """Return the nearest directory above with a `.git`, short of the home; else the directory itself."""
+    current = directory
+    while current != home and os.path.dirname(current) != current:
+        if os.path.exists(os.path.join(current, ".git")):
+            return current
+        current = os.path.dirname(current)
+    return directory
+
+
 def path_here(command: ShellCommand, path: str, home: str) -> str | None:
     """Return the absolute path on this machine that a command means; None for a path inside a container."""
     path = resolved(path, command.directory, home)

@@ -12,7 +12,7 @@ from ..shell import reader
 from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
 from ..shell.syntax import PATTERNS, UNKNOWNS, decoded
-from .calls import ASK, DENY, Finding, objection, patched, path_here, paths_in, shell_line
+from .calls import ASK, DENY, Finding, objection, patched, path_here, paths_in, project_root, shell_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,16 +143,6 @@ def _is_below(path: str, directory: str) -> bool:
 def _with_real(paths: list[str]) -> list[str]:
     """Return directories, and where they really are."""
     return list(dict.fromkeys(each for path in paths for each in (path, os.path.realpath(path))))
-
-
-def project_root(directory: str, home: str) -> str:
-    """Return the nearest directory above with a `.git`, short of the home; else the directory itself."""
-    current = directory
-    while current != home and os.path.dirname(current) != current:
-        if os.path.exists(os.path.join(current, ".git")):
-            return current
-        current = os.path.dirname(current)
-    return directory
 
 
 def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:
