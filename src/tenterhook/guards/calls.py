@@ -65,9 +65,9 @@ class GuardedCall(NamedTuple):
         """Return one argument of the call, or None."""
         return self.tool_input.get(name) if isinstance(self.tool_input, dict) else None
 
-    def line(self) -> str | list[str] | None:
+    def line(self, key: str = "command") -> str | list[str] | None:
         """Return the shell line, or the program with its arguments, that the call would run."""
-        command = self.argument("command") if isinstance(self.tool_input, dict) else self.tool_input
+        command = self.argument(key) if isinstance(self.tool_input, dict) else self.tool_input
         if isinstance(command, list):
             return [str(word) for word in command] or None
         return command if command and isinstance(command, str) else None

@@ -122,10 +122,9 @@ class _Check:
             if what == SECRETS or (what and not reads):
                 change = "reads" if reads else "changes" if writes else "may change"
                 yield _finding(path, f"it {change} {what}", what, DENY if writes or reads else ASK)
+        call = self.call._replace(tool_input=arguments)
         for key in () if reads or "patch" in tool else LINES:
-            line = arguments.get(key)
-            if line and isinstance(line, (str, list)):
-                yield from self.of_line(line)
+            yield from self.of_line(call.line(key))
 
     def _spelt(self, path: str) -> Iterator[str]:
         """Yield the absolute paths that a tool may take a path for."""
@@ -139,12 +138,9 @@ class _Check:
             yield programs.resolved(path, self.call.directory(), home)
         yield os.path.join(self.call.directory(), path)  # the system follows a link before `..`
 
-    def of_line(self, line: Any) -> Iterator[Finding]:
+    def of_line(self, line: str | list[str] | None) -> Iterator[Finding]:
         """Judge a shell line by what each of its commands would touch."""
-        if not line:
-            return
-        line = [str(word) for word in line] if isinstance(line, list) else line
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = reader.read_any(line or "", self.call.directory(), self.call.environment)
         for command in reading.commands:
             for what, why, decision in self._of_command(command, str(line)):
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)
@@ -167,7 +163,8 @@ class _Check:
             named = self._named_by(command, word)
             if named == SECRETS and name not in NAMERS:
                 yield SECRETS, f"it reads {SECRETS}", DENY
-            if named and name not in NAMERS and self._holds_credentials(command, word):
+            path = self._resolved(command, word)
+            if named and name not in NAMERS and os.path.isdir(path) and self.protected(path, True) == SECRETS:
                 yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", DENY
             links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
             near = named or self._kept_in(command, word) if links else None
@@ -232,10 +229,6 @@ class _Check:
                 if name in ("hook.md", "settings.json", "settings.local.json") and program(words[0]) != "sed":
                     return "files that are named like hooks or settings"
         return None
-
-    def _holds_credentials(self, command: ShellCommand, word: str) -> bool:
-        path = self._resolved(command, word)
-        return os.path.isdir(path) and self.protected(path, True) == SECRETS
 
     def _weakens(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str]]:
         """Yield why a command switches protection off, however it is started: as a service, in a namespace, by pip."""
