@@ -15,6 +15,7 @@ import pytest
 
 from support import alive, array_hook, folder_hook, user_hooks, write_config
 from tenterhook import Engine, Event
+from tenterhook.approvals import single_use
 from tenterhook.approvals.gate import Gate, Permit
 from tenterhook.approvals.requests import Answer, Call, Request
 from tenterhook.approvals.rules import Rule
@@ -154,7 +155,7 @@ def test_a_failed_pre_tool_call_hook_is_no_consent(project: Path, script: str) -
 @pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("consent", ["rule", "session", "mode"])
 def test_ask_is_satisfied_by_nothing_but_an_answer(project: Path, consent: str) -> None:
-    """Where a hook asks, no rule, earlier approval or mode answers in place of a person."""
+    """Where a hook asks, no rule, earlier approval or mode answers for the person, but for their rule about a guard."""
     asks = f"test -e forced && {said('ask', permissionDecisionReason='are you sure?')}; exit 0"
     engine, person = engine_of(project, array_hook(asks)), Person()
     gate = Gate(
@@ -312,8 +313,28 @@ def test_an_approval_beside_trouble_is_none(project: Path, trouble: str, somebod
     assert (permitted.allowed, permitted.by) == ((True, "terminal") if somebody else (False, "nobody"))
     assert len(person.asked) == somebody
     if not somebody:
-        assert permitted.reason == "There is nobody to ask: run command needs an approval"
+        assert permitted.reason
+        assert permitted.reason.startswith("There is nobody to ask: run command needs an approval. To let ")
     assert [event.fields["answered_by"] for event in told] == ["terminal" if somebody else "nobody"]
+
+
+def test_without_a_person_to_ask_the_refusal_names_an_id_that_allows_the_call_once(project: Path) -> None:
+    """A refusal because nobody could be asked ends with `tenterhook allow ID`."""
+    told: list[tuple[str, str]] = []
+    gate = Gate(
+        engine_of(project).adecide,
+        told=lambda request, answer, _: told.append((request.id, answer.by if answer else "")),
+    )
+    refused = permit(gate, shell(project))
+    (waiting,) = single_use.waiting()
+    assert refused.reason
+    assert refused.reason.endswith(f"tenterhook allow {waiting.id}")
+    assert single_use.allow(waiting)
+    assert not permit(gate, shell(project, "touch other")).allowed
+    permitted = permit(gate, shell(project))
+    assert (permitted.allowed, permitted.by) == (True, "allow")
+    assert told[-1] == (waiting.id, "allow")
+    assert not permit(gate, shell(project)).allowed
 
 
 def test_folder_hooks_answer_one_after_another(home: Path, project: Path) -> None:
@@ -430,7 +451,8 @@ def test_a_surface_that_fails_or_has_nobody_is_no_answer(project: Path) -> None:
     assert permit(Gate(engine.adecide, surfaces=[Broken(), Person(None), Person(YES)]), shell(project)).by == "terminal"
     permitted = permit(Gate(engine.adecide, surfaces=[Broken(), Person(None)]), shell(project))
     assert (permitted.allowed, permitted.by) == (False, "nobody")
-    assert permitted.reason == "Nobody answered: run command needs an approval"
+    assert permitted.reason
+    assert permitted.reason.startswith("Nobody answered: run command needs an approval. To let ")
     assert [event.fields["decision"] for event in told] == ["approved", "rejected"]
 
 

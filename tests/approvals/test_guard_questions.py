@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tenterhook.approvals.guard_questions import answering_rule
+from tenterhook.approvals.guard_questions import match
 from tenterhook.approvals.requests import Call
 from tenterhook.approvals.rules import Rule
 from tenterhook.basics import places
@@ -37,7 +37,7 @@ def asked(*layers: str, guard: str | None = "block-dangerous-commands", **decisi
 
 def answered(rules: list[Rule], verdict: Verdict | None = None, line: str = LINE, **call: Any) -> bool:
     given = Call(**{"tool_name": "Bash", "tool_input": {"command": line}, "work_dir": "/p", **call})
-    return answering_rule(verdict or asked("user"), rules, given) is not None
+    return match(verdict or asked("user"), rules, given)[1]
 
 
 @pytest.mark.parametrize(

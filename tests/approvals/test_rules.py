@@ -404,8 +404,10 @@ NO_PUSHES = [
 ]
 
 
+@pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("line", PUSHES)
 def test_a_denial_covers_a_command_in_every_form(line: str) -> None:
+    """A deny rule covers a command in every form that the shell reader knows: `sudo`, `sh -c`, a path, a variable …"""
     assert answer(line, Rule("deny", tool="Shell", pattern=r"^git push\b")) == "deny"
 
 
@@ -446,6 +448,7 @@ def test_a_line_of_a_megabyte_is_searched_in_time() -> None:
     assert time.monotonic() - began < 2
 
 
+@pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize(
     "line",
     [
@@ -476,6 +479,7 @@ def test_a_line_of_a_megabyte_is_searched_in_time() -> None:
     ],
 )
 def test_an_approval_does_not_cover_what_a_shell_expands_or_cannot_read(line: str) -> None:
+    """An approve rule covers no line with an expansion, a redirection or a part that cannot be read."""
     assert answer(line, ANY_GIT) is None
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from hooks.lines import HOOKS, NAMES, override
 from support import project_hooks, tenterhook, trigger, user_hooks
-from tenterhook.authoring.built_in_hooks import built_in_hooks, state_of
 from tenterhook.basics import agent_marks, processes
 
 if TYPE_CHECKING:
@@ -56,18 +55,6 @@ def test_an_agent_that_could_not_be_wired_is_told_and_status_is_one(home: Path, 
     assert ended.status == 1
     assert f"{GUARD}  added" in ended.out
     assert "not wired in Claude Code: PreToolUse" in ended.err
-
-
-def test_byte_code_beside_the_files_is_no_change_and_another_file_is(home: Path, run: Run) -> None:
-    (hook,) = [hook for hook in built_in_hooks() if hook.name == GUARD]
-    folder = user_hooks(home) / GUARD
-    assert state_of(hook, str(folder)) is None
-    assert run("add", GUARD).status == 0
-    (folder / "scripts/__pycache__").mkdir()
-    (folder / "scripts/__pycache__/run.pyc").touch()
-    assert state_of(hook, str(folder)) == "as it comes"
-    (folder / "notes.txt").touch()
-    assert state_of(hook, str(folder)) == "changed"
 
 
 def listed(*arguments: str) -> dict[str, Any]:

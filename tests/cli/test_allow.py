@@ -73,6 +73,7 @@ def test_without_a_terminal_it_needs_yes(run: Run, name: str) -> None:
     ended = run("allow", name)
     assert (ended.status, state(name)) == (1, single_use.ASKED)
     assert "needs confirmation" in ended.err
+    assert "no refused call has the ID 'zzzzzzzz'" in run("allow", "zzzzzzzz").err
 
 
 def test_capital_letters_do_not_matter(run: Run, name: str) -> None:

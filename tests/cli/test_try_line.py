@@ -69,6 +69,7 @@ def test_without_an_agent_it_is_the_installed_one(run: Run, home: Path, project:
     assert tried(run, "ls")["agent"] == "codex"
     assert "not guarded" not in run("try", "ls").err
     assert "Gemini CLI is not guarded here" in run("try", "ls", "--agent", "gemini").err
+    assert [tried(run, "ls", "--agent", agent)["guarded"] for agent in ("codex", "gemini")] == [True, False]
 
 
 def test_an_unknown_agent_is_wrong_usage(run: Run, home: Path, project: Path) -> None:
@@ -122,6 +123,7 @@ def test_a_projects_hook_that_is_not_trusted_is_not_run(run: Run, home: Path, pr
     folder_hook(project_hooks(project), "theirs", "touch ran; exit 2")
     ended = run("try", "ls")
     assert (ended.status, "not trusted" in ended.err) == (0, True)
+    assert tried(run, "ls")["untrusted"] == ["theirs"]
     assert not (project / "ran").exists()
 
 
@@ -168,6 +170,12 @@ def test_a_file_of_lines_is_summed_up(run: Run, tmp_path: Path) -> None:
     found = tried(run, "--file", str(lines))
     assert [each["line"] for each in found["lines"]] == ["ls", "rm -rf /", FORCE, "{ ls; }"]
     assert found["summary"] == {"runs": 2, "asked": 1, "refused": 1}
+
+
+@pytest.mark.usefixtures("guard")
+def test_bytes_of_a_file_that_are_no_text_are_replaced(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "lines").write_bytes(b"rm -rf /\nls \xff\n")
+    assert [each["outcome"] for each in tried(run, "--file", str(tmp_path / "lines"))["lines"]] == ["refused", "runs"]
 
 
 @pytest.mark.usefixtures("guard")

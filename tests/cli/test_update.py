@@ -11,7 +11,6 @@ import pytest
 
 from hooks.lines import HOOKS, override
 from support import on_a_terminal, project_hooks, tenterhook, trigger, user_hooks
-from tenterhook.authoring import released_hooks
 from tenterhook.basics import agent_marks, processes
 from tenterhook.formats import front_matter
 
@@ -159,33 +158,3 @@ def test_an_agent_cannot_update_but_look(home: Path, project: Path) -> None:
     assert "outside the agent" in tenterhook("update", "--yes").stderr
     assert (folder / "scripts/run.py").exists()
     assert "earlier version" in tenterhook("update", "--dry-run").stdout
-
-
-def test_the_table_has_every_file_of_version_0_1() -> None:
-    with tarfile.open(DATA) as archive:
-        for member in archive:
-            content = archive.extractfile(member)
-            if content is None:
-                continue
-            name, _, path = member.name.partition("/")
-            data = content.read()
-            text = released_hooks.parts(data)[1] if path == "HOOK.md" else data
-            assert released_hooks.digest(text) in released_hooks.table()[name]["files"][path], member.name
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"timeout": 1}, "timeout: 1\n"),
-        ({"matcher": {"tool": "x"}}, 'matcher: {"tool": "x"}\ntimeout: 2\n'),
-        ({"async": True}, "async: true\n---\n"),
-        ({"metadata": {"guard": "other"}}, 'metadata:\n  guard: "other"\n  on_failure: block\n'),
-        ({"metadata": {"allow": ["é"]}}, '  on_failure: block\n  allow: ["é"]\n---\n'),
-    ],
-)
-def test_settings_replace_fields_of_the_definition_or_are_added(settings: dict[str, Any], line: str) -> None:
-    front = "name: x\nmatcher:\n  tool: y\ntimeout: 2\nmetadata:\n  guard: x\n  on_failure: block\n"
-    definition = f"---\n{front}---\n\nText\n---\nmore\n"
-    changed = released_hooks.with_settings(definition, settings)
-    assert line in changed
-    assert changed.endswith("\n---\n\nText\n---\nmore\n")

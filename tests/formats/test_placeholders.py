@@ -788,8 +788,10 @@ DATA = [
 ]
 
 
+@pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("line", PROGRAM_TEXTS)
 def test_a_value_in_program_text_is_refused(line: str) -> None:
+    """A placeholder's value never becomes code, not even inside program text of awk, perl, python, node or a shell."""
     command = line.replace("X", "{{tool_name}}")
     assert placeholders.template(command).misplaced, placeholders.template(command).line
 
@@ -799,7 +801,9 @@ def test_a_value_that_is_an_argument_or_input_is_data(line: str) -> None:
     assert placeholders.template(line.replace("X", "{{tool_name}}")).misplaced == ()
 
 
+@pytest.mark.promise("a model that tries")
 def test_a_hook_whose_value_is_code_does_not_run_however_it_was_loaded(project: Path) -> None:
+    """A hook that would run a placeholder's value as code does not run."""
     (hook,) = Engine.load(configs=[write_config(project / "c.toml", table_hook("touch {{tool_name}}"))]).hooks
     engine = Engine([hook._replace(command="sh -c 'touch {{tool_name}}'")])
     (run,) = engine.decide(shell_call(tool_name="oops")).runs

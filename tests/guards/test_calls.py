@@ -8,7 +8,18 @@ import pytest
 
 from catalog.checked import checked
 from hooks.lines import added, override
-from tenterhook.guards.calls import ASK, DENY, Finding, GuardedCall, objection, setting_problems
+from tenterhook.guards.calls import (
+    ASK,
+    DENY,
+    Finding,
+    GuardedCall,
+    objection,
+    path_here,
+    paths_in,
+    project_root,
+    setting_problems,
+)
+from tenterhook.shell import reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,3 +112,40 @@ def test_check_reports_settings_and_guards_that_do_not_exist(home: Path, project
     override(home, "block-dangerous-commands", metadata={"guard": "block-everything"})
     status, found = checked()
     assert (status, [(each["code"], each["severity"]) for each in found]) == (1, [("unknown-guard", "error")])
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("rm x", "/work/x"),
+        ("cd /etc && rm x", "/etc/x"),
+        ("rm ~/x", "/home/dev/x"),
+        ("docker run --rm image rm /x", None),
+        ("docker run --rm -v /srv/data:/data image rm /data/x", "/srv/data/x"),
+        ("docker run --rm -v /srv/data:/data image rm /database/x", None),
+        ("docker run --rm -v /:/host image rm /host/etc/x", "/etc/x"),
+        ("docker run --rm -v /srv/a:/data -v /srv/b:/data/b image rm /data/b/x", "/srv/b/x"),
+        ("docker run --rm -v /srv/data:/data image rm /data/../x", None),
+    ],
+)
+def test_a_path_is_that_of_this_machine_also_through_a_mount(line: str, path: str | None) -> None:
+    command = reader.read(line, "/work", {"HOME": "/home/dev"}).commands[-1]
+    assert path_here(command, command.words[-1], "/home/dev") == path
+
+
+def test_paths_are_found_under_keys_that_sound_like_one_and_in_patches() -> None:
+    given = {
+        "filePath": "a",
+        "edits": [{"target_file": "file:///b"}],
+        "content": "c",
+        "input": "*** Begin Patch\n*** Update File: d\n",
+    }
+    assert [*paths_in(given)] == ["a", "/b", "d"]
+
+
+def test_the_project_is_the_repository_around_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "project/.git").mkdir(parents=True)
+    (tmp_path / "project/src/a").mkdir(parents=True)
+    inside = str(tmp_path / "project/src/a")
+    assert project_root(inside, "/home/dev") == str(tmp_path / "project")
+    assert project_root(inside, inside) == inside

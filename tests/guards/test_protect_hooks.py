@@ -75,13 +75,16 @@ def test_a_way_that_is_said_not_to_be_seen_is_not(line: str) -> None:
     assert judged(line) is None
 
 
+@pytest.mark.promise("a model that tries")
 def test_the_rate_in_the_documentation_is_that_of_the_table() -> None:
+    """`protect-hooks` stops 95 of 100 ways in a table of ways to change hooks; its page lists the others."""
     rows: list[tuple[str, int, int, int]] = []
     for kind, ways in WAYS.items():
         decisions = [objection.decision if (objection := judged(way)) else "none" for way in ways]
         rows.append((kind, len(ways), decisions.count("deny"), decisions.count("ask")))
     rows.append(("not seen (below)", len(NOT_SEEN), 0, 0))
     _, tried, refused, asked = zip(*rows, strict=True)
+    assert sum(refused) + sum(asked) >= 0.95 * sum(tried)
     rows.append(("**together**", sum(tried), sum(refused), sum(asked)))
     table = "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
     assert table in DOCS.read_text(), f"write this to {DOCS.name}:\n{table}"

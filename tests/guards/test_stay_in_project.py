@@ -133,14 +133,6 @@ def test_a_link_does_not_lead_outside(tmp_path: Path) -> None:
     assert judged("rm link", tmp_path) is None
 
 
-def test_the_project_is_the_repository_around_the_directory(tmp_path: Path) -> None:
-    (tmp_path / "project/.git").mkdir(parents=True)
-    (tmp_path / "project/src/a").mkdir(parents=True)
-    inside = str(tmp_path / "project/src/a")
-    assert stay_in_project.project_root(inside, "/home/dev") == str(tmp_path / "project")
-    assert stay_in_project.project_root(inside, inside) == inside
-
-
 @pytest.mark.parametrize("key", ["file_path", "path", "absolute_path", "filePath", "target_file", "notebook_path"])
 @pytest.mark.parametrize("tool", ["WriteFile", "Write", "write_file", "create", "Edit", "replace", "StrReplaceFile"])
 def test_the_file_tools_of_every_agent_are_looked_at(tool: str, key: str) -> None:

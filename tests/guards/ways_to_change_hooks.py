@@ -460,6 +460,7 @@ HARMLESS: list[Way] = [
     "chmod +x src/app.py",
     "chmod -R u+rwX .",
     "HOME=/tmp/x npm test",
+    "HOME=/tmp/x uv run pytest",
     "XDG_CONFIG_HOME=/tmp/x pytest",
     "claude -p 'what does .claude/settings.json do?'",
     "kill %1",

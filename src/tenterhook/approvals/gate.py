@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model import Event, Verdict
-from . import guard_questions, policy
+from . import guard_questions, policy, single_use
 from . import rules as rules_
 from .policy import Step
 from .requests import LASTS, MODES, Answer, Call, Request, Surface, fresh_id
@@ -29,7 +29,7 @@ class Permit(NamedTuple):
 
     allowed: bool
     call: Call  # with its input as hooks have modified it
-    by: str  # hook, rule, session, mode, nobody, or the surface that answered
+    by: str  # hook, rule, session, mode, allow, nobody, or the surface that answered
     reason: str | None = None
     ends_turn: bool = False
     context: tuple[str, ...] = ()  # of hooks, for the model
@@ -70,22 +70,20 @@ class Gate:
         if verdict.modified_input is not None:
             call = call._replace(tool_input=verdict.modified_input)
         more = await self._more_rules() if self._more_rules is not None else ()
-        known = [*self.rules, *more]
-        own = guard_questions.answering_rule(verdict, known, call)
-        rule = own or rules_.match(known, call)
+        rule, is_answered = guard_questions.match(verdict, [*self.rules, *more], call)
         case = policy.ApprovalCase(
             hooks=verdict.decision,
             rule=rule and rule.answer,
-            is_answered=own is not None,
+            is_answered=is_answered,
             is_granted=call.grant in self._granted,
             asks=call.tool in MODES[self.mode],
         )
-        ruling = policy.decide(case)
+        ruling, allowed = single_use.decide(case, call)
         if ruling.step is not Step.ASK_HERE:
             reason = rule.said if rule and ruling.by == "rule" else verdict.reason
-            if own is not None and self._told is not None:
+            if (is_answered or allowed) and self._told is not None:
                 answer = Answer(ruling.step is Step.RUN, ruling.by, reason=reason)
-                self._told(Request(fresh_id(), call, verdict.reason), answer, 0.0)
+                self._told(Request(allowed or fresh_id(), call, verdict.reason), answer, 0.0)
             return Permit(ruling.step is Step.RUN, call, ruling.by, reason, context=context)
         why = policy.reason_to_ask(verdict.reason if case.is_forced else None, rule)
         settled = None if case.is_forced else lambda: self._settled(call)
@@ -130,7 +128,9 @@ class Gate:
             return earlier or answer
         whom = "Nobody answered" if self.surfaces else "There is nobody to ask"
         why = f" ({request.why})" if request.why else ""
-        return Answer(False, "nobody", reason=f"{whom}: {request.call.action} needs an approval{why}")
+        name = single_use.record(request.call, request.why)
+        then = f". {single_use.how_to_allow(name)}" if name else ""
+        return Answer(False, "nobody", reason=f"{whom}: {request.call.action} needs an approval{why}{then}")
 
     async def _hooks_answer(self, request: Request, context: list[str]) -> Answer | None:
         verdict = await self._decide(_event("permission-request", request.call, request.fields))

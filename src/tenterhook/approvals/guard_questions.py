@@ -19,24 +19,28 @@ if TYPE_CHECKING:
 _LAYERS = ("managed", "user")
 
 
-def answering_rule(verdict: Verdict, rules: Sequence[Rule], call: Call) -> Rule | None:
-    """Return the approve rule of the person that answers the question of built-in guards, or None.
+def match(verdict: Verdict, rules: Sequence[Rule], call: Call) -> tuple[Rule | None, bool]:
+    """Return the rule that applies to a call, or None, and whether it answers what built-in guards ask.
 
-    None also if a hook asks that is no built-in guard, or a guard that a project defines, and if another rule of any
-    source says otherwise. The rule must name the whole command, or path: what matches its beginning is not enough.
+    It answers them if it is an approve rule of the person that names the whole command, or path: what matches its
+    beginning is not enough. It does not if another rule says otherwise, if a hook asks that is no built-in guard, or
+    if a project defines the guard.
     """
-    if verdict.decision is not Action.ASK or not _only_guards_ask(verdict):
-        return None
-    decided = rules_.match(rules, call)
-    if decided is None or decided.answer != "approve":
-        return None
-    own = [rule for rule in rules if rule.source == places.settings_file() and rule.answer == "approve"]
-    return next((rule for rule in own if _matches_whole(rule, call)), None)
+    found = rules_.match(rules, call)
+    if found is None or found.answer != "approve" or not _only_guards_ask(verdict):
+        return found, False
+    own = (rule for rule in rules if rule.source == places.settings_file() and rule.answer == "approve")
+    answering = next((rule for rule in own if _matches_whole(rule, call)), None)
+    return answering or found, answering is not None
 
 
 def _only_guards_ask(verdict: Verdict) -> bool:
     runs = [run for run in verdict.runs if run.decision.action is Action.ASK and run.decision.ignored is None]
-    return bool(runs) and all(run.hook.guard is not None and run.hook.layer in _LAYERS for run in runs)
+    return (
+        verdict.decision is Action.ASK
+        and bool(runs)
+        and all(run.hook.guard is not None and run.hook.layer in _LAYERS for run in runs)
+    )
 
 
 def _matches_whole(rule: Rule, call: Call) -> bool:

@@ -12,11 +12,14 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..basics import places, private_files
+from ..basics import light_json, places, private_files
+from . import policy
 from .requests import Call, content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from .policy import ApprovalCase, Ruling
 
 ASKED, ALLOWED, USED, EXPIRED = "asked", "allowed", "used", "expired"
 WAITS = 3600.0  # seconds in which a refused call can be allowed
@@ -47,7 +50,8 @@ class RefusedCall(NamedTuple):
 def record(call: Call, why: str | None) -> str | None:
     """Record a call that is refused, and return its id; None if that is not possible."""
     directory = _directory()
-    data = json.dumps({"schema": 1, "why": why, **call._replace(more={})._asdict()})
+    call = call._replace(tool_input=light_json.plain(call.tool_input), more={})
+    data = json.dumps({"schema": 1, "why": why, **call._asdict()})
     if len(data) > _LARGEST:
         return None
     try:
@@ -64,6 +68,23 @@ def record(call: Call, why: str | None) -> str | None:
     except OSError:  # the refusal stands without an id
         return None
     return name
+
+
+def how_to_allow(name: str) -> str:
+    """Return the end of the reason for a refusal: what a person does to permit the call with this id."""
+    return (
+        "To let exactly this call run once when it is tried again, the person types in a terminal outside the agent: "
+        f"tenterhook allow {name}"
+    )
+
+
+def decide(case: ApprovalCase, call: Call) -> tuple[Ruling, str | None]:
+    """Return what the policy decides, and the id of the approval that is used up by that, or None."""
+    found = allowed(call)
+    ruling = policy.decide(case._replace(is_allowed=found is not None))
+    if found is None or ruling.by != "allow":
+        return ruling, None
+    return (ruling, found.id) if use(found) else (policy.decide(case), None)  # else an equal call was first
 
 
 def find(name: str) -> RefusedCall | None:
@@ -139,8 +160,8 @@ def _move(refused: RefusedCall, before: str, after: str) -> bool:
     """Change the state of a call; return False if another process was first."""
     path = os.path.join(_directory(), f"{refused.id}.{_hash(refused.call)}.")
     try:
+        os.utime(path + before)  # first: with the new state and the old time it would look expired
         os.rename(path + before, path + after)
-        os.utime(path + after)
     except OSError:
         return False
     return True

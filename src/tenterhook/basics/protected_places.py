@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 
 from . import light_json, places
 
@@ -57,27 +58,18 @@ MOVED = {
 # Every command of ours, by how it is treated below a guarded agent. Refused with any options:
 REFUSED = frozenset(
     (
-        *(
-            "allow",
-            "disable",
-            "enable",
-            "remove",
-            "trust",
-            "untrust",
-            "hub",
-            "hub join",
-            "hub leave",
-            "hub start",
-            "hub stop",
-        ),
-        *("daemon run", "daemon start", "daemon stop"),
-        *("hub person add", "hub person password", "hub person remove", "hub token add", "hub token revoke"),
+        *("allow", "disable", "enable", "remove", "trust", "untrust", "daemon run", "daemon start", "daemon stop"),
+        *("hub", "hub join", "hub leave", "hub start", "hub stop", "hub token add", "hub token revoke"),
+        *("hub person add", "hub person password", "hub person remove"),
         *("inbox", "inbox approve", "inbox deny", "inbox sign-in"),
     )
 )
 REFUSED_WITHOUT = {
-    **{"agent": "--sessions", "install": "--dry-run", "new": "--project"},
-    **{"uninstall": "--dry-run", "update": "--dry-run"},
+    "agent": "--sessions",
+    "install": "--dry-run",
+    "new": "--project",
+    "uninstall": "--dry-run",
+    "update": "--dry-run",
 }
 REFUSED_WITH = {"add": "NAME", "doctor": "--fix", "new": "--force", "trigger": "--session"}
 # Refused if the file or directory that these options name is protected, or if what they change is:
@@ -85,21 +77,9 @@ WRITING = {"convert": ("--out",), "log export": ("--out",), "test": ("--junit", 
 # Allowed: they read, or run hooks and agents under the same rules.
 READING = frozenset(
     (
-        *(
-            "check",
-            "completion",
-            "guard",
-            "list",
-            "log",
-            "log anchor",
-            "log stats",
-            "log verify",
-            "replay",
-            "show",
-            "try",
-        ),
-        *("hub status", "hub person", "hub person list", "hub token", "hub token list", "inbox list"),
-        *("daemon", "daemon status"),
+        *("check", "completion", "guard", "list", "replay", "show", "try", "daemon", "daemon status", "inbox list"),
+        *("log", "log anchor", "log stats", "log verify"),
+        *("hub status", "hub person", "hub person list", "hub token", "hub token list"),
     )
 )
 
@@ -134,21 +114,22 @@ class Places:
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
-        self._by_path: dict[str, tuple[str, str]] = {}
-        self._by_identity: dict[tuple[int, int] | str, tuple[str, str]] = {}
 
+    @cached_property
     def by_path(self) -> dict[str, tuple[str, str]]:
-        """Return each place, as it is written and what it is, by its path in small letters."""
-        if not self._by_path:
-            found = _known_places(self._variables)
-            self._by_path = {place.rstrip("/").lower(): (place, what) for place, what in found.items()}
-        return self._by_path
+        """Each place, as it is written and what it is, by its path in small letters."""
+        found = _known_places(self._variables)
+        return {place.rstrip("/").lower(): (place, what) for place, what in found.items()}
 
+    @cached_property
+    def by_names(self) -> list[tuple[list[str], str, str]]:
+        """The same as a list, with the names that make up each path."""
+        return [(spelt.split("/"), place, what) for spelt, (place, what) in self.by_path.items()]
+
+    @cached_property
     def by_identity(self) -> dict[tuple[int, int] | str, tuple[str, str]]:
-        """Return the same by file identity: hard links and mounts are further names of one file."""
-        if not self._by_identity:
-            self._by_identity = {_identity(place): (place, what) for place, what in self.by_path().values()}
-        return self._by_identity
+        """The same by file identity: hard links and mounts are further names of one file."""
+        return {_identity(place): (place, what) for place, what in self.by_path.values()}
 
 
 def protected(path: str, removes: bool, known: Places | None, matches: Matches | None = None) -> str | None:
@@ -311,7 +292,7 @@ def _linked_in(root: str, homes: Iterable[str]) -> list[str]:
 def _by_file(path: str, known: Places) -> str | None:
     above = path = os.path.realpath(path)
     while above != "/":
-        place, what = known.by_identity().get(_identity(above), ("", ""))
+        place, what = known.by_identity.get(_identity(above), ("", ""))
         if place.endswith("/") or (place and above == path):
             return what
         above = os.path.dirname(above)
@@ -327,31 +308,20 @@ def _identity(path: str) -> tuple[int, int] | str:
 
 
 def _by_place(path: str, removes: bool, known: Places, matches: Matches | None) -> str | None:
-    below = path.lower()
-    if matches:
-        names = below.split("/")
-        for spelt, (place, what) in known.by_path().items():
-            others = spelt.split("/")
-            is_it = len(names) == len(others) or (place.endswith("/") and len(names) > len(others))
-            if (
-                (is_it or removes)
-                and all(map(matches, names, others))
-                and (is_it or os.path.lexists(place.rstrip("/")))
-            ):
-                return what
-        return None
-    if removes:
-        inside = below.rstrip("/") + "/"
-        for spelt, (place, what) in known.by_path().items():
-            if spelt.startswith(inside) and os.path.lexists(place.rstrip("/")):
-                return what
-    at = below
-    while at:
-        place, what = known.by_path().get(at, ("", ""))
-        if place.endswith("/") or (place and at == below):
+    """Return what the first place is that a path is, or is in; if the path is removed, also one inside of it."""
+    names = path.lower().rstrip("/").split("/")
+    for others, place, what in known.by_names:
+        is_it = len(names) == len(others) or (place.endswith("/") and len(names) > len(others))
+        may_be = (is_it or (removes and len(names) < len(others))) and _are_equal(names, others, matches)
+        if may_be and (is_it or os.path.lexists(place.rstrip("/"))):
             return what
-        at = at.rpartition("/")[0]
     return None
+
+
+def _are_equal(names: list[str], others: list[str], matches: Matches | None) -> bool:
+    """Whether the names are equal, or may be, as far as there are names on both sides."""
+    shorter = min(len(names), len(others))
+    return all(map(matches, names, others)) if matches else names[:shorter] == others[:shorter]
 
 
 _NAMES = [(name.rstrip("/").split("/"), name.endswith("/"), what) for name, what in PROTECTED.items()]
@@ -367,7 +337,7 @@ def _by_name(path: str, removes: bool, matches: Matches | None) -> str | None:
         for names, is_directory, what in _NAMES:
             found = parts[start : start + len(names)]
             may_be = len(found) == len(names) and (is_directory or start + len(names) == len(parts))
-            if may_be and (all(map(matches, found, names)) if matches else found == names):
+            if may_be and _are_equal(found, names, matches):
                 return what
     inside = _named_below(path) if removes and matches is None else ()
     return next((what for each, what in inside if os.path.lexists(each)), None)
@@ -385,7 +355,7 @@ def _named_below(path: str) -> Iterator[tuple[str, str]]:
 def existing_below(directory: str, known: Places) -> list[str]:
     """Return the protected files that are in a directory, at most some thousands."""
     inside = directory.rstrip("/").lower() + "/"
-    own = known.by_path().items()
+    own = known.by_path.items()
     tops = [place for spelt, (place, what) in own if f"{spelt}/".startswith(inside) and what != _PROGRAM]
     tops += [each for each, _ in _named_below(directory)]
     found: list[str] = []

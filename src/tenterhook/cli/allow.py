@@ -48,29 +48,32 @@ def allow(name: str | None, yes: bool, as_json: bool) -> int:
     refuse_below_agent("allow")
     if name is None:
         return _list(as_json=as_json)
-    need_terminal("allow", yes=yes)
-    refused = single_use.find(name.strip().lower())
-    if refused is None:
-        raise HookError(f"no refused call has the ID {name!r}", _LISTED)
+    refused = _find(name.strip().lower())
     if refused.state == single_use.ALLOWED:
         return _tell(refused, as_json=as_json)
-    _check_open(refused)
+    need_terminal("allow", yes=yes)
     if not yes and not _is_confirmed(refused, err=as_json):
         return 1
-    if not single_use.allow(refused):
-        _check_open(single_use.find(refused.id) or refused)
-    call = refused.call
-    Journal("allow").add_approval(Request(refused.id, call, refused.why), Answer(True, "allow"), 0.0)
-    return _tell(single_use.find(refused.id) or refused, as_json=as_json)
+    if single_use.allow(refused):
+        Journal("allow").add_approval(Request(refused.id, refused.call, refused.why), Answer(True, "allow"), 0.0)
+        return _tell(refused._replace(state=single_use.ALLOWED, since=time.time()), as_json=as_json)
+    refused = _find(refused.id)  # another process may have allowed it meanwhile
+    if refused.state != single_use.ALLOWED:
+        raise HookError(f"{refused.id} cannot be allowed: its file cannot be renamed", "tenterhook doctor")
+    return _tell(refused, as_json=as_json)
 
 
-def _check_open(refused: RefusedCall) -> None:
-    """Raise HookError unless the call can still be allowed."""
+def _find(name: str) -> RefusedCall:
+    """Return the call with this ID. Raise HookError if there is none, or if it can no longer be allowed."""
+    refused = single_use.find(name)
+    if refused is None:
+        raise HookError(f"no refused call has the ID {name!r}", _LISTED)
     again = "if it is still wanted, let the agent try it again: the refusal has a new ID"
     if refused.state == single_use.USED:
         raise HookError(f"{refused.id} was used at {_clock(refused.since)}: it allowed one call", again)
     if refused.state == single_use.EXPIRED:
         raise HookError(f"{refused.id} is too old", again)
+    return refused
 
 
 def _is_confirmed(refused: RefusedCall, *, err: bool) -> bool:

@@ -96,7 +96,7 @@ class Tried(NamedTuple):
 @click.option(
     "--file",
     metavar="FILE|-",
-    type=click.File(encoding="utf-8"),
+    type=click.File(encoding="utf-8", errors="replace"),
     help="Try each line of a file: text, or JSON with `line`.",
 )
 @click.option("--guards", is_flag=True, help="Ask every built-in guard, in force or not, and nothing else.")
@@ -274,7 +274,14 @@ def _print_list(tried: list[Tried]) -> None:
 
 
 def _print_json(tried: list[Tried], trial: _Trial, *, is_file: bool) -> None:
-    about = {"schema": 1, "agent": trial.agent, "directory": trial.directory, "if_asked": trial.then()}
+    about = {
+        "schema": 1,
+        "agent": trial.agent,
+        "guarded": trial.is_guarded,
+        "directory": trial.directory,
+        "if_asked": trial.then(),
+        "untrusted": [run.hook.name for run in trial.untrusted],
+    }
     if is_file:
         counts = Counter(each.outcome for each in tried)
         summary = {name: counts[name] for name in _WORDS}

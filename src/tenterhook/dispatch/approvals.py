@@ -49,15 +49,12 @@ def apply_policy(
     said = (verdict.reason or "") if verdict.decision is Action.ASK else None
     joined = _joined()
     try:
-        known = in_force(joined)
-        own = guard_questions.answering_rule(verdict, known, call) if verdict.decision is Action.ASK else None
-        rule = own or rules.match(known, call)
+        rule, is_answered = guard_questions.match(verdict, in_force(joined), call)
     except HookError as error:  # the decision of the hooks stays
         if not is_request:
             _save_forced(call, said)
         return verdict._replace(messages=(*verdict.messages, f"tenterhook: your rules are not in force: {error}"))
-    if own is not None:
-        said = None
+    said = None if is_answered else said
     forced = _read_forced(call) if is_request else _save_forced(call, said)
     asks_first = has_question and agent.capabilities.answers_permission and not is_request
     is_attended = agent.is_attended(caller.environ())
@@ -65,7 +62,7 @@ def apply_policy(
         hooks=verdict.decision,
         rule=rule and rule.answer,
         is_granted=_is_granted(call, caller),
-        is_answered=own is not None,
+        is_answered=is_answered,
         was_forced=forced is not None,
         asks=True if is_request else None,
         can_approve=is_request or (agent.capabilities.approves and not asks_first),
@@ -73,20 +70,17 @@ def apply_policy(
         asks_us_first=asks_first and is_attended,
         has_hub=joined is not None,
     )
-    allowed = None if case.can_ask else single_use.allowed(call)
-    ruling = policy.decide(case._replace(is_allowed=allowed is not None))
-    if allowed is not None and ruling.by == "allow" and not single_use.use(allowed):  # an equal call was first
-        ruling = policy.decide(case)
+    ruling, allowed = (policy.decide(case), None) if case.can_ask else single_use.decide(case, call)
     why = policy.reason_to_ask(said or forced, rule)
     answer = None
     if ruling.step is Step.ASK_HUB and joined is not None:
         request = Request(fresh_id(), call, why, is_forced=case.is_forced)
         answer = _ask_hub(joined, request, deadline - _MARGIN, journal, caller, is_request=is_request)
         ruling = policy.decide(case._replace(has_hub=False)) if answer is None else ruling
-    elif ruling.by in ("rule", "session", "allow") or (own and ruling.step is Step.LEAVE):
-        reason = rule.said if rule and (own or ruling.by == "rule") else None
+    elif ruling.by in ("rule", "session", "allow") or (is_answered and ruling.step is Step.LEAVE):
+        reason = rule.said if rule and (is_answered or ruling.by == "rule") else None
         answer = Answer(ruling.step is not Step.REFUSE, ruling.by or "rule", reason=reason)
-        journal.add_approval(Request(allowed.id if allowed else fresh_id(), call, why), answer, 0.0)
+        journal.add_approval(Request(allowed or fresh_id(), call, why), answer, 0.0)
         if ruling.step is Step.LEAVE:  # if the agent asks, that reaches us
             return verdict._replace(decision=Action.ALLOW, reason=None)
     if answer is None and ruling.by == "nobody" and (case.is_forced or not is_request):
@@ -104,11 +98,8 @@ def _refusal(call: Call, why: str | None, agent: Agent, journal: Journal) -> Ans
     if name is None:
         return None
     cannot = "nobody is there to be asked" if agent.capabilities.asks else f"{agent.title} has no way to do so"
-    reason = (
-        f"{why or 'A hook asks about this call.'}\nA person must be asked, and {cannot}. To let exactly this call run"
-        f" once when it is tried again, the person types in a terminal outside the agent: tenterhook allow {name}"
-    )
-    answer = Answer(False, "nobody", reason=reason)
+    begin = f"{why or 'A hook asks about this call.'}\nA person must be asked, and {cannot}."
+    answer = Answer(False, "nobody", reason=f"{begin} {single_use.how_to_allow(name)}")
     journal.add_approval(Request(name, call, why), answer, 0.0)
     return answer
 
@@ -139,11 +130,9 @@ def foreseen(
     Nobody is asked, nothing is recorded, and approvals for a session or a single call do not count.
     """
     call = _call(event, event.tool_input if verdict.modified_input is None else verdict.modified_input, agent)
-    own = guard_questions.answering_rule(verdict, known, call)
-    rule = own or rules.match(known, call)
+    rule, is_answered = guard_questions.match(verdict, known, call)
     can_ask = agent not in AGENTS or AGENTS[agent].capabilities.asks
-    answer = rule and rule.answer
-    case = policy.ApprovalCase(verdict.decision, rule=answer, is_answered=own is not None, can_ask=can_ask)
+    case = policy.ApprovalCase(verdict.decision, rule and rule.answer, is_answered=is_answered, can_ask=can_ask)
     return policy.decide(case), rule
 
 

@@ -11,14 +11,18 @@ settings stand under `metadata` in HOOK.md, or in an override in hooks.toml:
 from __future__ import annotations
 
 import os
+import re
 
 from ..basics.named_tuples import NamedTuple
 from ..events import NAMES_OF_TOOL
+from ..shell.programs import resolved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
+
+    from ..shell.commands import ShellCommand
 
     Rules = Mapping[str, tuple[str, str]]  # name of a rule to what it is about, and what to do instead
 
@@ -26,6 +30,7 @@ ASK, DENY = "ask", "deny"
 ALL = "all"
 SHOWN_FINDINGS = 3
 _HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ")
+_PATH_KEY = r"path|file|source|destination|target|directory|uri|name"
 _DIRECTORIES = ("workdir", "cwd", "directory", "dir_path")  # keys under which agents say where a line runs
 
 
@@ -60,9 +65,9 @@ class GuardedCall(NamedTuple):
         """Return one argument of the call, or None."""
         return self.tool_input.get(name) if isinstance(self.tool_input, dict) else None
 
-    def line(self) -> str | list[str] | None:
+    def line(self, key: str = "command") -> str | list[str] | None:
         """Return the shell line, or the program with its arguments, that the call would run."""
-        command = self.argument("command") if isinstance(self.tool_input, dict) else self.tool_input
+        command = self.argument(key) if isinstance(self.tool_input, dict) else self.tool_input
         if isinstance(command, list):
             return [str(word) for word in command] or None
         return command if command and isinstance(command, str) else None
@@ -145,18 +150,45 @@ def _is_path(name: object) -> bool:
     return isinstance(name, str) and name != ""
 
 
-def paths_in(value: Any, key: str = "path") -> Iterator[str]:
-    """Yield every string that may be a path: of keys that sound like one, and of the headers of a patch."""
+def project_root(directory: str, home: str) -> str:
+    """Return the nearest directory above with a `.git`, short of the home; else the directory itself."""
+    current = directory
+    while current != home and os.path.dirname(current) != current:
+        if os.path.exists(os.path.join(current, ".git")):
+            return current
+        current = os.path.dirname(current)
+    return directory
+
+
+def path_here(command: ShellCommand, path: str, home: str) -> str | None:
+    """Return the absolute path on this machine that a command means; None for a path inside a container."""
+    path = resolved(path, command.directory, home)
+    if not command.contained:
+        return path
+    mounts = sorted(((there.rstrip("/"), here) for there, here in command.mounts), reverse=True)  # the innermost first
+    inside = (here + path[len(there) :] for there, here in mounts if f"{path}/".startswith(f"{there}/"))
+    return next((resolved(each, "/", home) for each in inside), None)
+
+
+def strings_in(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Yield each string of a tool's arguments, after its key in small letters; keys, too, after an empty one."""
     if isinstance(value, dict):
         for name, each in value.items():
-            yield from paths_in(each, str(name).lower())
+            yield "", str(name)
+            yield from strings_in(each, str(name).lower())
     elif isinstance(value, list):
         for each in value:
-            yield from paths_in(each, key)
+            yield from strings_in(each, key)
     elif isinstance(value, str):
-        if any(part in key for part in ("path", "file", "source", "destination", "target", "directory", "uri", "name")):
-            yield value[len("file://") :] if value.startswith("file://") else value
-        yield from patched(value)
+        yield key, value
+
+
+def paths_in(value: Any) -> Iterator[str]:
+    """Yield every string that may be a path: of keys that sound like one, and of the headers of a patch."""
+    for key, text in strings_in(value, "path"):
+        if re.search(_PATH_KEY, key):
+            yield text.removeprefix("file://")
+        yield from patched(text)
 
 
 def patched(text: str) -> Iterator[str]:

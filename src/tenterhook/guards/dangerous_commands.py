@@ -15,7 +15,7 @@ from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, sp
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, Finding, objection
+from .calls import ASK, DENY, Finding, objection, path_here, project_root
 from .danger_table import found, matches
 
 TYPE_CHECKING = False
@@ -308,7 +308,7 @@ class Places:
         self._looked_up = 0  # paths of which git was asked
         self._real: dict[str, str] = {}  # directories to what they are without symbolic links
         self.finds_generated = False  # what `xargs rm` is given is what a build makes
-        self.root = _root(self.directory, self.home)
+        self.root = project_root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
         self._ordinary = () if self._is_in(self.home, self.root) else (self.root + "/",)
         self.all = [Place("/", "delete-system", "the root of the file system")]
@@ -329,14 +329,7 @@ class Places:
 
     def resolve(self, command: ShellCommand, word: str) -> str | None:
         """A word as an absolute path of this machine; None if it is a path inside a container."""
-        path = resolved(word, command.directory, self.agents_home)
-        if not command.contained:
-            return path
-        mounts = [(there.rstrip("/"), here) for there, here in command.mounts]
-        for there, here in sorted(mounts, key=lambda mount: -len(mount[0])):
-            if path == there or path.startswith(there + "/") or not there:
-                return resolved(here + path[len(there) :], "/", self.agents_home)
-        return None
+        return path_here(command, word, self.agents_home)
 
     def hit(self, path: str | None) -> Hit | None:
         """The place that goes if a path goes with all that is in it: (place, whether only its contents go)."""
@@ -447,16 +440,6 @@ class Places:
 
     def _holds_project(self, path: str) -> bool:
         return self.directory == path or self.directory.startswith(path + "/")
-
-
-def _root(directory: str, home: str) -> str:
-    """The project: the nearest directory above with a `.git`, short of the home."""
-    current = directory
-    while current != home and os.path.dirname(current) != current:
-        if os.path.exists(current + "/.git"):
-            return current
-        current = os.path.dirname(current)
-    return directory
 
 
 def _is_catch_all(name: str) -> bool:

@@ -12,7 +12,7 @@ from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, Finding, objection, patched
+from .calls import ASK, DENY, Finding, objection, patched, path_here, strings_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ _REPLACING = (
     r"uninstall|remove|rm|purge|autoremove|reinstall|upgrade|inject|--force-reinstall|--force|-U|--upgrade|-R|-Rs?n?|"
     r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
 )
-AGENTS = {name.partition("/")[0].strip(".") for name in PROTECTED} | set("droid kimi-cli".split()) - {"github"}
+AGENTS = frozenset("claude codex copilot droid gemini kimi kimi-cli kimi-code qwen".split())
 MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
 # Modes of a directory that let no other account write to it, and the owner in.
 _HARMLESS_MODE = r"0?[57][0145][0145]|(?:(?:u\+[rwxXs]+|[go]+-[rwxXs]+|[ago]*\+[rxX]+|[go]+=[rxX]*),?)+"
@@ -122,10 +122,9 @@ class _Check:
             if what == SECRETS or (what and not reads):
                 change = "reads" if reads else "changes" if writes else "may change"
                 yield _finding(path, f"it {change} {what}", what, DENY if writes or reads else ASK)
+        call = self.call._replace(tool_input=arguments)
         for key in () if reads or "patch" in tool else LINES:
-            line = arguments.get(key)
-            if line and isinstance(line, (str, list)):
-                yield from self.of_line(line)
+            yield from self.of_line(call.line(key))
 
     def _spelt(self, path: str) -> Iterator[str]:
         """Yield the absolute paths that a tool may take a path for."""
@@ -139,12 +138,9 @@ class _Check:
             yield programs.resolved(path, self.call.directory(), home)
         yield os.path.join(self.call.directory(), path)  # the system follows a link before `..`
 
-    def of_line(self, line: Any) -> Iterator[Finding]:
+    def of_line(self, line: str | list[str] | None) -> Iterator[Finding]:
         """Judge a shell line by what each of its commands would touch."""
-        if not line:
-            return
-        line = [str(word) for word in line] if isinstance(line, list) else line
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = reader.read_any(line or "", self.call.directory(), self.call.environment)
         for command in reading.commands:
             for what, why, decision in self._of_command(command, str(line)):
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)
@@ -167,7 +163,8 @@ class _Check:
             named = self._named_by(command, word)
             if named == SECRETS and name not in NAMERS:
                 yield SECRETS, f"it reads {SECRETS}", DENY
-            if named and name not in NAMERS and self._holds_credentials(command, word):
+            path = self._resolved(command, word)
+            if named and name not in NAMERS and os.path.isdir(path) and self.protected(path, True) == SECRETS:
                 yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", DENY
             links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
             near = named or self._kept_in(command, word) if links else None
@@ -232,10 +229,6 @@ class _Check:
                 if name in ("hook.md", "settings.json", "settings.local.json") and program(words[0]) != "sed":
                     return "files that are named like hooks or settings"
         return None
-
-    def _holds_credentials(self, command: ShellCommand, word: str) -> bool:
-        path = self._resolved(command, word)
-        return os.path.isdir(path) and self.protected(path, True) == SECRETS
 
     def _weakens(self, command: ShellCommand, line: str) -> Iterator[tuple[str, str]]:
         """Yield why a command switches protection off, however it is started: as a service, in a namespace, by pip."""
@@ -305,12 +298,7 @@ class _Check:
         return next(inside, None) if last not in (".github", ".config") else None
 
     def _resolved(self, command: ShellCommand, path: str) -> str:
-        if command.contained:
-            inside = [each for each in command.mounts if (path + "/").startswith(each[0].rstrip("/") + "/")]
-            if not inside:
-                return ""
-            path = inside[0][1] + path[len(inside[0][0]) :]
-        return programs.resolved(path, command.directory, self._home)
+        return path_here(command, path, self._home) or ""
 
 
 def _finding(part: str, why: str, what: str, decision: str) -> Finding:
@@ -325,16 +313,11 @@ def _matches(pattern: str, name: str) -> bool:
     return pattern == name or ((pattern[:1] == "." or name[:1] != ".") and pattern_matches(pattern, name))
 
 
-def _paths(value: Any, is_patch: bool, key: str = "input") -> Iterator[str]:
-    """Yield the strings of a tool's arguments that may be paths, and the files that a patch names."""
-    if isinstance(value, dict):
-        yield from (name for name in value if "/" in str(name))
-        for name, each in value.items():
-            yield from _paths(each, is_patch, str(name).lower())
-    elif isinstance(value, list):
-        for each in value:
-            yield from _paths(each, is_patch, key)
-    elif isinstance(value, str) and (is_patch or key not in TEXTS):
+def _paths(arguments: Any, is_patch: bool) -> Iterator[str]:
+    """Yield the strings of a tool's arguments that may be paths, keys too, and the files that a patch names."""
+    for key, value in strings_in(arguments, "input"):
+        if (key in TEXTS and not is_patch) or (not key and "/" not in value):
+            continue
         path = value.partition("\0")[0]
         if key not in LINES and "\n" not in path and len(path) < 65536 and not re.match(r"(?!file:)[a-z]{2,}://", path):
             yield path

@@ -12,7 +12,7 @@ from ..shell import reader
 from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
 from ..shell.syntax import PATTERNS, UNKNOWNS, decoded
-from .calls import ASK, DENY, Finding, objection, patched, paths_in, shell_line
+from .calls import ASK, DENY, Finding, objection, patched, path_here, paths_in, project_root, shell_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ class _Check:
             if "ssh" in command.through or command.unset:
                 continue
             for effect in (*effects(command)[:MOST], *_more_effects(command)):
-                path = self._path(command, effect.path)
+                is_windows = re.match(r"[A-Za-z]:[\\/]", effect.path)
+                path = "/" + effect.path if is_windows else path_here(command, effect.path, self._home)
                 if path is not None:
                     keeps_link = effect.kind in ("delete", "move")
                     yield from self._finding(path, command.shown, keeps_link, command.span)
@@ -134,18 +135,6 @@ class _Check:
         """Whether what is not known after a directory may lead into an allowed one."""
         return any(_is_below(allowed, directory) for allowed in (*self._allowed, *self._temporary))
 
-    def _path(self, command: ShellCommand, word: str) -> str | None:
-        """Return an absolute path of this machine, or None for one inside a container."""
-        if re.match(r"[A-Za-z]:[\\/]", word):
-            return "/" + word.replace("\\", "/")
-        path = resolved(word, command.directory, self._home)
-        if not command.contained:
-            return path
-        for there, here in sorted(command.mounts, key=lambda mount: -len(mount[0])):
-            if (path + "/").startswith(there.rstrip("/") + "/"):
-                return resolved(here + path[len(there.rstrip("/")) :], "/", self._home)
-        return None
-
 
 def _is_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
@@ -154,16 +143,6 @@ def _is_below(path: str, directory: str) -> bool:
 def _with_real(paths: list[str]) -> list[str]:
     """Return directories, and where they really are."""
     return list(dict.fromkeys(each for path in paths for each in (path, os.path.realpath(path))))
-
-
-def project_root(directory: str, home: str) -> str:
-    """Return the nearest directory above with a `.git`, short of the home; else the directory itself."""
-    current = directory
-    while current != home and os.path.dirname(current) != current:
-        if os.path.exists(os.path.join(current, ".git")):
-            return current
-        current = os.path.dirname(current)
-    return directory
 
 
 def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:

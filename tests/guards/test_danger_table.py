@@ -1,0 +1,54 @@
+"""The table of dangerous programs: its rows are sound, and the first row that is found counts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tenterhook.guards import danger_table, dangerous_commands
+from tenterhook.guards.calls import ASK, DENY
+from tenterhook.shell import reader
+
+
+def dangers(line: str) -> list[tuple[str, str]]:
+    (command,) = reader.read(line, "/work", {"HOME": "/home/dev"}).commands
+    return [(rule, decision) for rule, decision, _ in danger_table.dangers(command)]
+
+
+def test_every_row_has_a_rule_a_decision_a_reason_and_an_expression_that_compiles() -> None:
+    for programs, expression, rule, decision, why in danger_table.ROWS:
+        assert programs.split(), why
+        re.compile(expression)
+        assert rule in dangerous_commands.RULES, rule
+        assert decision in (ASK, DENY), programs
+        assert why and not why.endswith("."), programs
+    for expression, rule, decision, why in danger_table.WINDOWS_ROWS:
+        re.compile(expression)
+        assert (rule in dangerous_commands.RULES, decision in (ASK, DENY), bool(why)) == (True, True, True), expression
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mkfs.ext4 /dev/sdb1", [("disk", DENY)]),
+        ("mkfs.ext4 disk.img", []),
+        ("groupdel docker", [("system-files", ASK)]),
+        ("groupdel --help", []),
+        ("ls /dev/sdb1", []),
+        ("adduser 'eve sudo'", []),  # one word with a blank in it, not two
+        ("adduser eve sudo", [("system-files", DENY)]),
+    ],
+)
+def test_rows_are_searched_in_the_words_of_a_command(line: str, expected: list[tuple[str, str]]) -> None:
+    assert dangers(line) == expected
+
+
+def test_arguments_that_are_too_long_to_be_searched_are_asked_about() -> None:
+    assert dangers(f"groupdel {'x' * (danger_table.LONGEST + 1)}") == [("unreadable", ASK)]
+    assert [rule for rule, _, _ in danger_table.of_windows("x" * (danger_table.LONGEST + 1))] == ["unreadable"]
+
+
+def test_programs_and_cmdlets_of_windows_are_known_by_their_names() -> None:
+    assert all(map(danger_table.is_of_windows, ("Remove-Item", "PowerShell", "vssadmin", "Get-Content")))
+    assert not any(map(danger_table.is_of_windows, ("rm", "apt-get", "Makefile", "")))
