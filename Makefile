@@ -20,7 +20,7 @@ test: $(INSTALLED)
 
 # Browsers, terminals, hubs, kills at random points: what takes its time. tests/conftest.py lists it.
 test-slow: $(INSTALLED)
-	$(BIN)/pytest -m slow -n $(WORKERS) --dist worksteal -q
+	$(BIN)/pytest -m 'slow and not thorough' -n $(WORKERS) --dist worksteal -q
 
 # Thousands of racing requests, guessed passwords and generated calls, by hand: it takes half an hour.
 test-thorough: $(INSTALLED)

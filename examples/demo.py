@@ -1,8 +1,8 @@
 """A session of the bundled agent, offline, with the hooks that come with Tenterhook: see what each of them does.
 
 The model's answers are in demo/session.yaml. Nothing leaves this machine, and nothing is written outside a temporary
-directory. The exit status is 0 only if everything happened that the headings say; `--break HOOK` has one of the hooks
-crash, to see that this is noticed.
+directory. The exit status is 0 only if everything happened that the headings say; `--break HOOK` has a hook do
+nothing but crash, to see that this is noticed.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Stage(NamedTuple):
         log = self.root / "requests.jsonl"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
-    def set_up(self, broken: str | None) -> None:
+    def set_up(self, broken: list[str]) -> None:
         """Make a home with hooks and a project, and an environment that leads nowhere else."""
         for name in list(os.environ):
             if name.startswith(("TENTERHOOK_", "KIMI_", "XDG_")):
@@ -115,8 +115,8 @@ class Stage(NamedTuple):
         shutil.copytree(HERE / "project", self.project)
         self._tenterhook("add", *(folder.name for folder in BUILT_IN.iterdir() if (folder / "HOOK.md").exists()))
         shutil.copytree(HERE / "hooks", self.hooks, dirs_exist_ok=True)
-        if broken is not None:
-            _break(self.hooks / broken if (self.hooks / broken).exists() else self.project_hooks / broken)
+        for name in broken:
+            _break(self.hooks / name if (self.hooks / name).exists() else self.project_hooks / name)
         (self.hooks / "hooks.toml").write_text(SETTINGS)
         (self.hooks.parent / "AGENTS.md").write_text(f"{AGENTS_MD}\n")
         (self.project / "stats.py").write_text(STATS)
@@ -275,9 +275,10 @@ class Aftermath:
 
 
 def _break(hook: Path) -> None:
-    """Have a hook crash: its script ends with status 1, and its guard, if it has one, does not exist."""
+    """Have a hook crash; a guard that Tenterhook runs itself becomes a script that does, and refuses nothing for it."""
     definition = hook / "HOOK.md"
-    definition.write_text(definition.read_text().replace("  guard: ", "  guard: no-"))
+    kept = [line for line in definition.read_text().splitlines() if not line.startswith(("  guard:", "  on_failure:"))]
+    definition.write_text("\n".join(kept) + "\n")
     for entry in (hook / "scripts").glob("run*"):
         entry.unlink()
     _script(hook / "scripts" / "run", "#!/bin/sh\nexit 1\n")
@@ -309,7 +310,7 @@ def _out(text: str) -> None:
     sys.stdout.flush()
 
 
-def main(broken: str | None) -> int:
+def main(broken: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="tenterhook-demo-") as temporary:
         stage = Stage(Path(temporary).resolve())
         stage.set_up(broken)
@@ -326,5 +327,8 @@ def main(broken: str | None) -> int:
 if __name__ == "__main__":
     names = sorted(file.parent.name for place in (BUILT_IN, HERE) for file in place.glob("**/HOOK.md"))
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--break", dest="broken", choices=names, metavar="HOOK", help="have this hook crash")
+    crash = "have this hook crash"
+    parser.add_argument(
+        "--break", dest="broken", choices=names, action="append", default=[], metavar="HOOK", help=crash
+    )
     sys.exit(main(parser.parse_args().broken))

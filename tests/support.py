@@ -13,11 +13,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tenterhook import Engine, Event, Verdict
 from tenterhook.basics import places, processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
 
@@ -84,6 +86,16 @@ def decide(config: Path, event: Event | None = None, **load: Any) -> Verdict:
 def fire(project: Path, hooks: str, event: Event | None = None) -> Verdict:
     """Put one event to hooks that are written to a file of the project."""
     return decide(write_config(project / "hooks.toml", hooks), event)
+
+
+# The agents that `.ci/run` drives. What takes long and is much the same in all of them is tried with the others by
+# `make test-thorough`.
+FEW = ("claude-code", "codex", "kimi-code")
+
+
+def few_first(agents: Iterable[str], few: Sequence[str] = FEW) -> list[Any]:
+    """Agents for `parametrize`: a few of them, and the others where there is time."""
+    return [pytest.param(name, marks=() if name in few else pytest.mark.thorough) for name in agents]
 
 
 def tenterhook(*arguments: str | os.PathLike[str], **options: Any) -> subprocess.CompletedProcess[str]:

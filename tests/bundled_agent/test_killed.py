@@ -165,7 +165,9 @@ def length(tmp_path_factory: pytest.TempPathFactory) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize(
+    "batch", [0, *(pytest.param(number, marks=pytest.mark.thorough) for number in range(1, BATCHES))]
+)
 def test_killed_at_any_point_a_session_goes_on_and_no_hook_outlives_its_timeout(
     tmp_path: Path, length: int, batch: int
 ) -> None:

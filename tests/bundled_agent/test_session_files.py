@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bundled_agent.playing import answer, shell
+from bundled_agent.playing import Play, answer, shell
 from tenterhook.basics.display_text import fitted
 from tenterhook.bundled_agent import session_files
 from tenterhook.bundled_agent.session_files import Exchange
@@ -18,7 +18,7 @@ from tenterhook.bundled_agent.session_files import Exchange
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bundled_agent.playing import Play
+    from bundled_agent.playing import Ended
 
 pytestmark = pytest.mark.slow
 
@@ -34,6 +34,16 @@ def command(play: Play, *arguments: str, **variables: str) -> subprocess.Complet
         capture_output=True,
         text=True,
     )
+
+
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Play, Ended]:
+    """One session, for tests that start none beside it."""
+    root = tmp_path_factory.mktemp("talked")
+    for name in ("home", "project"):
+        (root / name).mkdir()
+    play = Play(root, root / "home", root / "project")
+    return play, play.run("Never.", "Sent.", prompt="first")
 
 
 def test_sessions_are_listed_with_time_length_and_first_prompt_and_a_resumed_one_says_so(play: Play) -> None:
@@ -67,8 +77,10 @@ def test_a_directory_without_sessions_says_how_to_start_one(play: Play) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--resume", "session_0123", "go"], ["go", "--resume", "session_0123"]])
-def test_an_id_that_is_none_is_no_prompt_and_the_list_is_named(play: Play, arguments: list[str]) -> None:
-    play.run("Never.", "Sent.", prompt="first")
+def test_an_id_that_is_none_is_no_prompt_and_the_list_is_named(
+    talked: tuple[Play, Ended], arguments: list[str]
+) -> None:
+    play, _ = talked
     ended = command(play, *arguments, "--model", f"scripted:{play.root}/script1.yaml")
     assert ended.returncode == 1
     assert "no session session_0123" in ended.stderr
@@ -79,16 +91,16 @@ MISTYPED = ["session_doesnotexist", "0123456789abcdef", "sesion_0000000000000000
 
 
 @pytest.mark.parametrize("word", MISTYPED)
-def test_a_word_that_looks_like_an_id_is_no_prompt(play: Play, word: str) -> None:
-    play.run("Never.", "Sent.", prompt="first")
+def test_a_word_that_looks_like_an_id_is_no_prompt(talked: tuple[Play, Ended], word: str) -> None:
+    play, _ = talked
     ended = command(play, "--resume", word, "--model", f"scripted:{play.root}/script1.yaml")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert f"no session {word}" in ended.stderr
     assert "tenterhook agent --sessions" in ended.stderr
 
 
-def test_the_closest_id_is_named_and_the_prefix_may_be_left_out(play: Play) -> None:
-    first = play.run("Never.", "Sent.", prompt="first")
+def test_the_closest_id_is_named_and_the_prefix_may_be_left_out(talked: tuple[Play, Ended]) -> None:
+    play, first = talked
     model = ["--model", f"scripted:{play.root}/script1.yaml"]
     digits = first.id.removeprefix("session_")
     wrong = "z" + digits[1:]

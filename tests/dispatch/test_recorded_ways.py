@@ -13,7 +13,7 @@ import pytest
 
 from dispatch.bridges import BRIDGE, HANG, answered, install, record, serving
 from hosts.recorded import native_name, recorded, sent
-from support import folder_hook, user_hooks
+from support import FEW, folder_hook, user_hooks
 from tenterhook.agents import AGENTS
 from tenterhook.events import EVENTS
 
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 SAYS = {"decision": "ask", "reason": "are you sure", "additional_context": "mind this", "message": "heard"}
 SCRIPT = f"""cat >> "$TENTERHOOK_WORK_DIR/heard"; echo >> "$TENTERHOOK_WORK_DIR/heard"; echo '{json.dumps(SAYS)}'"""
-# One agent of each kind of answer is tried always, the others where there is time.
-TRIED = [pytest.param(name, marks=() if name == "claude-code" else pytest.mark.slow) for name in AGENTS]
+# One agent is tried always, two more with the slow tests, the others where there is time.
+TRIED = [
+    "claude-code",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in FEW if name != "claude-code"),
+    *(pytest.param(name, marks=pytest.mark.thorough) for name in AGENTS if name not in FEW),
+]
 
 
 def answers(agent: str, home: Path, project: Path) -> list[tuple[int, bytes, bytes, str]]:

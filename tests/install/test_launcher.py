@@ -14,7 +14,16 @@ import pytest
 
 from install.installations import DATA, NAMES, SETTINGS, fire, install, is_blocked, log, wired
 from install.older_version import install_as_before
-from support import change_launcher, end_of_the_agent, folder_hook, lose_tenterhook, tenterhook, until, user_hooks
+from support import (
+    change_launcher,
+    end_of_the_agent,
+    few_first,
+    folder_hook,
+    lose_tenterhook,
+    tenterhook,
+    until,
+    user_hooks,
+)
 from tenterhook.agents import AGENTS
 from tenterhook.agents.codex import AGENT as CODEX
 from tenterhook.basics import protected_places
@@ -251,7 +260,7 @@ def test_every_shell_does_the_same(home: Path, tmp_path: Path, shell: str) -> No
     assert "never installed" in launch(home, program, "open", "SessionStart").stderr
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "kimi-code", "copilot"])
+@pytest.mark.parametrize("agent", few_first(["claude-code", "codex", "kimi-code", "copilot"]))
 @pytest.mark.slow
 def test_a_home_with_line_breaks_and_quotes_in_its_path_is_guarded_and_left_without_a_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
@@ -492,7 +501,7 @@ def test_a_project_that_is_guarded_alone_has_entries_of_its_own(home: Path, proj
 # ------------------------------------------------------------------ what version 0.1 wrote
 
 
-@pytest.mark.parametrize("agent", IN_VERSION_0_1)
+@pytest.mark.parametrize("agent", few_first(IN_VERSION_0_1))
 def test_an_older_installation_is_upgraded_by_a_sessions_first_event_and_still_guarded(home: Path, agent: str) -> None:
     install_as_before(home)
     (start, tool, *_) = NAMES[agent]
@@ -528,7 +537,7 @@ def _wanted_trust(home: Path) -> dict[str, str]:
     return trust_tables.wanted(CODEX, str(hooks), hooks.read_bytes())
 
 
-@pytest.mark.parametrize("agent", IN_VERSION_0_1)
+@pytest.mark.parametrize("agent", few_first(IN_VERSION_0_1))
 @pytest.mark.slow
 def test_install_upgrades_an_older_installation(home: Path, agent: str) -> None:
     install_as_before(home)

@@ -37,6 +37,7 @@ class Environment(NamedTuple):
     """A virtual environment of the person's own, outside any repository."""
 
     folder: Path
+    dependencies: Path  # what we depend on, and what builds us, by version of Python: installed once
 
     @property
     def program(self) -> Path:
@@ -48,11 +49,15 @@ class Environment(NamedTuple):
         shutil.rmtree(self.folder, ignore_errors=True)
         subprocess.run([interpreter, "-m", "venv", "--without-pip", self.folder], check=True)
         [packages] = self.folder.glob("lib/python3.*/site-packages")
-        if borrow and packages.parent.name == f"python{sysconfig.get_python_version()}":
-            (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        else:
-            with open(HERE / "pyproject.toml", "rb") as file:
-                self.pip("install", "--quiet", *tomllib.load(file)["project"]["dependencies"])
+        borrowed = Path(sysconfig.get_path("purelib"))
+        if not borrow or version != sysconfig.get_python_version():
+            borrowed = self.dependencies / version
+            if not borrowed.exists():
+                with open(HERE / "pyproject.toml", "rb") as file:
+                    described = tomllib.load(file)
+                needed = [*described["project"]["dependencies"], *described["build-system"]["requires"]]
+                self.pip("install", "--quiet", "--no-compile", "--target", borrowed, *needed)
+        (packages / "dependencies.pth").write_text(f"{borrowed}\n")
 
     def pip(self, *words: str | Path) -> None:
         python = str(self.folder / "bin/python")
@@ -63,10 +68,10 @@ class Environment(NamedTuple):
         assert ended.returncode == 0, ended.stderr
 
     def install_wheel(self, wheel: Path) -> None:
-        self.pip("install", "--quiet", "--no-deps", "--force-reinstall", wheel)
+        self.pip("install", "--quiet", "--no-compile", "--no-deps", "--force-reinstall", wheel)
 
     def install_editable(self, checkout: Path) -> None:
-        self.pip("install", "--quiet", "--no-deps", "--editable", checkout)
+        self.pip("install", "--quiet", "--no-build-isolation", "--no-deps", "--editable", checkout)
 
     def tenterhook(self, *words: str) -> str:
         """Run the command as a person would, in a terminal of their own."""
@@ -97,11 +102,16 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def dependencies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("dependencies")
+
+
 @pytest.fixture
-def environment(home: Path, project: Path) -> Environment:
+def environment(home: Path, project: Path, dependencies: Path) -> Environment:
     guard = "echo 'not with me' >&2; exit 2"
     folder_hook(user_hooks(home), "guard", guard, matcher={"tool": "Shell"}, metadata={"on_failure": "block"})
-    return Environment(home / "tools/tenterhook")
+    return Environment(home / "tools/tenterhook", dependencies)
 
 
 def call(home: Path) -> subprocess.CompletedProcess[str]:

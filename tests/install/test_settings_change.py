@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from install.installations import BRIDGE, SETTINGS, changed, install, kept, put, records, refused, uninstall
-from support import folder_hook, tenterhook, user_hooks
+from support import FEW, folder_hook, tenterhook, user_hooks
 
 HAND_MADE = {agent: sorted((Path(__file__).parent / "settings" / agent).iterdir()) for agent in SETTINGS}
 SOMETHING = {"json": b'{\n  "theme": "dark"\n}\n', "toml": b'theme = "dark"\n'}
@@ -171,7 +171,7 @@ BROKEN = {
 @pytest.mark.parametrize(
     ("agent", "case"),
     [
-        (agent, case)
+        pytest.param(agent, case, marks=() if agent in FEW else pytest.mark.thorough)
         for agent, path in SETTINGS.items()
         for case in BROKEN[path[-4:]]
         if agent in ("claude-code", "kimi-code") or case in ("cut_off", "hooks_of_a_wrong_type", "not_utf8")
@@ -212,7 +212,11 @@ def a_pipe(path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "obstacle"),
     [
-        *((agent, obstacle) for agent in SETTINGS for obstacle in (read_only, a_directory)),
+        *(
+            pytest.param(agent, obstacle, marks=() if agent in FEW else pytest.mark.thorough)
+            for agent in SETTINGS
+            for obstacle in (read_only, a_directory)
+        ),
         *(("claude-code", obstacle) for obstacle in (a_link_that_leads_nowhere, links_in_a_circle, a_pipe)),
     ],
     ids=lambda each: getattr(each, "__name__", each),

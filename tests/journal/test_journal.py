@@ -202,7 +202,7 @@ def settled(verdict: dict[str, Any], home: Path) -> dict[str, Any]:
 
 
 @each_trouble
-@pytest.mark.parametrize("command", ["forbidden", "ls"])
+@pytest.mark.parametrize("command", ["forbidden", pytest.param("ls", marks=pytest.mark.thorough)])
 @pytest.mark.slow
 def test_trigger_says_the_same(homes: tuple[Path, Path], trouble: Trouble, command: str) -> None:
     healthy, troubled = homes

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import tarfile
+from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -31,34 +33,44 @@ def built(folder: Path, *kinds: str) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in target.iterdir()}
 
 
-def test_a_commit_gives_the_same_bytes_in_any_folder_with_any_umask_at_any_time(tmp_path: Path) -> None:
-    one = cloned(tmp_path / "one", 0o022)
+class Made(NamedTuple):
+    """A clone, and what a build made in it."""
+
+    clone: Path
+    files: dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    clone = cloned(tmp_path_factory.mktemp("building") / "clone", 0o022)
+    return Made(clone, built(clone))
+
+
+def test_a_commit_gives_the_same_bytes_in_any_folder_with_any_umask_at_any_time(made: Made, tmp_path: Path) -> None:
     other = cloned(tmp_path / "another place" / "two", 0o077)
     for path in other.rglob("*"):
         os.utime(path, (1_000_000_000, 1_000_000_000), follow_symlinks=False)
-    first = built(one)
-    assert sorted(name.partition("-")[2].lstrip("0123456789.") for name in first) == ["-py3-none-any.whl", "tar.gz"]
-    assert built(other) == first
+    kinds = sorted(name.partition("-")[2].lstrip("0123456789.") for name in made.files)
+    assert kinds == ["-py3-none-any.whl", "tar.gz"]
+    assert built(other) == made.files
 
 
-def test_the_source_archive_gives_the_same_wheel_and_has_the_tests(tmp_path: Path) -> None:
-    clone = cloned(tmp_path / "clone", 0o022)
-    made = built(clone)
-    (archive,) = (name for name in made if name.endswith(".tar.gz"))
-    with tarfile.open(tmp_path / "clone-built" / archive) as packed:
+def test_the_source_archive_gives_the_same_wheel_and_has_the_tests(made: Made, tmp_path: Path) -> None:
+    (archive,) = (name for name in made.files if name.endswith(".tar.gz"))
+    with tarfile.open(fileobj=BytesIO(made.files[archive])) as packed:
         packed.extractall(tmp_path, filter="data")
     unpacked = tmp_path / archive.removesuffix(".tar.gz")
-    (wheel,) = (name for name in made if name.endswith(".whl"))
-    assert built(unpacked, "wheel")[wheel] == made[wheel]
+    (wheel,) = (name for name in made.files if name.endswith(".whl"))
+    assert built(unpacked, "wheel")[wheel] == made.files[wheel]
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/engine/test_verdicts.py"]
     source = {**os.environ, "PYTHONPATH": str(unpacked / "src")}
     subprocess.run(tests, cwd=unpacked, env=source, check=True, capture_output=True)
 
 
-def test_the_archive_has_what_the_repository_has_and_nothing_else(tmp_path: Path) -> None:
-    clone = cloned(tmp_path / "clone", 0o022)
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=clone, check=True, capture_output=True, text=True).stdout
-    (data,) = (name for name in built(clone, "sdist"))
-    with tarfile.open(tmp_path / "clone-built" / data) as packed:
+def test_the_archive_has_what_the_repository_has_and_nothing_else(made: Made) -> None:
+    command = ["git", "ls-files", "-z"]
+    listed = subprocess.run(command, cwd=made.clone, check=True, capture_output=True, text=True).stdout
+    (data,) = (content for name, content in made.files.items() if name.endswith(".tar.gz"))
+    with tarfile.open(fileobj=BytesIO(data)) as packed:
         held = {name.partition("/")[2] for name in packed.getnames()}
     assert held - {"PKG-INFO"} == set(filter(None, listed.split("\0")))
