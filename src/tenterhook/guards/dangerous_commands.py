@@ -752,7 +752,8 @@ def _overwrites_git(command: ShellCommand, shown: str, path: str, places: Places
     if not path.startswith(places.root + "/.git/") or not matches(_PARTS_OF_GIT, path[len(places.root) :]):
         return False
     is_edited = path.endswith("/config") and (">", shown) not in command.redirects and command.name != "truncate"
-    return not (is_edited or _appends(command, shown) or command.name in ("git", "touch", "mkdir"))
+    by_git = command.name == "git" and not any(word.startswith("--output") for word in command.words)
+    return not (is_edited or by_git or _appends(command, shown) or command.name in ("touch", "mkdir"))
 
 
 def _empties(command: ShellCommand, effect: PathEffect) -> bool:
@@ -972,7 +973,7 @@ _DISCARDING = {
     "reset": ((r"\s--(?:har?d?|merg?e?)(?=\s|$)", _GONE),),
     "clean": ((rf"^{_DRY}.*{_FORCED}", _UNTRACKED),),
     "checkout": ((rf"{_FORCED}|\s{_ALL}|\s--\s|\s--(?:pathspec-from-file|ours|theirs)\b", _GONE),),
-    "switch": ((r"^(?!\s--\s).*\s(?:-f|--force|--discard-changes)(?=\s|$)", _GONE),),
+    "switch": ((rf"^(?!\s--\s).*(?:{_FORCED}|\s--discard-changes(?=\s|$))", _GONE),),
     "restore": ((r"^(?!.*\s(?:-S|--staged)\b(?!.*\s(?:-W|--worktree)\b))(?=.*\s[^-\s])", _GONE),),
     "stash": ((r"^ (?:clear|drop)\b", "what was stashed is lost"),),
     "reflog": ((rf"^ (?:expire|delete)\b{_DRY}", _UNREACHABLE),),

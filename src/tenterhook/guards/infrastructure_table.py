@@ -236,7 +236,7 @@ ROWS = (
     ("drizzle-kit", "drop|push --force", ASK, "database"),
     ("mix", "ecto.drop|ecto.reset", ASK, "database"),
     ("python manage.py django-admin",
-     "~flush|~reset_db|~sqlflush|* migrate * zero|migrate * zero|~reset_schema", ASK, "database"),
+     "~flush|~reset_db|* migrate * zero|migrate * zero|~reset_schema", ASK, "database"),
     ("alembic flask", "downgrade base|db downgrade base|downgrade -- base|* * * downgrade base", ASK, "database"),
     ("aerich tortoise piccolo", "downgrade|drop|* backwards *", ASK, "database"),
     ("php artisan symfony",
