@@ -396,6 +396,8 @@ class Places:
     def is_cache(self, path: str) -> bool:
         """Whether a path outside the project is in a directory that programs fill anew."""
         own = path.replace(self.home + "/", "/home/me/", 1) if path.startswith(self.home + "/") else path
+        if path.startswith(("/usr/", "/etc/", "/lib/")):
+            return False
         names = decoded(own).split("/")
         return any(matches(_CACHES, name) for name in names[2:]) or matches(_REFILLED, own)
 
@@ -945,7 +947,9 @@ def _reverse_shell(command: Command, places: Places) -> Found:
 
 
 def _scrambles(words: list[str]) -> bool:
-    """Whether a filter turns readable text into other text: `rev`, or `tr` with letters for other letters."""
+    """Whether a program hides what it prints: `rev`, `tr` with letters for other letters, `printf '\\x72…'`."""
+    if words[:1] in (["printf"], ["echo"]):
+        return any(re.search(r"(?:\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){2}", word) for word in words[1:])
     sets = [word for word in words[1:] if not word.startswith("-")]
     letters = [re.sub(r"[^A-Za-z]", "", each).lower() for each in sets]
     return words[:1] == ["rev"] or (
@@ -955,7 +959,7 @@ def _scrambles(words: list[str]) -> bool:
 
 def _is_connection(words: list[str]) -> bool:
     name = program(words[0]) if words else ""
-    return name in ("ncat", "telnet", "aria2c", "fetch") or (name == "openssl" and "s_client" in words)
+    return name in ("ncat", "telnet", "fetch", "dig", "drill", "host", "nslookup") or (name == "openssl" and "s_client" in words)
 
 
 @_for("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "socat", "openssl", "telnet")
@@ -1044,7 +1048,9 @@ def _git(command: Command, places: Places) -> Found:
             why = _UNTRACKED
         if why is None and sub == "checkout" and _checks_out_files(rest):
             why = _GONE
-        if why:
+        if why and sub == "clean" and directory == places.home:
+            yield "delete-system", DENY, "it deletes files all over the home directory"
+        elif why:
             yield "discard-work", ASK, why
 
 

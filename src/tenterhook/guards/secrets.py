@@ -95,7 +95,7 @@ _NAMED = r"\.(?:ssh|aws|gnupg|env|netrc|npmrc|kube)\b|/etc/shadow|id_(?:rsa|ed25
 _NAMES = r"(?i)pass(?:w|phrase)|secret|token|api[_-]?key|private[_ -]?key|credential|AKIA"
 _REVEALING = r"\$\{?!?(\w*(?:SECRET|TOKEN|PASSW|API_?KEY|PRIVATE_?KEY|CREDENTIAL|ACCESS_KEY)\w*)"
 _WHOLE_ENVIRONMENT = (
-    r"\bos\.environ(?!\s*(?:\[|\.get\b|\.setdefault))|\bprocess\.env(?!\s*[.\[]|\w)|\bENV\b(?!\s*[\[.](?:fetch)?)|\bENV\.(?:to_h|each|inspect)"
+    r"\bos\.environ(?!\s*(?:\[|\.get\b|\.setdefault))|\bprocess\.env(?!\s*[.\[]|\w)|(?<!\$)\bENV\b(?!\s*[\[.{](?:fetch)?)|\bENV\.(?:to_h|each|inspect)"
     r"|[%@]ENV\b|\bgetenv\(\s*\)|GetEnvironmentVariables\(\)"
 )
 _SENDS_IN_CODE = (

@@ -160,7 +160,7 @@ def filtered(name: str, words: list[str], text: str) -> str:
     match name:
         case "grep" | "egrep" | "fgrep" | "rg":
             inverted = any(re.match(r"-[a-zA-Z]*v|--invert", word) for word in words)
-            return text if STAR not in text or inverted else UNKNOWN
+            return (text or UNKNOWN) if STAR not in text or inverted else UNKNOWN
         case "head" | "tail":
             return text if STAR not in text else UNKNOWN
         case "sort" | "uniq" | "nl" | "column" | "pv" | "iconv":
