@@ -56,7 +56,8 @@ ROWS = (
     # disks
     (" ".join(f"mkfs.{kind}" for kind in _FILE_SYSTEMS), "DEVICE", "disk", DENY, "it makes a new file system there"),
     ("mkfs mke2fs mkswap mkdosfs newfs newfs_hfs", "DEVICE", "disk", DENY, "it makes a new file system there"),
-    ("wipefs", r"^(?!.*(?:^|\s)-\w*n)(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY, "it erases what is there"),
+    ("wipefs", r"^(?!.*(?:^|\s)-\w*n)(?=.*DEVICE)(?=.*(?:^|\s)(?:-\w*[ao]|--all|--offset))", "disk", DENY,
+     "it erases what is there"),
     ("dc3dd dcfldd", r"\b(?:wipe|of|hof)=DEVICE", "disk", DENY, "it overwrites the disk"),
     ("asr", r"--erase\b", "disk", DENY, "it erases a disk"),
     ("gio", r"^trash\b.*--empty\b", "delete-outside", ASK, "what is in the trash is lost"),

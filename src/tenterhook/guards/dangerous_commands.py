@@ -959,7 +959,9 @@ def _scrambles(words: list[str]) -> bool:
 
 def _is_connection(words: list[str]) -> bool:
     name = program(words[0]) if words else ""
-    return name in ("ncat", "telnet", "fetch", "dig", "drill", "host", "nslookup") or (name == "openssl" and "s_client" in words)
+    return name in ("ncat", "telnet", "fetch", "dig", "drill", "host", "nslookup") or (
+        name == "openssl" and "s_client" in words
+    )
 
 
 @_for("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "socat", "openssl", "telnet")
