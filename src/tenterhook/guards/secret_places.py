@@ -126,6 +126,8 @@ STORES = (
     ("reg", r"(?i)^(?:save|export) hklm\\?(?:sam|security|system)"),
     ("get-storedcredential get-secret gcore procdump", ""),
     ("keyring", r"^(?:-\S+ \S+ )*get\b"),
+    ("rclone", r"^config (?:show|dump|userinfo)\b"),
+    ("wg", r"^showconf\b|^show \S+ private-key"),
     ("getent", r"^g?shadow\b"),
     ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin"
      r"|check)\b)(?=.* -in\b)"),

@@ -57,7 +57,7 @@ _SENDERS = frozenset(
     "curl wget nc ncat netcat socat telnet ftp sftp scp rsync ssh mail mailx sendmail mutt swaks msmtp http https xh "
     "rclone aws gsutil gcloud az s3cmd s5cmd mc b2 gist transfer croc wormhole ffsend ngrok tftp lftp ncftpput "
     "pastebinit invoke-webrequest invoke-restmethod iwr irm dig nslookup host drill ping gh glab "
-    "onionshare-cli openssl smbclient".split()
+    "onionshare-cli openssl smbclient slack telegram-send twurl ntfy".split()
 )
 _KEPT = frozenset(
     "-i -E --cert --key --cacert --netrc-file -K --config -b --cookie -c --cookie-jar -o --output -O --private-key "
@@ -76,8 +76,8 @@ _SENDING = {  # programs with many subcommands: those that send
     "gsutil": r"\b(?:cp|mv|rsync)\b",
     "gcloud": r"\bstorage (?:cp|mv|rsync)\b|\bcompute scp\b",
     "az": r"\bstorage \S+ upload\S*\b",
-    "gh": r"^gist create\b",
-    "glab": r"^snippet create\b",
+    "gh": r"^gist create\b|^(?:issue|pr|release) (?:create|comment|edit|review)\b",
+    "glab": r"^snippet create\b|^(?:issue|mr) (?:create|note|update)\b",
     "openssl": r"^s_client\b",
     "rclone": r"^(?:copy|copyto|sync|move|moveto|rcat)\b",
     "ngrok": r"file:",
@@ -210,6 +210,8 @@ class _Check:
         has_code = any(word[:2] in ("-c", "-e", "-r", "-p") or word == "--eval" for word in words)
         if name in LANGUAGES and (has_code or (command.stdin and words in ([], ["-"]))):
             return self._read_by_code(command)
+        if name == "git" and ("show" in words or "diff" in words or ("log" in words and "-p" in words)):
+            return self._rule_of_words(command, [word.rpartition(":")[2] for word in words])
         if name in ("find", "fd"):
             return self._found_by(command)
         if name in _SEARCHING and any(re.fullmatch(_QUIET, word) for word in words):
@@ -320,8 +322,9 @@ class _Check:
             return True
         if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join((*words, command.stdin or ""))[:LONGEST]):
             return True
-        if "http.server" in words and (rule_of(command.directory) or command.directory == self._home):
-            return True
+        if "http.server" in words or name in ("serve", "http-server", "live-server") or (name == "php" and "-S" in words):
+            paths = [command.directory, *(self._path(command, word) for word in words if word[:1] in ("/", "~", "."))]
+            return any(path == self._home or rule_of(path) for path in paths)
         if name not in _SENDERS or (name in _SENDING and not re.search(_SENDING[name], " ".join(words)[:LONGEST])):
             return False
         if any(re.match(_HERE, word) for word in words) or "--help" in words:

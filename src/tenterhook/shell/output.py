@@ -61,7 +61,9 @@ def printed(walk: Walk, name: str, words: list[str], state: State, text: str) ->
             walk.budget.spend(len(words) // 4)
             find = programs.Find(words)
             end = "\0" if "-print0" in rest else "\n"
-            return end.join(find.found(start) for start in find.starts) + end
+            names = [after for word, after in zip(rest, rest[1:], strict=False) if word in ("-name", "-iname")]
+            last = "/" + names[0] if len(names) == 1 and re.fullmatch(r"[\w.-]+", names[0]) else ""
+            return end.join(find.found(start) + last for start in find.starts) + end
         case "cp" | "mv" | "install" | "ln":
             source = state.files.get(walk.path(first, state))
             if len(operands) == 2 and source is not None:
