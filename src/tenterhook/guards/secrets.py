@@ -66,6 +66,7 @@ _KEPT = frozenset(
 _LOGIN = frozenset(
     "-H --header -u --user --oauth2-bearer --proxy-user -A --user-agent -Headers -Authentication".split()
 )
+_SERVING = ("serve", "http-server", "live-server")
 _ARCHIVERS = ("tar", "bsdtar", "zip", "cpio", "7z", "rar")
 _LOGS_IN = r"(?i)[\w-]*(?:auth|token|key|cookie|password|secret)[\w-]*\s*[:=]|[^:\s]*:?\S*$"  # a header, or user:…
 _COPYING = frozenset("cp install ln ditto copy copy-item rsync scp".split())  # the last operand is written to
@@ -322,7 +323,7 @@ class _Check:
             return True
         if rule and name in LANGUAGES and re.search(_SENDS_IN_CODE, " ".join((*words, command.stdin or ""))[:LONGEST]):
             return True
-        if "http.server" in words or name in ("serve", "http-server", "live-server") or (name == "php" and "-S" in words):
+        if "http.server" in words or name in _SERVING or (name == "php" and "-S" in words):
             paths = [command.directory, *(self._path(command, word) for word in words if word[:1] in ("/", "~", "."))]
             return any(path == self._home or rule_of(path) for path in paths)
         if name not in _SENDERS or (name in _SENDING and not re.search(_SENDING[name], " ".join(words)[:LONGEST])):

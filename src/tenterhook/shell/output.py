@@ -61,7 +61,7 @@ def printed(walk: Walk, name: str, words: list[str], state: State, text: str) ->
             walk.budget.spend(len(words) // 4)
             find = programs.Find(words)
             end = "\0" if "-print0" in rest else "\n"
-            names = [after for word, after in zip(rest, rest[1:], strict=False) if word in ("-name", "-iname")]
+            names = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in ("-name", "-iname")]
             last = "/" + names[0] if len(names) == 1 and re.fullmatch(r"[\w.-]+", names[0]) else ""
             return end.join(find.found(start) + last for start in find.starts) + end
         case "cp" | "mv" | "install" | "ln":
