@@ -664,7 +664,7 @@ def _device(path: str) -> str | None:
 _PASSWORDS = (
     r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
     r"|/(?:private|usr/local)/etc/(?:sudoers(?:\.d/.*)?|master\.passwd|passwd)|/(?:usr/)?lib\S*/security/.*|/boot/.*|/proc/sysrq-trigger|/proc/\d+/mem"
-    r"|/sys/block/.*/device/delete|/sys/power/state|/etc/selinux/config"
+    r"|/sys/block/.*/device/delete|/sys/power/state|/sys/fs/selinux/(?:enforce|disable)|/etc/selinux/config"
 )
 _SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:id_[a-z0-9_]+|identity|rc|environment)"
 _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
@@ -827,6 +827,8 @@ def _permissions(command: Command, places: Places) -> Found:
                 yield "permissions", ASK, f"it changes the owner of {hit[0].what}"
             continue
         place, contents = hit
+        if place.path.endswith(("/.ssh", "/.gnupg", "/.aws", "/.kube")) and any(map(_opens_to_all, words[1:])):
+            yield "permissions", DENY, f"it opens {place.what} to every account"
         if place.path in _TEMPORARY or place.path.startswith(places.home + "/"):
             continue
         if place.path in _RELAXED:
