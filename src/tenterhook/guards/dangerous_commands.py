@@ -389,6 +389,8 @@ class Places:
     def is_cache(self, path: str) -> bool:
         """Whether a path outside the project is in a directory that programs fill anew."""
         own = path.replace(self.home + "/", "/home/me/", 1) if path.startswith(self.home + "/") else path
+        if path.startswith(("/usr/", "/etc/", "/lib/")):
+            return False
         names = decoded(own).split("/")
         return any(matches(_CACHES, name) for name in names[2:]) or matches(_REFILLED, own)
 
@@ -645,7 +647,7 @@ def _device(path: str) -> str | None:
 _PASSWORDS = (
     r"/etc/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d/.*|pam\.d/.*|ld\.so\.preload|fstab|crypttab|inittab|securetty|default/grub|ssh/ssh_host_.*|ssh/sshd_config)-?"
     r"|/(?:private|usr/local)/etc/(?:sudoers(?:\.d/.*)?|master\.passwd|passwd)|/(?:usr/)?lib\S*/security/.*|/boot/.*|/proc/sysrq-trigger|/proc/\d+/mem"
-    r"|/sys/block/.*/device/delete|/sys/power/state|/etc/selinux/config"
+    r"|/sys/block/.*/device/delete|/sys/power/state|/sys/fs/selinux/(?:enforce|disable)|/etc/selinux/config"
 )
 _SSH = r"(?:/root|/home/[^/]+|/Users/[^/]+)/\.ssh/(?:id_[a-z0-9_]+|identity|rc|environment)"
 _HOME = r"(?:/root|/home/[^/]+|/Users/[^/]+)"
@@ -809,6 +811,8 @@ def _permissions(command: ShellCommand, places: Places) -> Found:
                 yield "permissions", ASK, f"it changes the owner of {hit[0].what}"
             continue
         place, contents = hit
+        if place.path.endswith(("/.ssh", "/.gnupg", "/.aws", "/.kube")) and any(map(_opens_to_all, words[1:])):
+            yield "permissions", DENY, f"it opens {place.what} to every account"
         if place.path in _TEMPORARY or place.path.startswith(places.home + "/"):
             continue
         if place.path in _RELAXED:
@@ -929,7 +933,9 @@ def _reverse_shell(command: ShellCommand, places: Places) -> Found:
 
 
 def _scrambles(words: list[str]) -> bool:
-    """Whether a filter turns readable text into other text: `rev`, or `tr` with letters for other letters."""
+    """Whether a program hides what it prints: `rev`, `tr` with letters for other letters, `printf '\\x72…'`."""
+    if words[:1] in (["printf"], ["echo"]):
+        return any(re.search(r"(?:\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){2}", word) for word in words[1:])
     sets = [word for word in words[1:] if not word.startswith("-")]
     letters = [re.sub(r"[^A-Za-z]", "", each).lower() for each in sets]
     return words[:1] == ["rev"] or (
@@ -939,7 +945,9 @@ def _scrambles(words: list[str]) -> bool:
 
 def _is_connection(words: list[str]) -> bool:
     name = program(words[0]) if words else ""
-    return name in ("ncat", "telnet", "aria2c", "fetch") or (name == "openssl" and "s_client" in words)
+    return name in ("ncat", "telnet", "fetch", "dig", "drill", "host", "nslookup") or (
+        name == "openssl" and "s_client" in words
+    )
 
 
 @_for("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "socat", "openssl", "telnet")
@@ -1028,7 +1036,9 @@ def _git(command: ShellCommand, places: Places) -> Found:
             why = _UNTRACKED
         if why is None and sub == "checkout" and _checks_out_files(rest):
             why = _GONE
-        if why:
+        if why and sub == "clean" and directory == places.home:
+            yield "delete-system", DENY, "it deletes files all over the home directory"
+        elif why:
             yield "discard-work", ASK, why
 
 

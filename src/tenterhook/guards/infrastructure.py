@@ -69,6 +69,7 @@ _SPECIAL = {
     "named": r"(?i)(?:.*[/_.-])?(?:drop|wipe|truncate|delete|reset|destroy|purge|nuke|teardown|uninstall)(?:[_.-].*)?"
     r"\.(?:sql|ya?ml|js|cql)",
     "privileged": r"(?s).*(?:\"?privileged\"?\s*:\s*true|\"?hostPID\"?\s*:\s*true).*|--privileged(?:=true)?",
+    "zero": r"\S+=0",
     "protection": r".*/protection\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }

@@ -97,7 +97,8 @@ STORES = (
     ("az", r"\bkeyvault (?:secret|key) (?:show|download)\b|\bget-access-token\b|\bkeys list\b"
      r"|\bshow-connection-string\b|\bcredential (?:list|show)\b|\blist-publishing-\w+\b"),
     ("gh glab", r"^auth (?:token|status .*(?:-t|--show-token))\b"),
-    ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?.*\s(?:-o|--output|--template)"
+    ("kubectl oc k", r"\b(?:get|describe) (?:\S+ )?secrets?[/ ]?(?!.*\.metadata|.*-o[= ]?(?:name|wide))"
+     r".*\s(?:-o|--output|--template)"
      r"|\bdescribe secrets?[/ ]\S|\bconfig view\b.*--raw|\bcreate token\b"),
     ("oc", r"^whoami (?:-t|--show-token)"),
     ("pass gopass", r"^(?:show\b|[^-\s]+/\S+$|-c |otp (?!insert|append|validate))"),
@@ -125,6 +126,8 @@ STORES = (
     ("reg", r"(?i)^(?:save|export) hklm\\?(?:sam|security|system)"),
     ("get-storedcredential get-secret gcore procdump", ""),
     ("keyring", r"^(?:-\S+ \S+ )*get\b"),
+    ("rclone", r"^config (?:show|dump|userinfo)\b"),
+    ("wg", r"^showconf\b|^show \S+ private-key"),
     ("getent", r"^g?shadow\b"),
     ("openssl", r"^pkcs12\b(?=.* -in\b)(?!.* -nokeys\b)|^(?:rsa|ec|pkey|pkcs8)\b(?!.* -(?:pubout|pubin"
      r"|check)\b)(?=.* -in\b)"),

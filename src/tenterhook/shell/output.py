@@ -61,7 +61,9 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             walk.budget.spend(len(words) // 4)
             find = programs.Find(words)
             end = "\0" if "-print0" in rest else "\n"
-            return end.join(find.found(start) for start in find.starts) + end
+            names = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in ("-name", "-iname")]
+            last = "/" + names[0] if len(names) == 1 and re.fullmatch(r"[\w.-]+", names[0]) else ""
+            return end.join(find.found(start) + last for start in find.starts) + end
         case "cp" | "mv" | "install" | "ln":
             source = state.files.get(walk.path(first, state))
             if len(operands) == 2 and source is not None:
@@ -160,7 +162,7 @@ def filtered(name: str, words: list[str], text: str) -> str:
     match name:
         case "grep" | "egrep" | "fgrep" | "rg":
             inverted = any(re.match(r"-[a-zA-Z]*v|--invert", word) for word in words)
-            return text if STAR not in text or inverted else UNKNOWN
+            return (text or UNKNOWN) if STAR not in text or inverted else UNKNOWN
         case "head" | "tail":
             return text if STAR not in text else UNKNOWN
         case "sort" | "uniq" | "nl" | "column" | "pv" | "iconv":
