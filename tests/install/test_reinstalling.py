@@ -49,15 +49,16 @@ class Environment(NamedTuple):
         shutil.rmtree(self.folder, ignore_errors=True)
         subprocess.run([interpreter, "-m", "venv", "--without-pip", self.folder], check=True)
         [packages] = self.folder.glob("lib/python3.*/site-packages")
-        borrowed = Path(sysconfig.get_path("purelib"))
-        if not borrow or version != sysconfig.get_python_version():
-            borrowed = self.dependencies / version
-            if not borrowed.exists():
-                with open(HERE / "pyproject.toml", "rb") as file:
-                    described = tomllib.load(file)
-                needed = [*described["project"]["dependencies"], *described["build-system"]["requires"]]
-                self.pip("install", "--quiet", "--no-compile", "--target", borrowed, *needed)
-        (packages / "dependencies.pth").write_text(f"{borrowed}\n")
+        if borrow and version == sysconfig.get_python_version():
+            (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+            return
+        fetched = self.dependencies / version
+        if not fetched.exists():
+            with open(HERE / "pyproject.toml", "rb") as file:
+                described = tomllib.load(file)
+            needed = [*described["project"]["dependencies"], *described["build-system"]["requires"], "editables"]
+            self.pip("install", "--quiet", "--target", fetched, *needed)
+        shutil.copytree(fetched, packages, dirs_exist_ok=True)
 
     def pip(self, *words: str | Path) -> None:
         python = str(self.folder / "bin/python")
@@ -133,7 +134,7 @@ def test_a_guard_holds_while_tenterhook_is_reinstalled_and_its_python_replaced(
     home: Path, environment: Environment, wheel: Path, checkout: Path
 ) -> None:
     """Reinstalling Tenterhook, from a checkout, a package or for another Python, loses no guard and refuses no call."""
-    environment.make("3.11")
+    environment.make("3.11", borrow=False)
     environment.install_wheel(wheel)
     environment.tenterhook("install", AGENT)
     check_guarded(home)
