@@ -45,7 +45,9 @@ def _tried(language: str, place: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "language", ["python", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("node", "sh"))]
+)
 def test_a_new_hook_for_any_event_passes_its_cases_and_check(language: str, tmp_path: Path) -> None:
     report = _tried(language, tmp_path)
     assert report["check"] == {"schema": 1, "hooks": len(EVENTS), "problems": []}
