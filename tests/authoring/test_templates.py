@@ -137,7 +137,11 @@ REASONS = [
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("matcher", [(), ("--tool", "Shell", "--pattern", "git push")], ids=["a word", "its matcher"])
+@pytest.mark.parametrize(
+    "matcher",
+    [pytest.param((), marks=pytest.mark.thorough), ("--tool", "Shell", "--pattern", "git push")],
+    ids=["a word", "its matcher"],
+)
 def test_a_reason_is_what_the_model_is_told(language: str, matcher: tuple[str, ...], home: Path, project: Path) -> None:
     for number, reason in enumerate(REASONS):
         options = ("--on", "pre-tool-call", "--lang", language, *matcher, "--reason", reason)
