@@ -45,7 +45,9 @@ def _tried(language: str, place: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "language", ["python", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("node", "sh"))]
+)
 def test_a_new_hook_for_any_event_passes_its_cases_and_check(language: str, tmp_path: Path) -> None:
     report = _tried(language, tmp_path)
     assert report["check"] == {"schema": 1, "hooks": len(EVENTS), "problems": []}
@@ -135,7 +137,11 @@ REASONS = [
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("matcher", [(), ("--tool", "Shell", "--pattern", "git push")], ids=["a word", "its matcher"])
+@pytest.mark.parametrize(
+    "matcher",
+    [pytest.param((), marks=pytest.mark.thorough), ("--tool", "Shell", "--pattern", "git push")],
+    ids=["a word", "its matcher"],
+)
 def test_a_reason_is_what_the_model_is_told(language: str, matcher: tuple[str, ...], home: Path, project: Path) -> None:
     for number, reason in enumerate(REASONS):
         options = ("--on", "pre-tool-call", "--lang", language, *matcher, "--reason", reason)

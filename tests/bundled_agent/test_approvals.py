@@ -63,7 +63,7 @@ def test_allow_is_no_objection_and_skips_nothing(play: Play) -> None:
     assert len(asked.all) == 1
 
 
-@pytest.mark.parametrize("hook", FAMILIES)
+@pytest.mark.parametrize("hook", [FAMILIES[0], pytest.param(FAMILIES[1], marks=pytest.mark.thorough)])
 def test_ask_forces_the_question(play: Play, hook: str) -> None:
     """ask forces it (not satisfied by allow rules, session approvals or an auto-approve mode)"""
     play.rules.append({"tool": "Shell", "command": "touch ruled", "answer": "approve"})
