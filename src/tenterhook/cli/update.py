@@ -52,6 +52,8 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     tenterhook update
     tenterhook update block-dangerous-commands --force
     """
+    if not dry_run:
+        refuse_below_agent("update")
     catalog = catalog_here()
     found = outdated_here(catalog)
     if names:
@@ -70,7 +72,6 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
         elif not found:
             click.echo("every hook is up to date")
         return 0
-    refuse_below_agent("update")
     need_terminal("update", yes=yes)
     question = f"Update {counted(len(due), 'hook')}?"
     if not yes and not click.confirm(question, default=True, err=as_json):
