@@ -259,7 +259,7 @@ def test_a_call_that_was_refused_without_a_person_runs_once_after_tenterhook_all
     name = first.last.failed[0].rpartition("tenterhook allow ")[2]
     assert tenterhook("allow", name, "--yes").returncode == 0
     calls = each(shell("echo x >> ran"), shell("echo x >> ran"))
-    second = play.run(*calls, mode="ask", prompt="go on", options=["--resume", first.id])
+    play.run(*calls, mode="ask", prompt="go on", options=["--resume", first.id])
     assert (play.project / "ran").read_text() == "x\n"
 
 
