@@ -7,7 +7,7 @@ The first row that is found counts.
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 
 from .calls import ASK, DENY
 

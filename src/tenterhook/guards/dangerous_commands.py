@@ -7,7 +7,7 @@ that yields dangers; `RULES` has what each means, and the table in docs/built-in
 from __future__ import annotations
 
 import os
-import re
+from ..basics import lazy_re as re
 
 from ..shell import effects as shell_effects
 from ..shell import one_liners, reader

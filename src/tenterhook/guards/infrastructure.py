@@ -6,7 +6,7 @@ only lists, shows, plans or changes settings of this machine is never asked abou
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 from itertools import pairwise
 
 from ..shell import reader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+from ..basics import lazy_re as re
 
 from ..basics import protected_places
 from ..basics.protected_places import MOVED, PROTECTED, SECRETS

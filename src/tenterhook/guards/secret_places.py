@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
+from ..basics import lazy_re as re
+from ..basics.named_tuples import cached
 from ..shell.syntax import PATTERNS
 from ..shell.words import pattern_matches
 
@@ -133,7 +132,7 @@ STORES = (
 LONGEST = 2_000  # characters of arguments that are searched
 
 
-@cache
+@cached(1)
 def _expressions() -> tuple[tuple[str, re.Pattern[str]], ...]:
     by_rule: dict[str, list[str]] = {}
     for rule, ends in PLACES:
@@ -153,7 +152,7 @@ def rule_of(path: str) -> str | None:
     return next((rule for rule, expression in _expressions() if expression.fullmatch(path)), None)
 
 
-@cache
+@cached(1)
 def _stores() -> dict[str, str]:
     return {name: expression for names, expression in STORES for name in names.split()}
 

@@ -5,7 +5,7 @@ Shell lines are judged by the files that each command reads and by where its out
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 
 from ..shell import reader
 from ..shell.effects import effects

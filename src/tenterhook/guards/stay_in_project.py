@@ -6,7 +6,7 @@ Shell lines are judged by the effects of their commands, other tools by the path
 from __future__ import annotations
 
 import os
-import re
+from ..basics import lazy_re as re
 
 from ..shell import reader
 from ..shell.effects import Effect, effects

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 
 from .programs import Find, arguments, has, program, value_of
 

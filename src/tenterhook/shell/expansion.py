@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 
 from .commands import LONGEST_SHOWN, Note, because, shortened
 from .state import MOST_VALUES, some_values

@@ -6,7 +6,7 @@ like these. It looks at string literals only: code that builds its strings step 
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 
 from .syntax import unescaped
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+from ..basics import lazy_re as re
 
 from . import programs
 from .syntax import DECODED, GENERATED, NETWORK, PATTERNS, STAR, UNKNOWN, unescaped

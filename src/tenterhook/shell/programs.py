@@ -7,7 +7,7 @@ function here.
 from __future__ import annotations
 
 import os
-import re
+from ..basics import lazy_re as re
 
 from ..basics.named_tuples import NamedTuple
 from .syntax import DECODED, UNKNOWN, unescaped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 
 from . import programs
 from .output import printf

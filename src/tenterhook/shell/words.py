@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ..basics import lazy_re as re
 
 from .syntax import ACTIVE, BREAK, CLOSE, COMMA, ONE, OPEN, QUOTED, SET, STAR, decoded
 
