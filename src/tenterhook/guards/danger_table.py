@@ -8,6 +8,7 @@ The first row that is found counts.
 from __future__ import annotations
 
 from ..basics import lazy_re as re
+from ..basics.literal_search import required_words
 
 from .calls import ASK, DENY
 
@@ -343,6 +344,7 @@ for _programs, *_row in ROWS:
     for _name in _programs.split():
         _BY_PROGRAM.setdefault(_name, []).append((_row[0], _row[1], _row[2], _row[3]))
 _COMPILED: dict[str, re.Pattern[str]] = {}  # expressions that were needed
+_WORDS: dict[str, tuple[bool, tuple[str, ...]]] = {}  # of an expression: whether case counts, words of which it needs one
 
 
 def programs() -> list[str]:
@@ -352,18 +354,32 @@ def programs() -> list[str]:
 
 def found(expression: str, text: str) -> bool:
     """Return whether an expression of a row is found in a text. It is compiled when it is first needed."""
-    compiled = _COMPILED.get(expression)
-    if compiled is None:
-        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
-    return compiled.search(text) is not None
+    return _may_match(expression, text) and _compiled(expression).search(text) is not None
 
 
 def matches(expression: str, text: str) -> bool:
     """Return whether an expression matches a whole text. It is compiled when it is first needed."""
+    return _may_match(expression, text) and _compiled(expression).fullmatch(text) is not None
+
+
+def _compiled(expression: str) -> re.Pattern[str]:
     compiled = _COMPILED.get(expression)
     if compiled is None:
         compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
-    return compiled.fullmatch(text) is not None
+    return compiled
+
+
+def _may_match(expression: str, text: str) -> bool:
+    """Return whether a text has the words that an expression needs: most have none, and need no `re`."""
+    if expression not in _WORDS:
+        ignores_case = expression.startswith("(?i)")
+        words = required_words(expression.removeprefix("(?i)").replace("DEVICE", DEVICE)) or ()
+        _WORDS[expression] = ignores_case, tuple(word.lower() if ignores_case else word for word, _, _ in words)
+    ignores_case, needed = _WORDS[expression]
+    if ignores_case and not text.isascii():  # in which more letters than these may be equal
+        return True
+    text = text.lower() if ignores_case else text
+    return not needed or any(word in text for word in needed)
 
 
 def joined(words: list[str]) -> str:
@@ -392,7 +408,7 @@ def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
 
 def is_of_windows(name: str) -> bool:
     """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
-    return name.lower() in _WINDOWS or (name[:1].isupper() and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
+    return name.lower() in _WINDOWS or (name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
 
 
 def of_windows(text: str) -> Iterator[tuple[str, str, str]]:

@@ -135,7 +135,7 @@ def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
     directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
     reading = reader.read_any(line, directory, environment)
     places = Places(directory, environment, call.directories())
-    places.finds_generated = any(_finds_generated(each.words) for each in reading.commands if each.name == "find")
+    places.finds = [each.words for each in reading.commands if each.name == "find"]
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
             yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
@@ -188,8 +188,7 @@ def _of_command(command: Command, places: Places) -> Found:
     name = command.name
     if any(mark in name for mark in PATTERNS) and re.search(r"[a-z]", name):  # /bin/r?
         for known in (known for known in (*_BY_PROGRAM, *danger_table.programs()) if pattern_matches(name, known)):
-            command.words[0] = known
-            yield from _of_command(command, places)
+            yield from _of_command(command._replace(words=[known, *command.words[1:]]), places)
         return
     for rule in _BY_PROGRAM.get(name, ()):
         yield from rule(command, places)
@@ -296,7 +295,7 @@ class Places:
         self.directory = os.path.normpath(directory)
         self._looked_up = 0  # paths of which git was asked
         self._real: dict[str, str] = {}  # directories to what they are without symbolic links
-        self.finds_generated = False  # what `xargs rm` is given is what a build makes
+        self.finds: list[list[str]] = []  # the words of every `find`, which may tell what `xargs rm` is given
         self.root = _root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
         self._ordinary = () if self._is_in(self.home, self.root) else (self.root + "/",)
@@ -491,7 +490,7 @@ def _remove(command: Command, places: Places) -> Found:
     ):
         yield "delete-project", DENY, "it deletes repositories"
     named_elsewhere = "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:])
-    if command.name == "rm" and named_elsewhere and not places.finds_generated:
+    if command.name == "rm" and named_elsewhere and not any(map(_finds_generated, places.finds)):
         yield "delete-files", ASK, "it deletes what another command names"
 
 
@@ -635,9 +634,11 @@ def _moved(command: Command, places: Places) -> Found:
 
 def _device(path: str) -> str | None:
     """A disk, a part of one, or the memory; patterns count if they could be one."""
+    if not path.startswith("/dev/"):
+        return None
     if matches(danger_table.DEVICE, path):
         return path
-    if path.startswith("/dev/") and any(mark in path for mark in PATTERNS):
+    if any(mark in path for mark in PATTERNS):
         return next(
             (each for each in ("/dev/sda", "/dev/sda1", "/dev/nvme0n1", "/dev/vda") if pattern_matches(path, each)),
             None,
@@ -859,7 +860,7 @@ _NEEDED = frozenset(
 @_for("kill")
 def _kill(command: Command, places: Places) -> Found:
     words = command.words[1:]
-    signals = [word for word in words[:1] if re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
+    signals = [word for word in words[:1] if word[:1] == "-" and re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
     rest = words[1:] if signals else words
     if rest[:1] in (["-s"], ["-n"], ["--signal"]):
         rest = rest[2:]

@@ -93,7 +93,7 @@ def _rsync(words: list[str]) -> list[Effect]:
     if not operands:
         return []
     target = operands[-1]
-    if re.match(r"[^/]*:", target):  # on another machine
+    if ":" in target.partition("/")[0]:  # on another machine
         found = []
     else:
         deletes = any(name.startswith("--del") for name, _ in options)
@@ -117,7 +117,7 @@ def _mode(words: list[str]) -> list[Effect]:
     options, operands = [], []
     for word in words[1:]:
         # -x and -w are modes; -R, -v, -f, -c and names are options
-        if re.fullmatch(r"--[a-z-]+(?:=.*)?|-[RHLPcfvhn]+", word):
+        if word[:1] == "-" and re.fullmatch(r"--[a-z-]+(?:=.*)?|-[RHLPcfvhn]+", word):
             options += [word] if word.startswith("--") else ["-" + letter for letter in word[1:]]
         else:
             operands.append(word)
@@ -136,9 +136,10 @@ def _in_place(words: list[str]) -> list[Effect]:
     found = [
         Effect("write", path)
         for word in (words[1:] if name == "sed" else ())
+        if "w" in word
         for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
     ]
-    if not any(re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:]):
+    if not any(word[:1] == "-" and re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:] if "i" in word):
         return found
     short = "efl" if name == "sed" else "eEIM"
     words = [re.sub(r"^-i.+", "-i", word) if name == "sed" else word for word in words]

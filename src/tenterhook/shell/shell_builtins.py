@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # importing these at run time would slow every hook down
 
 
 def _cd(walk: Walk, words: list[str], state: State, stdin: str | None, shown: str, depth: int) -> str:
-    targets = [word for word in words[1:] if not re.fullmatch(r"-[LPe@]+|--", word)]
+    targets = [word for word in words[1:] if word != "--" and not programs.is_cluster(word, "LPe@")]
     if words[0] == "popd" or targets[:1] == ["-"]:
         state.directory = "/" + UNKNOWN
     elif targets or words[0] != "pushd":

@@ -38,17 +38,14 @@ PRIVATE = "[\ue000-\ue0ff\ud800-\udc7f\udd00-\udfff]"
 
 WORD_ENDS = " \t\n;&|()<>"
 COMMAND_ENDS = "\n;&|)"
-# Blanks, line continuations and comments. A carriage return is a blank only at the end of a line, as in CRLF text;
-# anywhere else it is an ordinary character.
-BLANKS = re.compile(r"(?:[ \t]++|\\\n|\r(?=\n|\Z)|#[^\n]*+)*+")
-BLANK_LINES = re.compile(r"(?:[ \t\n]++|\\\n|\r(?=\n|\Z)|#[^\n]*+)*+")
 DESCRIPTOR_NAME = re.compile(r"\{[A-Za-z_]\w{0,99}\}")
 INDEX = re.compile(r"\[[^]\n]{0,200}\]")
 ASSIGNMENT_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+\+?=")
 FUNCTION = re.compile(r"([^ \t\r\n;&|()<>$`'\"\\=#!]++)[ \t]*+\([ \t]*+\)")
 # What stands in most lines is found without expressions: see `lazy_re`.
 LOWER, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
-NAME = LOWER + LOWER.upper() + "_" + DIGITS
+LETTERS = LOWER + LOWER.upper()
+NAME = LETTERS + "_" + DIGITS
 ORDINARY = NAME + "./:=%^@+-"  # characters of a word that stand for themselves
 ORDINARY_IN_BRACES = NAME + ".%^"
 PARAMETERS = "@*#?$!-"  # variables that are named by one character
@@ -270,7 +267,7 @@ class Parser:
     def redirect_operator(self) -> tuple[str, str]:
         """Return the descriptor and the operator of the redirection that stands here; no operator if there is none."""
         text, at = self.text, self.at
-        named = DESCRIPTOR_NAME.match(text, at) if self.char() == "{" else None
+        named = DESCRIPTOR_NAME.match(text, at) if self.char() == "{" and not self.looks_at("{}", "{ ") else None
         end = named.end() if named else _end_of_run(text, at, DIGITS)
         return text[at:end], next((each for each in REDIRECTS if text.startswith(each, end)), "")
 
@@ -290,11 +287,21 @@ class Parser:
         if not self.accept(text):
             raise Unreadable(why)
 
-    def skip_blanks(self) -> None:
+    def skip_blanks(self, blanks: str = " \t") -> None:
         """Skip blanks, line continuations and comments; not newlines."""
-        self.at = _end_of_run(self.text, self.at, " \t")
-        if self.char() in ("\\", "\r", "#"):
-            self.take(BLANKS)
+        while True:
+            self.at = _end_of_run(self.text, self.at, blanks)
+            char, follower = self.char(), self.char(1)
+            if char == "#":
+                end = self.text.find("\n", self.at)
+                self.at = end if end >= 0 else len(self.text)
+            elif char == "\\" and follower == "\n":
+                self.at += 2
+            elif char == "\r" and follower in ("", "\n"):  # as in CRLF text; else it is an ordinary character
+                self.at += 1
+            else:
+                return
+            self.budget.spend()
 
     def skip_newlines(self) -> None:
         while self.pending:
@@ -302,9 +309,7 @@ class Parser:
             if self.char() != "\n":
                 return
             self.newline()
-        self.at = _end_of_run(self.text, self.at, " \t\n")
-        if self.char() in ("\\", "\r", "#"):
-            self.take(BLANK_LINES)
+        self.skip_blanks(" \t\n")
 
     def newline(self) -> None:
         self.at += 1
@@ -754,9 +759,13 @@ class Parser:
     def tilde(self, kind: str, pieces: list[str | Part]) -> str | None:
         """Take a tilde that is expanded, with its user's name; return that name, or None."""
         first, last = (piece if isinstance(piece, str) else "" for piece in [*pieces[:1], *pieces[-1:]] or ["", ""])
-        is_in_value = kind == "value" or ASSIGNMENT_ARGUMENT.match(first)
+        if pieces and (last[-1:] not in (":", "=") or not (kind == "value" or ASSIGNMENT_ARGUMENT.match(first))):
+            return None
+        if self.looks_at("~/", "~ "):
+            self.at += 1
+            return ""
         found = re.compile(TILDE).match(self.text, self.at)
-        if not found or (pieces and not (is_in_value and last[-1:] in (":", "="))):
+        if not found:
             return None
         self.at = found.end()
         return found.group(1)

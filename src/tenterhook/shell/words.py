@@ -14,6 +14,7 @@ LONGEST_PATTERN = 4096  # characters of a path's pattern; a longer one counts as
 MOST_WORDS = 512  # out of one brace expansion
 MOST_OF_RANGE = 64  # of `{1..1000}`
 DEEPEST_BRACES = 20
+MOST_DIGITS = 15
 
 
 class TooManyWords(Exception):
@@ -26,7 +27,8 @@ class TooManyWords(Exception):
 
 def small_number(text: str) -> int | None:
     """Return the value of a decimal integer with few digits, or None."""
-    return int(text) if re.fullmatch(r"-?[0-9]{1,15}", text) else None
+    digits = text.removeprefix("-")
+    return int(text) if digits.isdecimal() and digits.isascii() and len(digits) <= MOST_DIGITS else None
 
 
 def plain_number(word: Word | None) -> int | None:
@@ -36,14 +38,11 @@ def plain_number(word: Word | None) -> int | None:
     return small_number(decoded("".join(part.value for part in word).replace(BREAK, " ")).strip())
 
 
-_SPECIAL = re.compile(r"[ \t\n*?\[]")
-
-
 def encoded(value: str, quoted: bool, separators: str) -> str:
     """Return a variable's value as part of a word: unquoted, it is split into fields and its patterns are active."""
     if quoted:
         return QUOTED + value
-    if separators == " \t\n" and not _SPECIAL.search(value):
+    if separators == " \t\n" and not any(char in value for char in " \t\n*?["):
         return value
     table = {ord(char): ACTIVE[char] for char in "*?["}
     table.update((ord(char), BREAK) for char in separators)
