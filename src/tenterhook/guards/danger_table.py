@@ -8,7 +8,6 @@ The first row that is found counts.
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-from ..basics.literal_search import required_words
 
 from .calls import ASK, DENY
 
@@ -343,8 +342,6 @@ _BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}
 for _programs, *_row in ROWS:
     for _name in _programs.split():
         _BY_PROGRAM.setdefault(_name, []).append((_row[0], _row[1], _row[2], _row[3]))
-_COMPILED: dict[str, re.Pattern[str]] = {}  # expressions that were needed
-_WORDS: dict[str, tuple[bool, tuple[str, ...]]] = {}  # of an expression: whether case counts, words of which it needs one
 
 
 def programs() -> list[str]:
@@ -353,33 +350,13 @@ def programs() -> list[str]:
 
 
 def found(expression: str, text: str) -> bool:
-    """Return whether an expression of a row is found in a text. It is compiled when it is first needed."""
-    return _may_match(expression, text) and _compiled(expression).search(text) is not None
+    """Return whether an expression of a row is found in a text."""
+    return re.search(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def matches(expression: str, text: str) -> bool:
-    """Return whether an expression matches a whole text. It is compiled when it is first needed."""
-    return _may_match(expression, text) and _compiled(expression).fullmatch(text) is not None
-
-
-def _compiled(expression: str) -> re.Pattern[str]:
-    compiled = _COMPILED.get(expression)
-    if compiled is None:
-        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
-    return compiled
-
-
-def _may_match(expression: str, text: str) -> bool:
-    """Return whether a text has the words that an expression needs: most have none, and need no `re`."""
-    if expression not in _WORDS:
-        ignores_case = expression.startswith("(?i)")
-        words = required_words(expression.removeprefix("(?i)").replace("DEVICE", DEVICE)) or ()
-        _WORDS[expression] = ignores_case, tuple(word.lower() if ignores_case else word for word, _, _ in words)
-    ignores_case, needed = _WORDS[expression]
-    if ignores_case and not text.isascii():  # in which more letters than these may be equal
-        return True
-    text = text.lower() if ignores_case else text
-    return not needed or any(word in text for word in needed)
+    """Return whether an expression matches a whole text."""
+    return re.fullmatch(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def joined(words: list[str]) -> str:

@@ -95,8 +95,8 @@ def decide(command: Command) -> tuple[str, str] | None:
     words = words[:MOST]
     rows = _rows().get(name)
     if rows is None:
-        return ("cloud", "ask") if re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
-    if any(re.fullmatch(_NO_EFFECT, word) for word in words):
+        return ("cloud", "ask") if "-" in name and re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower() else None
+    if any(word[:1] == "-" and re.fullmatch(_NO_EFFECT, word) for word in words):
         return None
     if words[-1:] in (["-h"], ["help"]) or words[:1] == ["help"]:
         return None

@@ -7,7 +7,7 @@ from ..basics import light_json
 
 from .commands import LONGEST_SHOWN, Note, because, shortened
 from .state import MOST_VALUES, some_values
-from .syntax import BREAK, DECODED, NAME, NETWORK, PRIVATE, QUOTED, UNKNOWN, Budget, Parser, Unreadable, decoded
+from .syntax import BREAK, DECODED, DIGITS, NAME, NETWORK, PRIVATE, QUOTED, UNKNOWN, Budget, Parser, Unreadable, decoded
 from .words import MOST_WORDS, Pattern, TooManyWords, encoded, plain_number, small_number, split_words
 
 TYPE_CHECKING = False
@@ -262,7 +262,7 @@ class Expansion:
             return self.both_values(name)
         if name in self.environment:
             return (without_private(self.environment[name]),)
-        if state.sourced or name in _SET_BY_SHELL or name[0] not in NAME:
+        if state.sourced or name in _SET_BY_SHELL or not name or name[0] in DIGITS or name[0] not in NAME:
             return (UNKNOWN,)
         return (self.unset_value(name),)
 

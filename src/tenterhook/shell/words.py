@@ -51,7 +51,7 @@ def encoded(value: str, quoted: bool, separators: str) -> str:
 
 def split_words(text: str, budget: Budget) -> list[str]:
     """Return the words of one expanded text; raise TooManyWords if braces give too many."""
-    if OPEN not in text:
+    if OPEN not in text or (COMMA not in text and ".." not in text):
         if text.isascii():
             return [text] if text else []
         return [_without_marks(piece) for piece in text.split(BREAK) if piece]
