@@ -14,16 +14,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING or "re" in sys.modules:
     from re import *  # noqa: F403
 else:
+    _EQUAL_TO_ASCII = "\u0130\u0131\u017f\u212a"  # letters that expressions without case take for i, s or k
     _NEEDED = {}  # of each expression: whether case counts, words of which it needs one
 
-    def __getattr__(name):
+    def _imported():
         import re
 
-        globals().update((each, getattr(re, each)) for each in re.__all__)
-        return getattr(re, name)
+        globals().update((name, getattr(re, name)) for name in re.__all__)
+        return re
 
-    def _imported(name):
-        return __getattr__(name)
+    def __getattr__(name):
+        return getattr(_imported(), name)
 
     def _may_match(expression, text):
         if expression not in _NEEDED:
@@ -33,28 +34,28 @@ else:
             ignores_case = has_flags and "i" in flags
             _NEEDED[expression] = ignores_case, [word.lower() if ignores_case else word for word, _, _ in needed]
         ignores_case, needed = _NEEDED[expression]
-        if ignores_case and not text.isascii():  # in which more letters are equal than `lower` makes equal
+        if ignores_case and not text.isascii() and any(char in text for char in _EQUAL_TO_ASCII):
             return True
         text = text.lower() if ignores_case else text
         return not needed or any(word in text for word in needed)
 
     def search(expression, text):
-        return _imported("search")(expression, text) if _may_match(expression, text) else None
+        return _imported().search(expression, text) if _may_match(expression, text) else None
 
     def match(expression, text):
-        return _imported("match")(expression, text) if _may_match(expression, text) else None
+        return _imported().match(expression, text) if _may_match(expression, text) else None
 
     def fullmatch(expression, text, flags=0):
-        return _imported("fullmatch")(expression, text, flags) if _may_match(expression, text) else None
+        return _imported().fullmatch(expression, text, flags) if _may_match(expression, text) else None
 
     def findall(expression, text):
-        return _imported("findall")(expression, text) if _may_match(expression, text) else []
+        return _imported().findall(expression, text) if _may_match(expression, text) else []
 
     def finditer(expression, text):
-        return _imported("finditer")(expression, text) if _may_match(expression, text) else iter(())
+        return _imported().finditer(expression, text) if _may_match(expression, text) else iter(())
 
     def sub(expression, replacement, text, count=0, flags=0):
-        return _imported("sub")(expression, replacement, text, count, flags) if _may_match(expression, text) else text
+        return _imported().sub(expression, replacement, text, count, flags) if _may_match(expression, text) else text
 
     class compile:  # noqa: A001, N801  # as `re.compile`
         """A pattern that is compiled when it is needed first."""
@@ -63,6 +64,6 @@ else:
             self._given = expression, flags
 
         def __getattr__(self, name):
-            method = getattr(_imported("compile")(*self._given), name)
+            method = getattr(_imported().compile(*self._given), name)
             setattr(self, name, method)
             return method

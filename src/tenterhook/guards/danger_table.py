@@ -8,7 +8,6 @@ The first row that is found counts.
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-
 from .calls import ASK, DENY
 
 TYPE_CHECKING = False
@@ -385,7 +384,9 @@ def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
 
 def is_of_windows(name: str) -> bool:
     """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
-    return name.lower() in _WINDOWS or (name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
+    return name.lower() in _WINDOWS or (
+        name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None
+    )
 
 
 def of_windows(text: str) -> Iterator[tuple[str, str, str]]:

@@ -7,15 +7,15 @@ that yields dangers; `RULES` has what each means, and the table in docs/built-in
 from __future__ import annotations
 
 import os
-from ..basics import lazy_re as re
 
+from ..basics import lazy_re as re
 from ..shell import effects as shell_effects
-from ..shell import one_liners, reader
+from ..shell import reader
 from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, Finding, objection
+from .calls import ASK, DENY, Finding, objection, read
 from .danger_table import found, matches
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ def judge(call: GuardedCall) -> Objection | None:
 def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
     """Yield every danger of a line, or of a program with its arguments, whatever the settings are."""
     directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
-    reading = reader.read_any(line, directory, environment)
+    reading = read(line, directory, environment if "TMPDIR" in str(line) else call.environment)  # as other guards do
     places = Places(directory, environment, call.directories())
     places.finds = [each.words for each in reading.commands if each.name == "find"]
     for command in reading.commands:
@@ -1073,6 +1073,8 @@ def _as_written(command: Command) -> str:
 
 def _unknown_program(command: Command, places: Places) -> Found:
     """A program whose name comes from elsewhere, with arguments that only something destructive would have."""
+    from ..shell import one_liners
+
     recursive = [
         word for word in command.words[1:] if re.fullmatch(r"-[a-zA-Z]{0,3}[rR][a-zA-Z]{0,3}|--recursive", word)
     ]

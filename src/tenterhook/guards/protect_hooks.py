@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from ..basics import lazy_re as re
 
+from ..basics import lazy_re as re
 from ..basics import protected_places
 from ..basics.protected_places import MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
@@ -12,7 +12,7 @@ from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, Finding, objection, patched
+from .calls import ASK, DENY, Finding, objection, patched, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Check:
         if not line:
             return
         line = [str(word) for word in line] if isinstance(line, list) else line
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
             for what, why, decision in self._of_command(command, str(line)):
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)

@@ -133,12 +133,12 @@ LONGEST = 2_000  # characters of arguments that are searched
 
 
 @cached(1)
-def _expressions() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _expressions() -> tuple[tuple[str, str], ...]:
     by_rule: dict[str, list[str]] = {}
     for rule, ends in PLACES:
         by_rule.setdefault(rule, []).append(ends)
-    found = [(rule, re.compile(f".*/(?:{'|'.join(ends)})/?")) for rule, ends in by_rule.items()]
-    return (*found, ("credentials", re.compile(SYSTEM)))
+    found = [(rule, f".*/(?:{'|'.join(ends)})/?") for rule, ends in by_rule.items()]
+    return (*found, ("credentials", SYSTEM))
 
 
 def rule_of(path: str) -> str | None:
@@ -149,7 +149,7 @@ def rule_of(path: str) -> str | None:
         if len([char for char in name if char.isalnum()]) < 2:  # `*` alone: a directory decides
             return rule_of(directory) if directory else None
         return next((rule_of(f"{directory}/{probe}") for probe in _PROBES if pattern_matches(name, probe)), None)
-    return next((rule for rule, expression in _expressions() if expression.fullmatch(path)), None)
+    return next((rule for rule, expression in _expressions() if re.fullmatch(expression, path)), None)
 
 
 @cached(1)

@@ -6,12 +6,11 @@ Shell lines are judged by the files that each command reads and by where its out
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-
 from ..shell import reader
 from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
-from .calls import ASK, DENY, Finding, objection, paths_in, shell_line
+from .calls import ASK, DENY, Finding, objection, paths_in, read, shell_line
 from .secret_places import LONGEST, prints_secrets, rule_of
 
 TYPE_CHECKING = False
@@ -132,7 +131,7 @@ class _Check:
 
     def of_line(self, line: str | list[str]) -> Iterator[Finding]:
         """Yield what is wrong with each command that reads or sends secrets."""
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = read(line, self.call.directory(), self.call.environment)
         readers: dict[tuple[str, ...], list[Command]] = {}  # of the output of a command, by its words
         for command in reading.commands:
             for words in command.upstream if len(command.upstream) < MOST else ():
@@ -192,7 +191,7 @@ class _Check:
             return self._read_by_code(command)
         if name in ("find", "fd"):
             return self._found_by(command)
-        if name in _SEARCHING and any(re.fullmatch(_QUIET, word) for word in words):
+        if name in _SEARCHING and any(word[:1] == "-" and re.fullmatch(_QUIET, word) for word in words):
             return None
         if name not in _READERS and not _decrypts(command):
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-
 from .programs import Find, arguments, has, program, value_of
 
 TYPE_CHECKING = False
@@ -139,7 +138,9 @@ def _in_place(words: list[str]) -> list[Effect]:
         if "w" in word
         for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
     ]
-    if not any(word[:1] == "-" and re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:] if "i" in word):
+    if not any(
+        word[:1] == "-" and re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:] if "i" in word
+    ):
         return found
     short = "efl" if name == "sed" else "eEIM"
     words = [re.sub(r"^-i.+", "-i", word) if name == "sed" else word for word in words]

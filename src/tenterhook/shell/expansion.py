@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..basics import lazy_re as re
 from ..basics import light_json
-
 from .commands import LONGEST_SHOWN, Note, because, shortened
 from .state import MOST_VALUES, some_values
 from .syntax import BREAK, DECODED, DIGITS, NAME, NETWORK, PRIVATE, QUOTED, UNKNOWN, Budget, Parser, Unreadable, decoded

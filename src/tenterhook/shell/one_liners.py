@@ -7,7 +7,6 @@ like these. It looks at string literals only: code that builds its strings step 
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-
 from .syntax import unescaped
 
 TYPE_CHECKING = False

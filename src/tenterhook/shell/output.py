@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from ..basics import lazy_re as re
 
+from ..basics import lazy_re as re
 from . import programs
 from .syntax import DECODED, GENERATED, NETWORK, PATTERNS, STAR, UNKNOWN, unescaped
 

@@ -7,8 +7,8 @@ function here.
 from __future__ import annotations
 
 import os
-from ..basics import lazy_re as re
 
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from .syntax import DECODED, LETTERS, UNKNOWN, unescaped
 from .wrappers import LOADER, WRAPPERS, synopsis

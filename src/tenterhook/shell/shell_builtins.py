@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-
 from . import programs
 from .output import printf
 from .state import MOST_VALUES, some_values

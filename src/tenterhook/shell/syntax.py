@@ -8,7 +8,6 @@ yields the commands one by one, so that those before a syntax error can be used.
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-
 from ..basics.named_tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -382,7 +381,9 @@ class Parser:
                 return
             pipeline = self.pipeline()
             self.skip_blanks()
-            separator = "" if self.looks_at(";;", ";&") else next((each for each in SEPARATORS if self.accept(each)), "")
+            separator = (
+                "" if self.looks_at(";;", ";&") else next((each for each in SEPARATORS if self.accept(each)), "")
+            )
             if separator[:1] == "&" and separator != "&&":
                 pipeline = Pipeline(pipeline.stages, pipeline.shown, True)
             if not separator and self.char() not in ("", "\n", ")", ";"):
@@ -993,6 +994,13 @@ def _merged(pieces: list[str | Part], quoted: bool = False) -> Word:
         if piece:
             word.append(piece)
     return word
+
+
+def before(text: str, marks: tuple[str, ...]) -> str:
+    """Return the text before the first of these marks."""
+    for mark in marks:
+        text = text.partition(mark)[0]
+    return text
 
 
 def decoded(text: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..basics import lazy_re as re
-
-from .syntax import ACTIVE, BREAK, CLOSE, COMMA, ONE, OPEN, QUOTED, SET, STAR, decoded
+from .syntax import ACTIVE, BREAK, CLOSE, COMMA, ONE, OPEN, PATTERNS, QUOTED, SET, STAR, before, decoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
@@ -244,7 +243,6 @@ def _prefix(pieces: list[list[str]], text: str, longest: bool) -> int | None:
     return found.end() if found else None
 
 
-_PATTERN_MARK = f"[{STAR}{ONE}{SET}{BREAK}]"
 _PATTERNS: dict[str, tuple[str, list[Pattern]]] = {}  # those of late, with the plain text before their first mark
 
 
@@ -256,8 +254,8 @@ def pattern_matches(pattern: str, text: str) -> bool:
     if found is None:
         if len(_PATTERNS) > MOST_WORDS:
             _PATTERNS.clear()
-        plain = re.split(_PATTERN_MARK, pattern, maxsplit=1)[0]
-        found = _PATTERNS[pattern] = decoded(plain), [Pattern(each) for each in pattern.split("/")]
+        plain = decoded(before(pattern, (*PATTERNS, BREAK)))
+        found = _PATTERNS[pattern] = plain, [Pattern(each) for each in pattern.split("/")]
     start, patterns = found
     if not text.startswith(start):
         return False
