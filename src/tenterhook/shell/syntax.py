@@ -623,7 +623,7 @@ class Parser:
             self.end = self.at
 
     def assignment_operator(self) -> tuple[str, str, str]:
-        """Return the name, the index and the operator of the assignment that stands here; all empty if there is none."""
+        """Return the name, the index and the operator of the assignment that stands here; empty if there is none."""
         text, at = self.text, self.at
         end = _end_of_run(text, at, NAME)
         indexed = INDEX.match(text, end) if text.startswith("[", end) else None
