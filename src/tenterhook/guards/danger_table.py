@@ -337,10 +337,10 @@ _WINDOWS = frozenset(
     "certutil bitsadmin rundll32 netsh sc net schtasks reg wevtutil auditpol fsutil irm iwr".split()
 )
 
-_BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}
-for _programs, *_row in ROWS:
-    for _name in _programs.split():
-        _BY_PROGRAM.setdefault(_name, []).append((_row[0], _row[1], _row[2], _row[3]))
+_BY_PROGRAM: dict[str, list[tuple[str, str, str, str, str]]] = {}
+for _row in ROWS:
+    for _name in _row[0].split():
+        _BY_PROGRAM.setdefault(_name, []).append(_row)
 
 
 def programs() -> list[str]:
@@ -374,7 +374,7 @@ def dangers(command: Command) -> Iterator[tuple[str, str, str]]:
     if len(said) > LONGEST:
         yield "unreadable", ASK, "its arguments are too long to be checked"
         return
-    for expression, rule, decision, why in rows:
+    for _, expression, rule, decision, why in rows:
         if command.contained and rule not in REACHING_OUT:
             continue
         if found(expression, said):

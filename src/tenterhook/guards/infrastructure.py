@@ -94,11 +94,8 @@ def decide(command: Command) -> tuple[str, str] | None:
     words = words[:MOST]
     rows = _rows().get(name)
     if rows is None:
-        return (
-            ("cloud", "ask")
-            if "-" in name and re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower()
-            else None
-        )
+        is_cmdlet = "-" in name and re.fullmatch(_CMDLET, name) and "-whatif" not in command.shown.lower()
+        return ("cloud", "ask") if is_cmdlet else None
     if any(word[:1] == "-" and re.fullmatch(_NO_EFFECT, word) for word in words):
         return None
     if words[-1:] in (["-h"], ["help"]) or words[:1] == ["help"]:

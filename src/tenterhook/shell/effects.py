@@ -138,9 +138,7 @@ def _in_place(words: list[str]) -> list[Effect]:
         if "w" in word
         for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
     ]
-    if not any(
-        word[:1] == "-" and re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:] if "i" in word
-    ):
+    if not any(re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:] if word[:1] == "-"):
         return found
     short = "efl" if name == "sed" else "eEIM"
     words = [re.sub(r"^-i.+", "-i", word) if name == "sed" else word for word in words]

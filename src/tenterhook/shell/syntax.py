@@ -381,9 +381,7 @@ class Parser:
                 return
             pipeline = self.pipeline()
             self.skip_blanks()
-            separator = (
-                "" if self.looks_at(";;", ";&") else next((each for each in SEPARATORS if self.accept(each)), "")
-            )
+            separator = "" if self.looks_at(";;", ";&") else next(filter(self.accept, SEPARATORS), "")
             if separator[:1] == "&" and separator != "&&":
                 pipeline = Pipeline(pipeline.stages, pipeline.shown, True)
             if not separator and self.char() not in ("", "\n", ")", ";"):
