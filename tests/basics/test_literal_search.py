@@ -41,7 +41,7 @@ def test_an_expression_needs_the_longest_word_of_each_alternative(expression: st
 
 @pytest.mark.parametrize(
     "expression",
-    ["", "a", "(?i)rm", "(?:rm|dd)?", "(?!rm)", "(?P<a>rm)", "(rm", ".*", "rm|.", "[]x]ab", r"\x72m -rf", "ab{x}"],
+    ["", "a", "(?i)rm", "(?:rm|dd)?", "(?!rm)", "(?P<a>rm)", ".*", "rm|.", "[]x]ab", r"\x72m -rf", "ab{x}"],
 )
 def test_an_expression_that_a_look_does_not_settle_needs_nothing_that_is_known(expression: str) -> None:
     assert literal_search.required_words(expression) is None

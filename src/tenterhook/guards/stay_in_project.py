@@ -115,7 +115,7 @@ class _Check:
             known = known.rpartition("/")[0] or "/"
             if not path.startswith("/") or self._leads_inside(known):
                 return None
-        if re.fullmatch(_DEVICES, known) or known == "":
+        if known == "" or (known.startswith(("/dev/", "/proc/", "-", "&")) and re.fullmatch(_DEVICES, known)):
             return None
         directory, _, name = known.rpartition("/")
         real = os.path.join(os.path.realpath(directory or "/"), name) if keeps_link else os.path.realpath(known)
