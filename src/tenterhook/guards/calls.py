@@ -15,6 +15,7 @@ import re
 
 from ..basics.named_tuples import NamedTuple
 from ..events import NAMES_OF_TOOL
+from ..shell import reader
 from ..shell.programs import resolved
 
 TYPE_CHECKING = False
@@ -97,6 +98,18 @@ def shell_line(call: GuardedCall) -> str | list[str] | None:
     if not isinstance(call.tool_input, dict) or any("path" in str(key).lower() for key in call.tool_input):
         return None
     return call.line()
+
+
+_last_reading: tuple[object, reader.Reading] | None = None
+
+
+def read(line: str | list[str], directory: str, variables: Mapping[str, str]) -> reader.Reading:
+    """Return what a line would run. The guards of an event get the same reading, and must not change it."""
+    global _last_reading  # noqa: PLW0603  # the reader is a pure function: another thread may only make it read again
+    last, asked = _last_reading, (line, directory, variables)
+    if last is None or last[0] != asked:
+        last = _last_reading = asked, reader.read_any(line, directory, variables)
+    return last[1]
 
 
 def objection(call: GuardedCall, findings: Iterable[Finding], rules: Rules) -> Objection | None:

@@ -7,8 +7,7 @@ The first row that is found counts.
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
 from .calls import ASK, DENY
 
 TYPE_CHECKING = False
@@ -438,11 +437,10 @@ _WINDOWS = frozenset(
     "fsutil irm iwr".split()
 )
 
-_BY_PROGRAM: dict[str, list[tuple[str, str, str, str]]] = {}
-for _programs, *_row in ROWS:
-    for _name in _programs.split():
-        _BY_PROGRAM.setdefault(_name, []).append((_row[0], _row[1], _row[2], _row[3]))
-_COMPILED: dict[str, re.Pattern[str]] = {}  # expressions that were needed
+_BY_PROGRAM: dict[str, list[tuple[str, str, str, str, str]]] = {}
+for _row in ROWS:
+    for _name in _row[0].split():
+        _BY_PROGRAM.setdefault(_name, []).append(_row)
 
 
 # Options with which a program shows what it would do, or takes it back.
@@ -455,19 +453,13 @@ def programs() -> list[str]:
 
 
 def found(expression: str, text: str) -> bool:
-    """Return whether an expression of a row is found in a text. It is compiled when it is first needed."""
-    compiled = _COMPILED.get(expression)
-    if compiled is None:
-        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
-    return compiled.search(text) is not None
+    """Return whether an expression of a row is found in a text."""
+    return re.search(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def matches(expression: str, text: str) -> bool:
-    """Return whether an expression matches a whole text. It is compiled when it is first needed."""
-    compiled = _COMPILED.get(expression)
-    if compiled is None:
-        compiled = _COMPILED[expression] = re.compile(expression.replace("DEVICE", DEVICE))
-    return compiled.fullmatch(text) is not None
+    """Return whether an expression matches a whole text."""
+    return re.fullmatch(expression.replace("DEVICE", DEVICE), text) is not None
 
 
 def joined(words: list[str]) -> str:
@@ -486,7 +478,7 @@ def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
     if len(said) > LONGEST:
         yield "unreadable", ASK, "its arguments are too long to be checked"
         return
-    for expression, rule, decision, why in rows:
+    for _, expression, rule, decision, why in rows:
         if command.contained and rule not in REACHING_OUT:
             continue
         if found(expression, said):
@@ -496,7 +488,9 @@ def dangers(command: ShellCommand) -> Iterator[tuple[str, str, str]]:
 
 def is_of_windows(name: str) -> bool:
     """Whether a name is a program of Windows or a command of PowerShell, which is a verb and a noun."""
-    return name.lower() in _WINDOWS or (name[:1].isupper() and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None)
+    return name.lower() in _WINDOWS or (
+        name[:1].isupper() and "-" in name and re.fullmatch(r"[A-Z][a-z]+-[A-Z]\w+", name) is not None
+    )
 
 
 def of_windows(text: str) -> Iterator[tuple[str, str, str]]:

@@ -7,15 +7,15 @@ that yields dangers; `RULES` has what each means, and the table in docs/built-in
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..shell import effects as shell_effects
-from ..shell import one_liners, reader
+from ..shell import reader
 from ..shell.programs import SHELLS, Find, arguments, has, program, resolved, split_options, value_of
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, UNKNOWNS, decoded
 from ..shell.words import pattern_matches
 from . import danger_table
-from .calls import ASK, DENY, Finding, objection, path_here, project_root
+from .calls import ASK, DENY, Finding, objection, path_here, project_root, read
 from .danger_table import found, matches
 
 TYPE_CHECKING = False
@@ -137,9 +137,9 @@ def judge(call: GuardedCall) -> Objection | None:
 def dangers(call: GuardedCall, line: str | list[str]) -> Iterator[Finding]:
     """Yield every danger of a line, or of a program with its arguments, whatever the settings are."""
     directory, environment = call.directory(), {"TMPDIR": "/tmp", **call.environment}  # noqa: S108  # as programs take it
-    reading = reader.read_any(line, directory, environment)
+    reading = read(line, directory, environment if "TMPDIR" in str(line) else call.environment)  # as other guards do
     places = Places(directory, environment, call.directories())
-    places.finds_generated = any(_finds_generated(each.words) for each in reading.commands if each.name == "find")
+    places.finds = [each.words for each in reading.commands if each.name == "find"]
     for command in reading.commands:
         for rule, decision, why in _of_command(command, places):
             yield Finding(rule, decision, command.shown, why + _if_unset(command), command.span)
@@ -196,8 +196,7 @@ def _of_command(command: ShellCommand, places: Places) -> Found:
     is_pattern = any(mark in name for mark in PATTERNS)
     if is_pattern and len(re.findall(r"[a-z]", name)) > (STAR in name):  # /bin/r?, but not a*
         for known in (known for known in (*_BY_PROGRAM, *danger_table.programs()) if pattern_matches(name, known)):
-            command.words[0] = known
-            yield from _of_command(command, places)
+            yield from _of_command(command._replace(words=[known, *command.words[1:]]), places)
     if is_pattern:
         return
     for rule in _BY_PROGRAM.get(name, ()):
@@ -307,7 +306,7 @@ class Places:
         self.directory = os.path.normpath(directory)
         self._looked_up = 0  # paths of which git was asked
         self._real: dict[str, str] = {}  # directories to what they are without symbolic links
-        self.finds_generated = False  # what `xargs rm` is given is what a build makes
+        self.finds: list[list[str]] = []  # the words of every `find`, which may tell what `xargs rm` is given
         self.root = project_root(self.directory, self.home)
         self.roots = tuple(dict.fromkeys((self.root, self.directory, *further)))
         self._ordinary = () if self._is_in(self.home, self.root) else (self.root + "/",)
@@ -488,7 +487,7 @@ def _remove(command: ShellCommand, places: Places) -> Found:
     ):
         yield "delete-project", DENY, "it deletes repositories"
     named_elsewhere = "xargs" in command.through and any(UNKNOWN in word for word in command.words[1:])
-    if command.name == "rm" and named_elsewhere and not places.finds_generated:
+    if command.name == "rm" and named_elsewhere and not any(map(_finds_generated, places.finds)):
         yield "delete-files", ASK, "it deletes what another command names"
 
 
@@ -632,9 +631,11 @@ def _moved(command: ShellCommand, places: Places) -> Found:
 
 def _device(path: str) -> str | None:
     """A disk, a part of one, or the memory; patterns count if they could be one."""
+    if not path.startswith("/dev/"):
+        return None
     if matches(danger_table.DEVICE, path):
         return path
-    if path.startswith("/dev/") and any(mark in path for mark in PATTERNS):
+    if any(mark in path for mark in PATTERNS):
         return next(
             (each for each in ("/dev/sda", "/dev/sda1", "/dev/nvme0n1", "/dev/vda") if pattern_matches(path, each)),
             None,
@@ -886,7 +887,7 @@ _NEEDED = frozenset(
 @_for("kill")
 def _kill(command: ShellCommand, places: Places) -> Found:
     words = command.words[1:]
-    signals = [word for word in words[:1] if re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
+    signals = [word for word in words[:1] if word[:1] == "-" and re.fullmatch(r"-(?:\d+|[A-Za-z]+\d*)", word)]
     rest = words[1:] if signals else words
     if rest[:1] in (["-s"], ["-n"], ["--signal"]):
         rest = rest[2:]
@@ -1121,6 +1122,8 @@ def _as_written(command: ShellCommand) -> str:
 
 def _unknown_program(command: ShellCommand, places: Places) -> Found:
     """A program whose name comes from elsewhere, with arguments that only something destructive would have."""
+    from ..shell import one_liners
+
     recursive = [
         word for word in command.words[1:] if re.fullmatch(r"-[a-zA-Z]{0,3}[rR][a-zA-Z]{0,3}|--recursive", word)
     ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..basics import protected_places
 from ..basics.protected_places import MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
@@ -12,7 +12,7 @@ from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
 from ..shell.syntax import PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, Finding, objection, patched, path_here, strings_in
+from .calls import ASK, DENY, Finding, objection, patched, path_here, read, strings_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,7 +140,9 @@ class _Check:
 
     def of_line(self, line: str | list[str] | None) -> Iterator[Finding]:
         """Judge a shell line by what each of its commands would touch."""
-        reading = reader.read_any(line or "", self.call.directory(), self.call.environment)
+        if not line:
+            return
+        reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
             for what, why, decision in self._of_command(command, str(line)):
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)

@@ -5,13 +5,12 @@ Shell lines are judged by the files that each command reads and by where its out
 
 from __future__ import annotations
 
-import re
-
-from ..shell import reader
+from ..basics import lazy_re as re
+from ..shell import programs, reader
 from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, SHELLS, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
-from .calls import ASK, DENY, Finding, objection, paths_in, shell_line
+from .calls import ASK, DENY, Finding, objection, paths_in, read, shell_line
 from .secret_places import LONGEST, prints_secrets, rule_of
 
 TYPE_CHECKING = False
@@ -51,7 +50,7 @@ _READERS = frozenset(
     "join glow get-content gc type select-string sls copy-item copy".split()
 )
 _SEARCHING = frozenset("grep egrep fgrep rg ag ack zgrep sed awk gawk mawk jq yq select-string sls".split())
-_QUIET = r"-[a-zA-Z]*[lLcq][a-zA-Z]*|--(?:files-with-matches|count|quiet|silent|files-without-match)"
+_QUIET = frozenset("--files-with-matches --count --quiet --silent --files-without-match".split())
 # Programs that send what they are given, and options of theirs whose value stays here.
 _SENDERS = frozenset(
     "curl wget nc ncat netcat socat telnet ftp sftp scp rsync ssh mail mailx sendmail mutt swaks msmtp http https xh "
@@ -142,7 +141,7 @@ class _Check:
 
     def of_line(self, line: str | list[str]) -> Iterator[Finding]:
         """Yield what is wrong with each command that reads or sends secrets."""
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = read(line, self.call.directory(), self.call.environment)
         readers: dict[tuple[str, ...], list[ShellCommand]] = {}  # of the output of a command, by its words
         for command in reading.commands:
             for words in command.upstream if len(command.upstream) < MOST else ():
@@ -215,7 +214,7 @@ class _Check:
             return self._rule_of_words(command, [word.rpartition(":")[2] for word in words])
         if name in ("find", "fd"):
             return self._found_by(command)
-        if name in _SEARCHING and any(re.fullmatch(_QUIET, word) for word in words):
+        if name in _SEARCHING and any(map(_is_quiet, words)):
             return None
         if name not in _READERS and not _decrypts(command):
             return None
@@ -288,7 +287,7 @@ class _Check:
         """`grep -r password ~`: a search for secrets in a whole home, or in the system."""
         words = command.words[1:]
         is_recursive = command.name in ("rg", "ag", "ack") or any(
-            re.match(r"-\w*[rR]|--recursive", word) for word in words
+            re.match(r"-\w*[rR]|--recursive", word) for word in words if word[:1] == "-" and "r" in word.lower()
         )
         operands = [word for word in words if not word.startswith("-")]
         return (
@@ -407,6 +406,12 @@ def _decrypts(command: ShellCommand) -> bool:
     if command.name == "openssl":
         return bool(words & {"enc", "base64", "-text"})
     return command.name in ("gpg", "gpg2") and bool(words & {"-d", "--decrypt"})
+
+
+def _is_quiet(word: str) -> bool:
+    """Whether an option of a search is one with which it prints no lines that it found."""
+    letters = programs.letters(word)
+    return word in _QUIET or (len(letters) == len(word) - 1 and any(char in letters for char in "lLcq"))
 
 
 def _prints_environment(command: ShellCommand) -> bool:

@@ -6,13 +6,13 @@ Shell lines are judged by the effects of their commands, other tools by the path
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..shell import reader
 from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
-from ..shell.syntax import PATTERNS, UNKNOWNS, decoded
-from .calls import ASK, DENY, Finding, objection, patched, path_here, paths_in, project_root, shell_line
+from ..shell.syntax import PATTERNS, UNKNOWNS, before, decoded
+from .calls import ASK, DENY, Finding, objection, patched, path_here, paths_in, project_root, read, shell_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class _Check:
 
     def of_line(self, line: str | list[str]) -> Iterator[Finding]:
         """Yield a finding for each path outside that a command of a line would change."""
-        reading = reader.read_any(line, self.call.directory(), self.call.environment)
+        reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
             # on another machine; or one more reading of the same command, with a variable taken for empty
             if "ssh" in command.through or command.unset:
@@ -111,12 +111,12 @@ class _Check:
 
         Of a path that is not wholly known, the directory that is known decides.
         """
-        known = re.split("[" + "".join((*UNKNOWNS, *PATTERNS)) + "]", path)[0]
+        known = before(path, (*UNKNOWNS, *PATTERNS))
         if known != path:
             known = known.rpartition("/")[0] or "/"
             if not path.startswith("/") or self._leads_inside(known):
                 return None
-        if re.fullmatch(_DEVICES, known) or known == "":
+        if known == "" or (known.startswith(("/dev/", "/proc/", "-", "&")) and re.fullmatch(_DEVICES, known)):
             return None
         directory, _, name = known.rpartition("/")
         real = os.path.join(os.path.realpath(directory or "/"), name) if keeps_link else os.path.realpath(known)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from .programs import Find, arguments, has, program, value_of
 
@@ -91,7 +90,7 @@ def _rsync(words: list[str]) -> list[PathEffect]:
     if not operands:
         return []
     target = operands[-1]
-    if re.match(r"[^/]*:", target):  # on another machine
+    if ":" in target.partition("/")[0]:  # on another machine
         found = []
     else:
         deletes = any(name.startswith("--del") for name, _ in options)
@@ -115,7 +114,7 @@ def _mode(words: list[str]) -> list[PathEffect]:
     options, operands = [], []
     for word in words[1:]:
         # -x and -w are modes; -R, -v, -f, -c and names are options
-        if re.fullmatch(r"--[a-z-]+(?:=.*)?|-[RHLPcfvhn]+", word):
+        if word[:1] == "-" and re.fullmatch(r"--[a-z-]+(?:=.*)?|-[RHLPcfvhn]+", word):
             options += [word] if word.startswith("--") else ["-" + letter for letter in word[1:]]
         else:
             operands.append(word)
@@ -134,9 +133,10 @@ def _in_place(words: list[str]) -> list[PathEffect]:
     found = [
         PathEffect("write", path)
         for word in (words[1:] if name == "sed" else ())
+        if "w" in word
         for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
     ]
-    if not any(re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:]):
+    if not any(re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:] if word[:1] == "-"):
         return found
     short = "efl" if name == "sed" else "eEIM"
     words = [re.sub(r"^-i.+", "-i", word) if name == "sed" else word for word in words]
