@@ -11,8 +11,8 @@ settings stand under `metadata` in HOOK.md, or in an override in hooks.toml:
 from __future__ import annotations
 
 import os
-import re
 
+from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
 from ..events import NAMES_OF_TOOL
 from ..shell import reader

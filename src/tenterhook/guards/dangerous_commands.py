@@ -204,7 +204,9 @@ def _of_command(command: ShellCommand, places: Places) -> Found:
     yield from danger_table.dangers(command)
     is_of_windows = danger_table.is_of_windows(command.words[0]) or danger_table.is_of_windows(name)
     is_text = name in ("echo", "printf") or name.startswith("write-")
-    if not is_text and (is_of_windows or re.search(r"\s['\"]?(?:[A-Za-z]:|%\w+%)\\", command.shown)):
+    if not is_text and (
+        is_of_windows or ("\\" in command.shown and re.search(r"\s['\"]?(?:[A-Za-z]:|%\w+%)\\", command.shown))
+    ):
         yield from danger_table.of_windows(_as_written(command))
     if command.words[0].startswith("/etc/init.d/") and "stop" in command.words:
         yield "services", ASK, "a service of this machine ends"

@@ -86,7 +86,7 @@ class _Check:
             if "ssh" in command.through or command.unset:
                 continue
             for effect in (*effects(command)[:MOST], *_more_effects(command)):
-                is_windows = re.match(r"[A-Za-z]:[\\/]", effect.path)
+                is_windows = effect.path[1:2] == ":" and re.match(r"[A-Za-z]:[\\/]", effect.path)
                 path = "/" + effect.path if is_windows else path_here(command, effect.path, self._home)
                 if path is not None:
                     keeps_link = effect.kind in ("delete", "move")
