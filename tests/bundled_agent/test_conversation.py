@@ -103,7 +103,7 @@ def test_at_max_steps_a_block_is_shown_as_ignored_and_the_final_message_is_the_a
     assert session.report["reason"] == "Stopped after 2 steps"
 
 
-@pytest.mark.parametrize("hook", ["folder pre-agent-turn-stop", "array Stop"])
+@pytest.mark.parametrize("hook", ["folder pre-agent-turn-stop", pytest.param("array Stop", marks=pytest.mark.thorough)])
 def test_a_block_after_the_last_step_is_ignored_and_the_hook_runs_once(play: Play, hook: str) -> None:
     play.settings["max_steps"] = 1
     stop, over = play.hook(hook, block("not yet")), play.hook("folder post-agent-turn-stop")

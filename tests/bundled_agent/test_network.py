@@ -300,7 +300,7 @@ def hang_up(voice: Voice) -> None:
     voice.connection.close()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_server_that_hangs_up_before_a_word(play: Play) -> None:
     with serving(*[hang_up] * 8) as server:
         assert_failed_and_resumable(play, Agent(play, server.url))
@@ -330,7 +330,7 @@ def test_a_server_that_hangs_up_in_the_middle(play: Play, half: Callable[[Voice]
     assert not (play.project / "half").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_server_that_speaks_something_else(play: Play) -> None:
     def page(voice: Voice) -> None:
         voice.connection.sendall(
