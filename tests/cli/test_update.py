@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,3 +161,35 @@ def test_an_agent_cannot_update_but_look(home: Path, project: Path) -> None:
     assert "outside the agent" in tenterhook("update", "--yes").stderr
     assert (folder / "scripts/run.py").exists()
     assert "earlier version" in tenterhook("update", "--dry-run").stdout
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "bomb"])
+@pytest.mark.parametrize("name", ["protect-hooks", GUARD])
+def test_a_cloned_repository_cannot_stop_or_fill_up_commands(home: Path, project: Path, kind: str, name: str) -> None:
+    (project / ".git").mkdir()
+    folder = written_by_0_1(project_hooks(project), name)
+    if kind == "link":
+        (folder / "scripts/z").symlink_to("/dev/zero")
+    elif kind == "pipe":
+        (folder / "scripts/run.py").unlink()
+        os.mkfifo(folder / "scripts/run.py")
+    else:
+        lists = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}' if n else '1'] * 9)}]\n" for n in range(9))
+        edit(folder / "HOOK.md", "metadata:\n", "metadata:\n" + lists)
+    for line in ([], ["check"], ["doctor"], ["update", "--dry-run"], ["add"], ["add", name, "--project"]):
+        command = ["sh", "-c", 'ulimit -v 2000000; exec "$@"', "sh", sys.executable, "-m", "tenterhook", *line]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+        assert "Error" not in ended.stderr, line
+    assert "exists and was changed" in ended.stderr or "was written by an earlier version" in ended.stderr
+
+
+def test_of_an_untrusted_hook_no_script_is_read(home: Path, project: Path) -> None:
+    (project / ".git").mkdir()
+    written_by_0_1(project_hooks(project), GUARD)
+    ended = tenterhook("update", "--dry-run")
+    assert ended.stdout == "every hook is up to date\n"
+    assert f"not looked at, since you have not trusted them: {GUARD}" in ended.stderr
+    assert "earlier version" not in tenterhook("check").stdout + tenterhook("doctor").stdout + tenterhook().stdout
+    assert tenterhook("trust", GUARD, "--yes").returncode == 0
+    assert "written by an earlier version" in tenterhook("update", "--dry-run").stdout
+    assert "[earlier-version]" in tenterhook("check").stdout

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..basics import light_json, places
+from ..formats import front_matter
 from ..errors import Problem
 from . import built_in_hooks
 from .templates import File
@@ -16,6 +17,7 @@ from .templates import File
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..catalog.catalog import Catalog
     from ..model import Hook
 
 FILE = os.path.join(places.PACKAGE, "authoring", "released_hooks.json")  # made by tools/released_hooks.py
@@ -59,16 +61,12 @@ def digest(content: bytes) -> str:
 
 def parts(definition: bytes) -> tuple[dict[str, Any], bytes]:
     """Return the fields of a HOOK.md, and the text below them. Raises `ValueError` if it has no front matter."""
-    import yaml
-
     text = definition.decode().removeprefix("\ufeff").replace("\r\n", "\n")
     start, head, body = text.split("---\n", 2)
-    try:
-        fields = light_json.plain(yaml.safe_load(head))
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
-    if start or not isinstance(fields, dict):
+    read = front_matter.parse("HOOK.md", head.split("\n"))
+    if start or isinstance(read, Problem):
         raise ValueError("no front matter")
+    fields: dict[str, Any] = light_json.plain(read.raw)
     return fields, body.encode()
 
 
@@ -79,9 +77,14 @@ def outdated(folders: Iterable[str]) -> list[Outdated]:
     return [each for each in found if each is not None]
 
 
-def problems(hooks: Iterable[Hook]) -> list[Problem]:
-    """Return a problem for each hook that an earlier version wrote and that the person has not changed."""
-    found = outdated(hook.folder for hook in hooks if hook.folder and not hook.missing)
+def outdated_hooks(catalog: Catalog) -> list[Outdated]:
+    """Return the hooks of a catalog that an earlier version wrote. Of an untrusted hook, no file is read."""
+    hooks = (hook for hook in catalog.all_hooks() if not hook.missing and catalog.trust.standing(hook).runs)
+    return outdated(hook.folder for hook in hooks if hook.folder)
+
+
+def problems(found: Iterable[Outdated]) -> list[Problem]:
+    """Return a problem for each hook that the person has not changed."""
     message = "it is as an earlier version wrote it"
     return [
         Problem("earlier-version", each.folder, None, None, message, f"tenterhook update {each.built_in.name}")
@@ -95,17 +98,14 @@ def _look(hook: Hook, folder: str) -> Outdated | None:
     known = table().get(hook.name, Released(files={}, fields=[]))
     if os.path.islink(folder):
         return None
-    contents = {}
+    contents = {path: built_in_hooks.content(file) for path, file in built_in_hooks.paths(folder).items()}
     try:
-        for path, file in built_in_hooks.paths(folder).items():
-            with open(file, "rb") as opened:
-                contents[path] = opened.read()
-        fields, contents["HOOK.md"] = parts(contents["HOOK.md"])
-    except (OSError, ValueError, KeyError, RecursionError):
+        fields, contents["HOOK.md"] = parts(contents.get("HOOK.md") or b"")
+    except ValueError:
         return None
     ours = {path: file.text.encode() for path, file in built_in_hooks.files(hook).items()}
     our_fields, ours["HOOK.md"] = parts(ours["HOOK.md"])
-    released = {path for path in contents if digest(contents[path]) in known["files"].get(path, ())}
+    released = {path for path, content in contents.items() if digest(content or b"") in known["files"].get(path, ())}
     if all(contents[path] == ours.get(path) for path in released) or "scripts/source/guards/script.py" in contents:
         return None  # nothing of an earlier version, or the source that `add --copy` wrote
     changed = tuple(sorted(path for path in contents.keys() - released if contents[path] != ours.get(path)))

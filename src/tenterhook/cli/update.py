@@ -9,6 +9,7 @@ import click
 
 from ..authoring import folders, released_hooks
 from ..authoring.released_hooks import CHANGED, Outdated
+from ..basics.display_text import visible
 from ..errors import HookError
 from .loading import catalog_here, json_option, known_name, offered
 from .own_hooks import wired
@@ -27,14 +28,9 @@ class Updated(NamedTuple):
     needs_trust: bool
 
 
-def outdated_here(catalog: Catalog) -> list[Outdated]:
-    """Return the hooks of a catalog that an earlier version wrote."""
-    return released_hooks.outdated([hook.folder for hook in catalog.all_hooks() if hook.folder and not hook.missing])
-
-
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
-    return offered((each.built_in.name for each in outdated_here(catalog_here())), incomplete)
+    return offered((each.built_in.name for each in released_hooks.outdated_hooks(catalog_here())), incomplete)
 
 
 @click.command(short_help="Bring hooks up to date that an earlier version wrote.")
@@ -61,7 +57,7 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     if not dry_run:
         refuse_below_agent("update")
     catalog = catalog_here()
-    found = outdated_here(catalog)
+    found = released_hooks.outdated_hooks(catalog)
     if names:
         every = {os.path.basename(hook.folder) for hook in catalog.all_hooks() if hook.folder}
         wanted = {known_name(name, sorted(every), "hook") for name in names}
@@ -70,6 +66,8 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     if not as_json:
         for each in found:
             _print(each, is_due=each in due)
+        if unread := [hook.name for hook in catalog.hooks if not catalog.trust.standing(hook).runs]:
+            click.echo(f"not looked at, since you have not trusted them: {visible(', '.join(unread))}", err=True)
     if dry_run or not due:
         if as_json:
             print_json({"schema": 1, "hooks": [_as_json(each, due=each in due) for each in found], "wired": []})

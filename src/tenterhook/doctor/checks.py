@@ -274,7 +274,7 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         fails = problem.severity == ERROR or problem.code in _WILL_FAIL
         level = Level.BAD if fails else Level.NOTE
         found.append(Finding(level, f"{place}: {problem.message}", problem.remedy))
-    if old := released_hooks.problems(catalog.hooks):
+    if old := released_hooks.problems(released_hooks.outdated_hooks(catalog)):
         names = ", ".join(os.path.basename(each.file) for each in old)
         found.append(note(f"as an earlier version wrote it: {names}", "tenterhook update"))
     for hook in catalog.hooks:
