@@ -85,6 +85,20 @@ def test_settings_in_the_definition_and_beside_it_are_kept(home: Path, project: 
     assert trigger(*ASKED)["decision"] == "ask"
 
 
+def test_a_field_that_was_removed_stays_removed_and_keys_with_quotes_are_kept(home: Path, project: Path) -> None:
+    folder = written_by_0_1(user_hooks(home), GUARD)
+    front = (folder / "HOOK.md").read_text().split("\n---\n")[0]
+    matcher = front[front.index("matcher:") : front.index("\n", front.index("  tool:")) + 1]
+    edit(folder / "HOOK.md", matcher, "")
+    edit(folder / "HOOK.md", "metadata:\n", "metadata:\n  \"no: te\": 'a: b'\n")
+    assert "leaves out what you have removed: matcher" in tenterhook("update", "--dry-run").stdout
+    (hook,) = updated("--yes")
+    assert (hook["removed"], hook["settings"]) == (["matcher"], {"metadata": {"no: te": "a: b"}})
+    assert "matcher" not in fields(folder)
+    assert fields(folder)["metadata"]["no: te"] == "a: b"
+    assert trigger(*CALL)["decision"] == "deny"
+
+
 def test_a_hook_that_was_changed_is_left_alone_without_force_and_kept_with_it(home: Path, project: Path) -> None:
     folder = written_by_0_1(user_hooks(home), GUARD)
     edit(folder / "scripts/dangers.py", "def judge(", "# mine\ndef judge(")

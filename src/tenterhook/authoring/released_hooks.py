@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..basics import light_json, places
 from ..formats import front_matter
-from ..errors import Problem
+from ..errors import HookError, Problem
 from . import built_in_hooks
 from .templates import File
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ..catalog.catalog import Catalog
     from ..model import Hook
@@ -39,11 +39,16 @@ class Outdated(NamedTuple):
     state: str
     settings: Mapping[str, Any]  # fields of the front matter that are the person's own
     changed: tuple[str, ...] = ()  # files
+    removed: tuple[str, ...] = ()  # fields of the front matter that the person has removed
 
     def files(self) -> dict[str, File]:
-        """Return the files of the hook as it comes now, with the person's settings."""
+        """Return the files of the hook as it comes now, with the person's settings. Raises `HookError`."""
         found = built_in_hooks.files(self.built_in)
-        found["HOOK.md"] = File(with_settings(found["HOOK.md"].text, self.settings))
+        try:
+            found["HOOK.md"] = File(with_settings(found["HOOK.md"].text, self.settings, self.removed))
+        except ValueError:
+            remedy = f"tenterhook add {self.built_in.name} --force replaces it without them and keeps yours"
+            raise HookError(f"{self.folder} was not updated: your settings cannot be written", remedy) from None
         return found
 
 
@@ -110,7 +115,8 @@ def _look(hook: Hook, folder: str) -> Outdated | None:
         return None  # nothing of an earlier version, or the source that `add --copy` wrote
     changed = tuple(sorted(path for path in contents.keys() - released if contents[path] != ours.get(path)))
     settings = own_settings(fields, [*known["fields"], our_fields])
-    return Outdated(hook, folder, CHANGED if changed else EARLIER, settings, changed)
+    removed = removed_fields(fields, known["fields"])
+    return Outdated(hook, folder, CHANGED if changed else EARLIER, settings, changed, removed)
 
 
 def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -119,32 +125,51 @@ def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]
     found = {key: value for key, value in fields.items() if all(each.get(key) != value for each in versions)}
     metadata = found.pop("metadata", None)
     if isinstance(metadata, dict):
-        theirs = [each.get("metadata") or {} for each in versions]
+        theirs = [_metadata(each) for each in versions]
         found["metadata"] = {k: v for k, v in metadata.items() if all(each.get(k) != v for each in theirs)}
     return found
 
 
-def with_settings(definition: str, settings: Mapping[str, Any]) -> str:
-    """Return a HOOK.md with these fields in its front matter, instead of its own or beside them."""
-    head, body = definition.split("\n---\n", 1)
+def removed_fields(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the fields of the version that is most similar which are missing; keys of metadata as `metadata.key`."""
+    version = max(released, key=lambda each: sum(fields.get(key) == each[key] for key in each), default={})
+    inner = (f"metadata.{key}" for key in _metadata(version) if key not in _metadata(fields))
+    return (*(key for key in version if key not in fields and key != "metadata"), *inner)
+
+
+def _metadata(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = fields.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def with_settings(definition: str, settings: Mapping[str, Any], removed: Collection[str] = ()) -> str:
+    """Return a HOOK.md with these fields instead of its own or beside them, and without those that are removed.
+
+    Raises `ValueError` if that would not be read as it is meant.
+    """
+    expected = dict(parts(definition.encode())[0])
+    inner = {**_metadata(expected), **settings.get("metadata", {})}
+    expected |= settings
+    if inner:
+        expected["metadata"] = {key: value for key, value in inner.items() if f"metadata.{key}" not in removed}
+    expected = {key: value for key, value in expected.items() if key not in removed}
+    head, body = definition.removeprefix("---\n").split("\n---\n", 1)
     lines = head.split("\n")
-    for key, value in settings.items():
-        if key != "metadata":
-            lines = _with_field(lines, key, value, "")
-            continue
-        if "metadata:" not in lines:
-            lines.append("metadata:")
-        at = lines.index("metadata:") + 1
-        end = next((number for number in range(at, len(lines)) if lines[number][:1] != " "), len(lines))
-        inner = lines[at:end]
-        for name, each in value.items():
-            inner = _with_field(inner, name, each, "  ")
-        lines[at:end] = inner
-    return "\n".join(lines) + "\n---\n" + body
+    for key in dict.fromkeys([*settings, *("metadata" if key.startswith("metadata.") else key for key in removed)]):
+        lines = _with_field(lines, key, expected)
+    changed = "---\n" + "\n".join(lines) + "\n---\n" + body
+    if parts(changed.encode()) != (expected, body.encode()):
+        raise ValueError("it would be read differently")
+    return changed
 
 
-def _with_field(lines: list[str], key: str, value: Any, indent: str) -> list[str]:
-    """Return lines of YAML with a field instead of the one of that name, or after the others. JSON is YAML."""
-    at = next((number for number, line in enumerate(lines) if line.startswith(f"{indent}{key}:")), len(lines))
-    end = next((n for n in range(at + 1, len(lines)) if not lines[n].startswith(f"{indent} ")), max(at + 1, len(lines)))
-    return [*lines[:at], f"{indent}{key}: {json.dumps(value, ensure_ascii=False)}", *lines[end:]]
+def _with_field(lines: list[str], key: str, fields: Mapping[str, Any]) -> list[str]:
+    """Return lines of YAML with a field instead of the one of that name, or after the others; or without it."""
+    import yaml
+
+    at = next((number for number, line in enumerate(lines) if line.startswith(f"{key}:")), len(lines))
+    end = next((n for n in range(at + 1, len(lines)) if not lines[n].startswith(" ")), max(at + 1, len(lines)))
+    text = (
+        yaml.safe_dump({key: fields[key]}, allow_unicode=True, sort_keys=False, width=10_000) if key in fields else ""
+    )
+    return [*lines[:at], *text.split("\n")[:-1], *lines[end:]]

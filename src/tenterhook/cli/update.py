@@ -17,6 +17,7 @@ from .printing import counted, print_json, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
+    from ..authoring.templates import File
     from ..catalog.catalog import Catalog
 
 
@@ -78,7 +79,8 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     question = f"Update {counted(len(due), 'hook')}?"
     if not yes and not click.confirm(question, default=True, err=as_json):
         return 1
-    done = [_update(each) for each in due]
+    files = [each.files() for each in due]  # all of them first: a refusal changes nothing
+    done = [_update(*each) for each in zip(due, files, strict=True)]
     after = catalog_here()
     done = [each._replace(needs_trust=_needs_trust(each.hook, after)) for each in done]
     lines = wired(after)
@@ -104,9 +106,9 @@ def _can_write(each: Outdated) -> bool:
     return os.access(os.path.dirname(each.folder), os.W_OK)
 
 
-def _update(each: Outdated) -> Updated:
+def _update(each: Outdated, files: dict[str, File]) -> Updated:
     try:
-        kept = folders.write(each.folder, each.files(), replace=True)
+        kept = folders.write(each.folder, files, replace=True)
     except OSError as error:
         raise HookError(f"{each.folder} was not updated: {error.strerror}", "make it writable") from None
     return Updated(each, kept, needs_trust=False)
@@ -134,6 +136,8 @@ def _print(each: Outdated, *, is_due: bool) -> None:
             click.echo(f"  will run the built-in guard {each.built_in.guard}, in Tenterhook's process")
         if each.settings:
             click.echo(f"  keeps your settings: {', '.join(_setting_names(each))}")
+        if each.removed:
+            click.echo(f"  leaves out what you have removed: {', '.join(each.removed)}")
 
 
 def _setting_names(each: Outdated) -> list[str]:
@@ -148,6 +152,7 @@ def _as_json(each: Outdated, *, due: bool, updated: Updated | None = None) -> di
         "state": each.state,
         "changed": list(each.changed),
         "settings": dict(each.settings),
+        "removed": list(each.removed),
         "would_update": due,
         "updated": updated is not None,
         "kept": updated.kept if updated else None,

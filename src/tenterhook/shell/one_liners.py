@@ -202,7 +202,9 @@ def _forks_in_a_loop(code: str) -> bool:
     """Whether code forks until it is stopped."""
     loops = ((part, re.search(_ENDLESS_LOOP, part)) for part in code.split("#")) if "fork" in code else ()
     forks = re.compile(r"\bfork\b").search
-    return bool(re.search(r"(?<![\"'])\bfork\s++while\b", code)) or any(loop and forks(part, loop.end()) for part, loop in loops)
+    return bool(re.search(r"(?<![\"'])\bfork\s++while\b", code)) or any(
+        loop and forks(part, loop.end()) for part, loop in loops
+    )
 
 
 def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action]:
