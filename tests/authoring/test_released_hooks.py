@@ -57,7 +57,7 @@ def test_any_key_and_value_is_read_as_it_was(key: str, value: Any) -> None:
 
 
 def test_what_would_not_be_read_again_is_refused() -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         released_hooks.with_settings("---\nname: x\n---\n", {"pattern": "\ud800"})
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from authoring.test_folders import left_by_a_kill
 from hooks.lines import HOOKS, override
 from support import on_a_terminal, project_hooks, tenterhook, trigger, user_hooks
 from tenterhook.basics import agent_marks, processes
@@ -207,3 +208,17 @@ def test_of_an_untrusted_hook_no_script_is_read(home: Path, project: Path) -> No
     assert tenterhook("trust", GUARD, "--yes").returncode == 0
     assert "written by an earlier version" in tenterhook("update", "--dry-run").stdout
     assert "[earlier-version]" in tenterhook("check").stdout
+
+
+def test_add_update_and_doctor_say_where_a_folder_is_whose_replacement_was_killed(home: Path, project: Path) -> None:
+    folder = written_by_0_1(user_hooks(home), GUARD)
+    lost = left_by_a_kill(folder)
+    refused = tenterhook("add", GUARD)
+    assert refused.returncode != 0
+    for said in (refused.stderr, tenterhook("update", "--yes").stderr, tenterhook("doctor").stdout):
+        assert "replacing it was interrupted" in said
+        assert f"mv {lost.kept} {folder}" in said
+    assert not folder.exists()
+    Path(lost.kept).rename(folder)
+    assert "interrupted" not in tenterhook("doctor").stdout
+    assert tenterhook("update", "--yes").returncode == 0

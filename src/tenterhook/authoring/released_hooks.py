@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..basics import light_json, places
-from ..formats import front_matter
 from ..errors import HookError, Problem
+from ..formats import front_matter
 from . import built_in_hooks
 from .templates import File
 

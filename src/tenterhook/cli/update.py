@@ -58,6 +58,8 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     if not dry_run:
         refuse_below_agent("update")
     catalog = catalog_here()
+    for lost in folders.interrupted():
+        click.echo(f"{visible(str(lost))}; {visible(lost.remedy)}", err=True)
     found = released_hooks.outdated_hooks(catalog)
     if names:
         every = {os.path.basename(hook.folder) for hook in catalog.all_hooks() if hook.folder}
