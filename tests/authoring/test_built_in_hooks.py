@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tenterhook.authoring import folders
-from tenterhook.authoring.built_in_hooks import built_in_hooks, files, state_of
+from tenterhook.authoring.built_in_hooks import LARGEST, built_in_hooks, content, files, paths, state_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,3 +61,41 @@ def test_a_link_to_a_folder_counts_as_changed(tmp_path: Path) -> None:
     folders.write(str(tmp_path / "real"), files(GUARD), replace=False)
     (tmp_path / GUARD.name).symlink_to(tmp_path / "real")
     assert state_of(GUARD, str(tmp_path / GUARD.name)) == "changed"
+
+
+def test_every_shipped_file_is_smaller_than_what_is_read_of_a_file() -> None:
+    for hook in HOOKS.values():
+        assert len(files(hook, copy=True)) < 100
+        for file in files(hook, copy=True).values():
+            assert len(file.text.encode()) < LARGEST / 2
+
+
+def test_links_pipes_devices_and_large_files_count_as_changed_and_are_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / GUARD.name
+    folders.write(str(folder), files(GUARD), replace=False)
+    script = folder / "scripts/run.sh"
+    text = script.read_bytes()
+    script.unlink()
+    os.mkfifo(script)
+    assert state_of(GUARD, str(folder)) == "changed"
+    for target in ("/dev/zero", tmp_path / "same"):
+        script.unlink()
+        script.symlink_to(target)
+        (tmp_path / "same").write_bytes(text)
+        assert state_of(GUARD, str(folder)) == "changed"
+        assert content(str(script)) is None
+    script.unlink()
+    with script.open("wb") as file:
+        file.truncate(2**40)
+    assert len(content(str(script)) or b"") == LARGEST
+    assert state_of(GUARD, str(folder)) == "changed"
+
+
+def test_of_many_files_and_levels_only_some_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "/".join("abcdefghijklmnopqrst")).mkdir(parents=True)
+    assert list(paths(str(tmp_path))) == ["a/b/c/d/e/f/g/h/i"]
+    (tmp_path / "scripts").symlink_to("/")
+    assert list(paths(str(tmp_path))) == ["scripts", "a/b/c/d/e/f/g/h/i"]
+    for number in range(1000):
+        (tmp_path / str(number)).touch()
+    assert len(paths(str(tmp_path))) < 500

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,3 +77,81 @@ def test_deleting_a_link_leaves_what_it_leads_to(tmp_path: Path) -> None:
     assert (folder / "HOOK.md").exists()
     folders.delete(str(folder))
     assert not folder.exists()
+
+
+KILLED = """
+import os, random, signal, sys, time
+from tenterhook.authoring import folders
+from tenterhook.authoring.templates import File
+
+def read(folder):
+    return [open(os.path.join(folder, name)).read() for name in ("scripts/run.sh", "HOOK.md")]
+
+folder, left, number = sys.argv[1], 0, 0
+folders.write(folder, {"scripts/run.sh": File("0"), "HOOK.md": File("0")}, replace=False)
+for _ in range(150):
+    number += 1000
+    child = os.fork()
+    while child == 0:
+        number += 1
+        text = File(str(number))
+        folders.write(folder, {"scripts/run.sh": text, "HOOK.md": text}, replace=True)
+    time.sleep(random.random() / 100)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    lost = folders.interrupted()
+    assert len(lost) == (not os.path.exists(folder)), lost
+    for each in lost:
+        assert each.folder == folder
+        assert each.remedy == f"put it back: mv {each.kept} {folder}"
+        left += 1
+        os.system(each.remedy.partition(": ")[2])
+    script, definition = read(folder)
+    assert script == definition, (script, definition)
+print(left)
+"""
+
+
+@pytest.mark.parametrize("state", ["same file system", "other file system"])
+def test_a_kill_at_any_time_leaves_a_whole_folder_or_says_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        if state == "other file system":
+            if os.stat(other).st_dev == tmp_path.stat().st_dev:
+                pytest.skip("there is one file system")
+            monkeypatch.setenv("XDG_STATE_HOME", other)
+        command = [sys.executable, "-c", KILLED, str(tmp_path / "hooks/guard")]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+
+
+def left_by_a_kill(folder: Path) -> folders.Interrupted:
+    """Replace a folder in a process that is killed between the two renames."""
+    code = """
+import os, signal, sys
+from tenterhook.authoring import folders
+from tenterhook.authoring.templates import File
+
+def kill_before_second_rename(event, arguments):
+    if event == "os.rename" and arguments[0].endswith("/new"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(kill_before_second_rename)
+folders.write(sys.argv[1], {"HOOK.md": File("")}, replace=True)
+"""
+    subprocess.run([sys.executable, "-c", code, str(folder)], check=False)
+    (lost,) = folders.interrupted()
+    return lost
+
+
+def test_a_folder_that_was_put_back_or_replaced_is_no_longer_reported(tmp_path: Path) -> None:
+    folder = tmp_path / "guard"
+    folders.write(str(folder), FILES, replace=False)
+    lost = left_by_a_kill(folder)
+    assert sorted(os.listdir(lost.kept)) == ["HOOK.md", "scripts"]
+    assert not folder.exists()
+    os.rename(lost.kept, folder)
+    assert folders.interrupted() == []
+    kept = folders.write(str(folder), FILES, replace=True)
+    assert os.listdir(os.path.dirname(kept or "")) == [os.path.basename(kept or "")]

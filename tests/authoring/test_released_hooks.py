@@ -29,10 +29,10 @@ def test_the_table_has_every_file_of_version_0_1() -> None:
     ("settings", "line"),
     [
         ({"timeout": 1}, "timeout: 1\n"),
-        ({"matcher": {"tool": "x"}}, 'matcher: {"tool": "x"}\ntimeout: 2\n'),
+        ({"matcher": {"tool": "x"}}, "matcher:\n  tool: x\ntimeout: 2\n"),
         ({"async": True}, "async: true\n---\n"),
-        ({"metadata": {"guard": "other"}}, 'metadata:\n  guard: "other"\n  on_failure: block\n'),
-        ({"metadata": {"allow": ["é"]}}, '  on_failure: block\n  allow: ["é"]\n---\n'),
+        ({"metadata": {"guard": "other"}}, "metadata:\n  guard: other\n  on_failure: block\n"),
+        ({"metadata": {"allow": ["é"]}}, "  on_failure: block\n  allow:\n  - é\n---\n"),
     ],
 )
 def test_settings_replace_fields_of_the_definition_or_are_added(settings: dict[str, Any], line: str) -> None:
@@ -41,6 +41,37 @@ def test_settings_replace_fields_of_the_definition_or_are_added(settings: dict[s
     changed = released_hooks.with_settings(definition, settings)
     assert line in changed
     assert changed.endswith("\n---\n\nText\n---\nmore\n")
+
+
+@pytest.mark.parametrize(
+    "key", ["no: te", "- a", "", "'", "#", "a" * 300, "é", "\u2028", "\x7f", "yes", "1", "x\ny", "🪝"]
+)
+@pytest.mark.parametrize(
+    "value", ["a: b", "- a", "", "#", "\u2028\x85\n x\n", "\x7f🪝", {"": [[], {}, None, True]}, "a " * 9999]
+)
+def test_any_key_and_value_is_read_as_it_was(key: str, value: Any) -> None:
+    definition = "---\nname: x\nmetadata:\n  guard: x\n---\n\nText\n"
+    changed = released_hooks.with_settings(definition, {key: value, "metadata": {key: value}})
+    expected = {"name": "x", "metadata": {"guard": "x", key: value}, key: value}
+    assert released_hooks.parts(changed.encode()) == (expected, b"\nText\n")
+
+
+def test_what_would_not_be_read_again_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"."):
+        released_hooks.with_settings("---\nname: x\n---\n", {"pattern": "\ud800"})
+
+
+def test_what_the_person_has_removed_is_left_out_and_what_is_new_is_not() -> None:
+    versions = [
+        {"name": "x", "timeout": 1},
+        {"name": "x", "matcher": {"tool": "y"}, "timeout": 2, "metadata": {"on_failure": "block", "old": 1}},
+    ]
+    removed = released_hooks.removed_fields({"name": "x", "timeout": 2, "metadata": {"old": 1}}, versions)
+    assert removed == ("matcher", "metadata.on_failure")
+    front = "name: x\nmatcher:\n  tool: y\ntimeout: 2\nmetadata:\n  guard: x\n  on_failure: block\n"
+    changed = released_hooks.with_settings(f"---\n{front}---\n", {}, removed)
+    assert changed == "---\nname: x\ntimeout: 2\nmetadata:\n  guard: x\n---\n"
+    assert released_hooks.removed_fields(versions[0], versions) == ()
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from authoring.test_folders import left_by_a_kill
 from hooks.lines import HOOKS, override
 from support import on_a_terminal, project_hooks, tenterhook, trigger, user_hooks
 from tenterhook.basics import agent_marks, processes
@@ -80,6 +84,20 @@ def test_settings_in_the_definition_and_beside_it_are_kept(home: Path, project: 
     assert (user_hooks(home) / "hooks.toml").read_bytes() == beside
     assert trigger(*CALL)["decision"] == "none"
     assert trigger(*ASKED)["decision"] == "ask"
+
+
+def test_a_field_that_was_removed_stays_removed_and_keys_with_quotes_are_kept(home: Path, project: Path) -> None:
+    folder = written_by_0_1(user_hooks(home), GUARD)
+    front = (folder / "HOOK.md").read_text().split("\n---\n")[0]
+    matcher = front[front.index("matcher:") : front.index("\n", front.index("  tool:")) + 1]
+    edit(folder / "HOOK.md", matcher, "")
+    edit(folder / "HOOK.md", "metadata:\n", "metadata:\n  \"no: te\": 'a: b'\n")
+    assert "leaves out what you have removed: matcher" in tenterhook("update", "--dry-run").stdout
+    (hook,) = updated("--yes")
+    assert (hook["removed"], hook["settings"]) == (["matcher"], {"metadata": {"no: te": "a: b"}})
+    assert "matcher" not in fields(folder)
+    assert fields(folder)["metadata"]["no: te"] == "a: b"
+    assert trigger(*CALL)["decision"] == "deny"
 
 
 def test_a_hook_that_was_changed_is_left_alone_without_force_and_kept_with_it(home: Path, project: Path) -> None:
@@ -158,3 +176,49 @@ def test_an_agent_cannot_update_but_look(home: Path, project: Path) -> None:
     assert "outside the agent" in tenterhook("update", "--yes").stderr
     assert (folder / "scripts/run.py").exists()
     assert "earlier version" in tenterhook("update", "--dry-run").stdout
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "bomb"])
+@pytest.mark.parametrize("name", ["protect-hooks", GUARD])
+def test_a_cloned_repository_cannot_stop_or_fill_up_commands(home: Path, project: Path, kind: str, name: str) -> None:
+    (project / ".git").mkdir()
+    folder = written_by_0_1(project_hooks(project), name)
+    if kind == "link":
+        (folder / "scripts/z").symlink_to("/dev/zero")
+    elif kind == "pipe":
+        (folder / "scripts/run.py").unlink()
+        os.mkfifo(folder / "scripts/run.py")
+    else:
+        lists = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}' if n else '1'] * 9)}]\n" for n in range(9))
+        edit(folder / "HOOK.md", "metadata:\n", "metadata:\n" + lists)
+    for line in ([], ["check"], ["doctor"], ["update", "--dry-run"], ["add"], ["add", name, "--project"]):
+        command = ["sh", "-c", 'ulimit -v 2000000; exec "$@"', "sh", sys.executable, "-m", "tenterhook", *line]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+        assert "Error" not in ended.stderr, line
+    assert "exists and was changed" in ended.stderr or "was written by an earlier version" in ended.stderr
+
+
+def test_of_an_untrusted_hook_no_script_is_read(home: Path, project: Path) -> None:
+    (project / ".git").mkdir()
+    written_by_0_1(project_hooks(project), GUARD)
+    ended = tenterhook("update", "--dry-run")
+    assert ended.stdout == "every hook is up to date\n"
+    assert f"not looked at, since you have not trusted them: {GUARD}" in ended.stderr
+    assert "earlier version" not in tenterhook("check").stdout + tenterhook("doctor").stdout + tenterhook().stdout
+    assert tenterhook("trust", GUARD, "--yes").returncode == 0
+    assert "written by an earlier version" in tenterhook("update", "--dry-run").stdout
+    assert "[earlier-version]" in tenterhook("check").stdout
+
+
+def test_add_update_and_doctor_say_where_a_folder_is_whose_replacement_was_killed(home: Path, project: Path) -> None:
+    folder = written_by_0_1(user_hooks(home), GUARD)
+    lost = left_by_a_kill(folder)
+    refused = tenterhook("add", GUARD)
+    assert refused.returncode != 0
+    for said in (refused.stderr, tenterhook("update", "--yes").stderr, tenterhook("doctor").stdout):
+        assert "replacing it was interrupted" in said
+        assert f"mv {lost.kept} {folder}" in said
+    assert not folder.exists()
+    Path(lost.kept).rename(folder)
+    assert "interrupted" not in tenterhook("doctor").stdout
+    assert tenterhook("update", "--yes").returncode == 0

@@ -6,10 +6,11 @@ A guard is added as a HOOK.md that names it, or as a copy of its source, which r
 from __future__ import annotations
 
 import ast
+import itertools
 import os
 from typing import TYPE_CHECKING
 
-from ..basics import places
+from ..basics import places, private_files
 from ..formats import folder as folder_format
 from ..guards import GUARDS
 from .templates import File
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 DIRECTORY = os.path.join(places.PACKAGE, "hooks")
 _FIRST = ("block-dangerous-commands", "protect-secrets", "stay-in-project", "protect-hooks", "infrastructure")
 CURRENT, COPIED = "as it comes", "copy"
+# More than any hook has been shipped with: of a folder, which may be a repository's, no more is read.
+LARGEST, _MOST, _DEEPEST = 256 * 1024, 200, 8  # bytes of a file, files, levels
 _SCRIPT = '''\
 #!/usr/bin/env -S python3 -I
 """Run the guard of this folder: the payload of an event on stdin; exit status 2 refuses, with the reason on stderr.
@@ -96,28 +99,41 @@ def state_of(hook: Hook, folder: str) -> str | None:
 
 
 def paths(folder: str) -> dict[str, str]:
-    """Return the files of a folder by their relative path, without byte code."""
-    found = {}
-    for directory, directories, names in os.walk(folder):
-        directories[:] = sorted(name for name in directories if name != "__pycache__")
-        for name in sorted(names):
-            path = os.path.join(directory, name)
-            found[os.path.relpath(path, folder)] = path
+    """Return what is in a folder but directories, by its relative path, without byte code.
+
+    More files or levels than a built-in hook has are not listed; a directory that is not looked into stands for them.
+    """
+    found: dict[str, str] = {}
+    left = [""]
+    while left and len(found) <= _MOST:
+        inside = left.pop()
+        try:
+            with os.scandir(os.path.join(folder, inside)) as scanned:
+                entries = sorted(itertools.islice(scanned, _MOST + 1), key=lambda entry: entry.name)
+        except OSError:
+            found[inside] = os.path.join(folder, inside)
+            continue
+        for entry in entries:
+            name = os.path.join(inside, entry.name)
+            if not entry.is_dir(follow_symlinks=False) or name.count("/") >= _DEEPEST:
+                found[name] = entry.path
+            elif entry.name != "__pycache__":
+                left.append(name)
     return found
+
+
+def content(path: str) -> bytes | None:
+    """Return the content of a regular file, no more than a shipped file could have; None for links and others."""
+    return None if os.path.islink(path) else private_files.read_regular(path, LARGEST)
 
 
 def _is_written(expected: dict[str, File], folder: str) -> bool:
     """Whether a folder contains these files and no others, and its scripts are executable."""
     found = paths(folder)
     return found.keys() == expected.keys() and all(
-        _has_content(found[name], file.text) and file.executable <= os.access(found[name], os.X_OK)
+        content(found[name]) == file.text.encode() and file.executable <= os.access(found[name], os.X_OK)
         for name, file in expected.items()
     )
-
-
-def _has_content(path: str, text: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read() == text.encode()
 
 
 def _is_script(name: str) -> bool:

@@ -9,13 +9,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..basics import light_json, places
-from ..errors import Problem
+from ..errors import HookError, Problem
+from ..formats import front_matter
 from . import built_in_hooks
 from .templates import File
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
+    from ..catalog.catalog import Catalog
     from ..model import Hook
 
 FILE = os.path.join(places.PACKAGE, "authoring", "released_hooks.json")  # made by tools/released_hooks.py
@@ -37,11 +39,16 @@ class Outdated(NamedTuple):
     state: str
     settings: Mapping[str, Any]  # fields of the front matter that are the person's own
     changed: tuple[str, ...] = ()  # files
+    removed: tuple[str, ...] = ()  # fields of the front matter that the person has removed
 
     def files(self) -> dict[str, File]:
-        """Return the files of the hook as it comes now, with the person's settings."""
+        """Return the files of the hook as it comes now, with the person's settings. Raises `HookError`."""
         found = built_in_hooks.files(self.built_in)
-        found["HOOK.md"] = File(with_settings(found["HOOK.md"].text, self.settings))
+        try:
+            found["HOOK.md"] = File(with_settings(found["HOOK.md"].text, self.settings, self.removed))
+        except ValueError:
+            remedy = f"tenterhook add {self.built_in.name} --force replaces it without them and keeps yours"
+            raise HookError(f"{self.folder} was not updated: your settings cannot be written", remedy) from None
         return found
 
 
@@ -59,16 +66,12 @@ def digest(content: bytes) -> str:
 
 def parts(definition: bytes) -> tuple[dict[str, Any], bytes]:
     """Return the fields of a HOOK.md, and the text below them. Raises `ValueError` if it has no front matter."""
-    import yaml
-
     text = definition.decode().removeprefix("\ufeff").replace("\r\n", "\n")
     start, head, body = text.split("---\n", 2)
-    try:
-        fields = light_json.plain(yaml.safe_load(head))
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
-    if start or not isinstance(fields, dict):
+    read = front_matter.parse("HOOK.md", head.split("\n"))
+    if start or isinstance(read, Problem):
         raise ValueError("no front matter")
+    fields: dict[str, Any] = light_json.plain(read.raw)
     return fields, body.encode()
 
 
@@ -79,9 +82,14 @@ def outdated(folders: Iterable[str]) -> list[Outdated]:
     return [each for each in found if each is not None]
 
 
-def problems(hooks: Iterable[Hook]) -> list[Problem]:
-    """Return a problem for each hook that an earlier version wrote and that the person has not changed."""
-    found = outdated(hook.folder for hook in hooks if hook.folder and not hook.missing)
+def outdated_hooks(catalog: Catalog) -> list[Outdated]:
+    """Return the hooks of a catalog that an earlier version wrote. Of an untrusted hook, no file is read."""
+    hooks = (hook for hook in catalog.all_hooks() if not hook.missing and catalog.trust.standing(hook).runs)
+    return outdated(hook.folder for hook in hooks if hook.folder)
+
+
+def problems(found: Iterable[Outdated]) -> list[Problem]:
+    """Return a problem for each hook that the person has not changed."""
     message = "it is as an earlier version wrote it"
     return [
         Problem("earlier-version", each.folder, None, None, message, f"tenterhook update {each.built_in.name}")
@@ -95,22 +103,20 @@ def _look(hook: Hook, folder: str) -> Outdated | None:
     known = table().get(hook.name, Released(files={}, fields=[]))
     if os.path.islink(folder):
         return None
-    contents = {}
+    contents = {path: built_in_hooks.content(file) for path, file in built_in_hooks.paths(folder).items()}
     try:
-        for path, file in built_in_hooks.paths(folder).items():
-            with open(file, "rb") as opened:
-                contents[path] = opened.read()
-        fields, contents["HOOK.md"] = parts(contents["HOOK.md"])
-    except (OSError, ValueError, KeyError, RecursionError):
+        fields, contents["HOOK.md"] = parts(contents.get("HOOK.md") or b"")
+    except ValueError:
         return None
     ours = {path: file.text.encode() for path, file in built_in_hooks.files(hook).items()}
     our_fields, ours["HOOK.md"] = parts(ours["HOOK.md"])
-    released = {path for path in contents if digest(contents[path]) in known["files"].get(path, ())}
+    released = {path for path, content in contents.items() if digest(content or b"") in known["files"].get(path, ())}
     if all(contents[path] == ours.get(path) for path in released) or "scripts/source/guards/script.py" in contents:
         return None  # nothing of an earlier version, or the source that `add --copy` wrote
     changed = tuple(sorted(path for path in contents.keys() - released if contents[path] != ours.get(path)))
     settings = own_settings(fields, [*known["fields"], our_fields])
-    return Outdated(hook, folder, CHANGED if changed else EARLIER, settings, changed)
+    removed = removed_fields(fields, known["fields"])
+    return Outdated(hook, folder, CHANGED if changed else EARLIER, settings, changed, removed)
 
 
 def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -119,32 +125,51 @@ def own_settings(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]
     found = {key: value for key, value in fields.items() if all(each.get(key) != value for each in versions)}
     metadata = found.pop("metadata", None)
     if isinstance(metadata, dict):
-        theirs = [each.get("metadata") or {} for each in versions]
+        theirs = [_metadata(each) for each in versions]
         found["metadata"] = {k: v for k, v in metadata.items() if all(each.get(k) != v for each in theirs)}
     return found
 
 
-def with_settings(definition: str, settings: Mapping[str, Any]) -> str:
-    """Return a HOOK.md with these fields in its front matter, instead of its own or beside them."""
-    head, body = definition.split("\n---\n", 1)
+def removed_fields(fields: Mapping[str, Any], released: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the fields of the version that is most similar which are missing; keys of metadata as `metadata.key`."""
+    version = max(released, key=lambda each: sum(fields.get(key) == each[key] for key in each), default={})
+    inner = (f"metadata.{key}" for key in _metadata(version) if key not in _metadata(fields))
+    return (*(key for key in version if key not in fields and key != "metadata"), *inner)
+
+
+def _metadata(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = fields.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def with_settings(definition: str, settings: Mapping[str, Any], removed: Collection[str] = ()) -> str:
+    """Return a HOOK.md with these fields instead of its own or beside them, and without those that are removed.
+
+    Raises `ValueError` if that would not be read as it is meant.
+    """
+    expected = dict(parts(definition.encode())[0])
+    inner = {**_metadata(expected), **settings.get("metadata", {})}
+    expected |= settings
+    if inner:
+        expected["metadata"] = {key: value for key, value in inner.items() if f"metadata.{key}" not in removed}
+    expected = {key: value for key, value in expected.items() if key not in removed}
+    head, body = definition.removeprefix("---\n").split("\n---\n", 1)
     lines = head.split("\n")
-    for key, value in settings.items():
-        if key != "metadata":
-            lines = _with_field(lines, key, value, "")
-            continue
-        if "metadata:" not in lines:
-            lines.append("metadata:")
-        at = lines.index("metadata:") + 1
-        end = next((number for number in range(at, len(lines)) if lines[number][:1] != " "), len(lines))
-        inner = lines[at:end]
-        for name, each in value.items():
-            inner = _with_field(inner, name, each, "  ")
-        lines[at:end] = inner
-    return "\n".join(lines) + "\n---\n" + body
+    for key in dict.fromkeys([*settings, *("metadata" if key.startswith("metadata.") else key for key in removed)]):
+        lines = _with_field(lines, key, expected)
+    changed = "---\n" + "\n".join(lines) + "\n---\n" + body
+    if parts(changed.encode()) != (expected, body.encode()):
+        raise ValueError("it would be read differently")
+    return changed
 
 
-def _with_field(lines: list[str], key: str, value: Any, indent: str) -> list[str]:
-    """Return lines of YAML with a field instead of the one of that name, or after the others. JSON is YAML."""
-    at = next((number for number, line in enumerate(lines) if line.startswith(f"{indent}{key}:")), len(lines))
-    end = next((n for n in range(at + 1, len(lines)) if not lines[n].startswith(f"{indent} ")), max(at + 1, len(lines)))
-    return [*lines[:at], f"{indent}{key}: {json.dumps(value, ensure_ascii=False)}", *lines[end:]]
+def _with_field(lines: list[str], key: str, fields: Mapping[str, Any]) -> list[str]:
+    """Return lines of YAML with a field instead of the one of that name, or after the others; or without it."""
+    import yaml
+
+    at = next((number for number, line in enumerate(lines) if line.startswith(f"{key}:")), len(lines))
+    end = next((n for n in range(at + 1, len(lines)) if not lines[n].startswith(" ")), max(at + 1, len(lines)))
+    text = (
+        yaml.safe_dump({key: fields[key]}, allow_unicode=True, sort_keys=False, width=10_000) if key in fields else ""
+    )
+    return [*lines[:at], *text.split("\n")[:-1], *lines[end:]]

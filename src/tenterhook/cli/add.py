@@ -139,7 +139,11 @@ def _list(root: str, *, as_json: bool) -> int:
 
 def _check(hook: Hook, directory: str, *, force: bool) -> None:
     folder = os.path.join(directory, hook.name)
-    if force or state_of(hook, folder) != "changed":
+    if force:
+        return
+    if lost := next((each for each in folders.interrupted() if each.folder == folder), None):
+        raise HookError(f"{lost}; nothing was added", f"{lost.remedy}; or start anew with --force")
+    if state_of(hook, folder) != "changed":
         return
     if released_hooks.outdated([folder]):
         raise HookError(

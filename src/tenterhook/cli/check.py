@@ -20,6 +20,7 @@ from .printing import counted, print_json, print_problems
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ..authoring.released_hooks import Outdated
     from ..model import Hook
 
 
@@ -45,6 +46,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     """
     problems: list[Problem] = []
     hooks: list[Hook] = []
+    outdated: list[Outdated] = []
     disabled = 0
     named: list[Hook] = []
     if not paths:
@@ -52,6 +54,7 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
         problems += found.problems()
         disabled = len(found.catalog.disabled())
         hooks += found.catalog.all_hooks()
+        outdated += released_hooks.outdated_hooks(found.catalog)
     for path in map(os.path.abspath, paths):
         for read, trouble in _read(path):
             named += read
@@ -59,7 +62,8 @@ def check(paths: tuple[str, ...], as_json: bool, style: str) -> int:
     hooks += named
     problems += names_twice(named)
     problems += [problem for hook in hooks for problem in lints.lint(hook)]
-    problems += released_hooks.problems(hooks)
+    outdated += released_hooks.outdated(hook.folder for hook in named if hook.folder and hook.layer != "project")
+    problems += released_hooks.problems(outdated)
     if as_json:
         print_json({"schema": 1, "hooks": len(hooks), "problems": [problem.as_json() for problem in problems]})
     elif style == "github":

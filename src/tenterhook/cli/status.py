@@ -73,7 +73,7 @@ def _print_hooks(found: InForce, waiting: int) -> None:
         click.echo(f"        {one_line(hook.name)} {visible(hook.missing or '')}")
     for each in catalog.left_out:
         click.echo(f"        {one_line(each.hook.name)} is not: {why_text(each)}")
-    if old := released_hooks.problems(catalog.hooks):
+    if old := released_hooks.problems(released_hooks.outdated_hooks(catalog)):
         click.echo(f"        {len(old)} as an earlier version wrote it: tenterhook update")
     problems = found.problems()
     if problems:

@@ -9,6 +9,7 @@ import click
 
 from ..authoring import folders, released_hooks
 from ..authoring.released_hooks import CHANGED, Outdated
+from ..basics.display_text import visible
 from ..errors import HookError
 from .loading import catalog_here, json_option, known_name, offered
 from .own_hooks import needs_trust, wired
@@ -18,17 +19,12 @@ from .refusals import need_terminal, refuse_below_agent
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..catalog.catalog import Catalog
-
-
-def outdated_here(catalog: Catalog) -> list[Outdated]:
-    """Return the hooks of a catalog that an earlier version wrote."""
-    return released_hooks.outdated([hook.folder for hook in catalog.all_hooks() if hook.folder and not hook.missing])
+    from ..authoring.templates import File
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion."""
-    return offered((each.built_in.name for each in outdated_here(catalog_here())), incomplete)
+    return offered((each.built_in.name for each in released_hooks.outdated_hooks(catalog_here())), incomplete)
 
 
 @click.command(short_help="Bring hooks up to date that an earlier version wrote.")
@@ -55,7 +51,9 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     if not dry_run:
         refuse_below_agent("update")
     catalog = catalog_here()
-    found = outdated_here(catalog)
+    for lost in folders.interrupted():
+        click.echo(f"{visible(str(lost))}; {visible(lost.remedy)}", err=True)
+    found = released_hooks.outdated_hooks(catalog)
     if names:
         every = {os.path.basename(hook.folder) for hook in catalog.all_hooks() if hook.folder}
         wanted = {known_name(name, sorted(every), "hook") for name in names}
@@ -64,6 +62,8 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     if not as_json:
         for each in found:
             _print(each, is_due=each in due)
+        if unread := [hook.name for hook in catalog.hooks if not catalog.trust.standing(hook).runs]:
+            click.echo(f"not looked at, since you have not trusted them: {visible(', '.join(unread))}", err=True)
     if dry_run or not due:
         if as_json:
             print_json(
@@ -76,7 +76,8 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     question = f"Update {counted(len(due), 'hook')}?"
     if not yes and not click.confirm(question, default=True, err=as_json):
         return 1
-    kept = {each.folder: _update(each) for each in due}
+    files = {each.folder: each.files() for each in due}  # all of them first: a refusal changes nothing
+    kept = {each.folder: _update(each, files[each.folder]) for each in due}
     after = catalog_here()
     untrusted = [each for each in due if needs_trust(each.folder, after)]
     lines = wired(after)
@@ -100,10 +101,10 @@ def _can_write(each: Outdated) -> bool:
     return os.access(os.path.dirname(each.folder), os.W_OK)
 
 
-def _update(each: Outdated) -> str | None:
+def _update(each: Outdated, files: dict[str, File]) -> str | None:
     """Write the current files, and return where the old folder is kept."""
     try:
-        return folders.write(each.folder, each.files(), replace=True)
+        return folders.write(each.folder, files, replace=True)
     except OSError as error:
         raise HookError(f"{each.folder} was not updated: {error.strerror}", "make it writable") from None
 
@@ -126,6 +127,8 @@ def _print(each: Outdated, *, is_due: bool) -> None:
             click.echo(f"  will run the built-in guard {each.built_in.guard}, in Tenterhook's process")
         if each.settings:
             click.echo(f"  keeps your settings: {', '.join(_setting_names(each))}")
+        if each.removed:
+            click.echo(f"  leaves out what you have removed: {', '.join(each.removed)}")
 
 
 def _setting_names(each: Outdated) -> list[str]:
@@ -140,6 +143,7 @@ def _as_json(each: Outdated, *, due: bool, kept: Mapping[str, str | None], needs
         "state": each.state,
         "changed": list(each.changed),
         "settings": dict(each.settings),
+        "removed": list(each.removed),
         "would_update": due,
         "updated": each.folder in kept,
         "kept": kept.get(each.folder),

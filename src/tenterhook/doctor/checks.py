@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import __version__
 from ..agents.settings_files import read_json
 from ..approvals import presence
-from ..authoring import released_hooks
+from ..authoring import folders, released_hooks
 from ..basics import install_record, light_json, places
 from ..basics.named_tuples import StrEnum
 from ..catalog.trust import State
@@ -274,7 +274,8 @@ def hook_findings(catalog: Catalog) -> list[Finding]:
         fails = problem.severity == ERROR or problem.code in _WILL_FAIL
         level = Level.BAD if fails else Level.NOTE
         found.append(Finding(level, f"{place}: {problem.message}", problem.remedy))
-    if old := released_hooks.problems(catalog.hooks):
+    found += [bad(str(lost), lost.remedy) for lost in folders.interrupted()]
+    if old := released_hooks.problems(released_hooks.outdated_hooks(catalog)):
         names = ", ".join(os.path.basename(each.file) for each in old)
         found.append(note(f"as an earlier version wrote it: {names}", "tenterhook update"))
     for hook in catalog.hooks:

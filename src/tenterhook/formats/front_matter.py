@@ -44,10 +44,11 @@ def read(file: str) -> FrontMatter | Problem:
         message = "no front matter, or it is not closed"
         remedy = "begin with a line '---', then YAML with name and trigger, then a line '---'"
         return Problem("no-front-matter", file, 1, None, message, remedy)
-    return _parse(file, head)
+    return parse(file, head)
 
 
-def _parse(file: str, head: list[str]) -> FrontMatter | Problem:
+def parse(file: str, head: list[str]) -> FrontMatter | Problem:
+    """Return the front matter of these lines, or the problem."""
     import yaml  # here: most events are answered from the index, without parsing anything
 
     loader = _loader()
