@@ -158,7 +158,7 @@ def _if_unset(command: ShellCommand) -> str:
 
 # Words of programs that destroy: a line that cannot be read is a danger only if one of them is in it.
 _DESTRUCTIVE = (
-    r"(?i)(?:^|[^\w./-])(?:\S*/)?(?:rm|srm|shred|unlink|dd|mkfs\S*|wipefs|mkswap|fdisk|parted|truncate|chmod|chown|chattr|eval"
+    r"(?i)(?<![\w.-])(?:rm|srm|shred|unlink|dd|mkfs\S*|wipefs|mkswap|fdisk|parted|truncate|chmod|chown|chattr|eval"
     r"|shutdown|reboot|kill(?:all)?|git\s+(?:push|reset|clean)|base64|curl|wget|nc|ncat|iex|invoke-expression|del|rmdir)"
     r"(?=[\s;|&)'\"]|$)|-delete\b|>\s*/(?:dev/[a-z]d|etc)|\$\{!"
 )
@@ -167,16 +167,18 @@ MOST_PATHS = 500  # of one command that are looked at
 _LONGEST_SEARCHED = 100_000  # characters; a longer line that cannot be read is asked about
 
 
-def _notes(notes: Iterable[ReadingNote], line: str) -> Iterator[Finding]:
+def _notes(notes: list[ReadingNote], line: str) -> Iterator[Finding]:
+    unreadable = [note for note in notes if note.kind == "unreadable"]
+    if unreadable:
+        is_text = len(line) > danger_table.LONGEST or found(r"(?i)^\s*(?:write-\w+|echo|printf)\b", line)
+        known = [] if is_text else list(danger_table.of_windows(line))
+        yield from (Finding(rule, decision, unreadable[0].shown, why) for rule, decision, why in known)
+        if not known and (len(line) >= _LONGEST_SEARCHED or found(_DESTRUCTIVE, line)):
+            yield Finding("unreadable", ASK, unreadable[0].shown, f"it {RULES['unreadable'][0]}")
     for note in notes:
-        if note.kind == "unreadable":
-            is_text = len(line) > danger_table.LONGEST or found(r"(?i)^\s*(?:write-\w+|echo|printf)\b", line)
-            known = [] if is_text else list(danger_table.of_windows(line))
-            yield from (Finding(rule, decision, note.shown, why) for rule, decision, why in known)
-            if known or (len(line) < _LONGEST_SEARCHED and not found(_DESTRUCTIVE, line)):
-                continue
-        rule = note.kind.removesuffix("-directly")
-        yield Finding(rule, ASK if rule == "unreadable" else DENY, note.shown, f"it {RULES[rule][0]}")
+        if note.kind != "unreadable":
+            rule = note.kind.removesuffix("-directly")
+            yield Finding(rule, DENY, note.shown, f"it {RULES[rule][0]}")
 
 
 def _effects(command: ShellCommand) -> list[PathEffect]:

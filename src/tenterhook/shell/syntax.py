@@ -336,6 +336,7 @@ class Parser:
 
     def inside(self, text: str) -> Word:
         """Parse the text of an expression, an index or a here-document: what is substituted in it."""
+        self.budget.spend_on(len(text))
         return Parser(text, self.budget, None, self).double("")
 
     def shown(self, start: int) -> str:

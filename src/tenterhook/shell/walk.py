@@ -512,7 +512,7 @@ class Walk(Expansion):
         if len(code) > one_liners.LONGEST:
             self.note("unreadable", because(shown, "its code is too long"))
             code = code[: one_liners.LONGEST]
-        self.budget.spend(len(code) // 4)
+        self.budget.spend(len(code) // 3)
         for kind, value in one_liners.actions(language, code):
             match kind:
                 case "note":
