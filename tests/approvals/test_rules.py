@@ -190,6 +190,79 @@ def test_an_approval_of_files_by_their_path_is_met_by_no_other_text(given: dict[
     assert answer(call(given, "WriteFile"), rule) is None
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("mcp__fs__read_file", {"path": ".env", "note": "git push --force-with-lease"}),
+        ("mcp__fs__read_file", {"note": ["git push --force-with-lease", {"a": "other"}]}),
+        ("mcp__shell__run", {"command": "rm -rf x", "note": "git push --force-with-lease"}),
+        ("mcp__shell__run", {"command": "git push --force-with-lease", "args": ["--force"]}),
+        ("mcp__shell__run", {"command": "git push --force-with-lease", "env": {"GIT_PAGER": "rm x"}}),
+        ("Bash", {"command": "git push --force-with-lease", "dangerouslyDisableSandbox": True}),
+        ("Bash", {"command": "git push --force-with-lease", "shell": "/tmp/other"}),
+        ("mcp__shell__run", {"command": ""}),
+        ("mcp__none", {}),
+    ],
+)
+def test_an_approval_needs_every_text_of_a_call_to_match(tool: str, given: dict[str, Any]) -> None:
+    rule = Rule("approve", pattern=r"^git push --force-with-lease( origin [\w/-]+)?$")
+    assert answer(call({"text": "git push --force-with-lease"}, "mcp__other"), rule) == "approve"
+    assert answer(call(given, tool), rule) is None
+
+
+def test_what_a_shell_is_told_besides_its_command_need_not_match() -> None:
+    beside = {"description": "x", "timeout": 5, "run_in_background": True, "workdir": "/tmp", "sandbox": False}
+    assert answer(call({"command": "git status", **beside}), APPROVED) == "approve"
+    switched_off = call({"command": "git status", "unsandboxed": True})
+    assert answer(switched_off, Rule("approve", pattern="^(git status|unsandboxed)$")) == "approve"
+
+
+@pytest.mark.parametrize(
+    ("given", "covered"),
+    [
+        ({"path": "docs/a.md"}, True),
+        ({"path": "/home/me/docs/a.md"}, True),
+        ({"path": "/home/other/x", "content": "docs/a.md"}, False),
+        ({"path": "/tmp/x", "file_path": "docs/a.md"}, False),
+        ({"file_path": "docs/a.md", "paths": ["docs/a.md", "x"]}, False),
+        ({"path": "docs/../x.md"}, False),
+        ({"text": "docs/../../x.md"}, False),
+        ({"path": "docs/a\0.md"}, False),
+    ],
+)
+def test_an_approval_of_another_tool_needs_every_path_of_it(given: dict[str, Any], covered: bool) -> None:
+    rule = Rule("approve", tool="write|Write", pattern=r"^docs/[\w./]+$")
+    assert answer(call(given, "mcp__fs__write_file"), rule) == ("approve" if covered else None)
+    own = {"content": "x", **given}
+    assert answer(call(own, "WriteFile"), rule) == ("approve" if covered else None)
+
+
+def test_a_patch_in_the_content_of_a_file_tool_needs_its_paths_to_match() -> None:
+    rule = Rule("approve", pattern="^docs/")
+    patch = "*** Begin Patch\n*** Update File: src/b\n*** End Patch"
+    assert (
+        answer(call({"input": patch.replace("src", "docs"), "file_path": "docs/b"}, "apply_patch"), rule) == "approve"
+    )
+    assert answer(call({"input": patch, "file_path": "docs/a"}, "apply_patch"), rule) is None
+
+
+@pytest.mark.parametrize("tool", ["mcp__shell__run", "execute", "unified_exec", "shell_command", "PowerShell"])
+def test_a_shell_line_is_read_whatever_the_tool_is_called(tool: str) -> None:
+    assert answer(call("git status", tool), Rule("approve", pattern=r"^git (status|diff)\b")) == "approve"
+    for line in ("git status; rm -rf x", "git status $(rm x)", "git status > x"):
+        assert answer(call(line, tool), Rule("approve", pattern=r"^git (status|diff)\b")) is None
+    denial = Rule("deny", pattern="^git push")
+    lines: list[dict[str, Any]] = [
+        {"command": "cd x && git push"},
+        {"cmd": "cd x && git push"},
+        {"command": ["bash", "-lc", "cd x; git push"]},
+        {"command": "git", "args": ["push"]},
+        {"steps": [{"script": "cd x; git push"}]},
+    ]
+    assert [answer(call(given, tool), denial) for given in lines] == ["deny"] * len(lines)
+    assert answer(call("echo 'x git push'", tool), denial) is None
+
+
 # ------------------------------------------------------------------ what a denial covers
 
 

@@ -5,6 +5,7 @@ There are two such files: the managed one, which only root may be able to write,
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -20,13 +21,15 @@ from ..errors import HookError
 from ..events import tool_names
 from ..formats.expressions import PYTHON, BadExpression, is_quick_for, search
 from . import presence
-from .requests import given_command
+from .requests import FILE_TOOLS, given_command, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ..shell.reader import Reading, ShellCommand
     from .requests import Call
+
+    Line = str | tuple[str, ...]  # a shell line, or a program with its arguments
 
 _LONGEST_DATE = len("2030-12-31")
 ANSWERS = ("approve", "deny", "ask")
@@ -40,7 +43,7 @@ class Rule(NamedTuple):
     answer: str
     tool: str | None = None  # an expression, searched in the tool's names
     command: str | None = None  # exactly
-    pattern: str | None = None  # an expression, searched in a command or in each string of another tool's input
+    pattern: str | None = None  # an expression, searched in a command or in the strings of another tool's input
     directory: str | None = None
     reason: str | None = None
     agent: str | None = None  # an expression, searched in the agent's name: claude-code, agent, …
@@ -127,10 +130,16 @@ def _matches(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
         return False
     if rule.command is None and rule.pattern is None:
         return True
-    texts = [text for text in _texts(rule, call) if rule.command is None or text.strip() == rule.command.strip()]
-    if not texts or (rule.pattern is not None and not _found(rule, rule.pattern, texts, limit)):
-        return False
-    return rule.answer != "approve" or rule.pattern is None or _names_all_programs(rule, rule.pattern, call, limit)
+    if rule.answer != "approve":
+        return _names(rule, list(_texts(call)), limit)
+    named = list(_everything(call))
+    return bool(named) and all(_names(rule, texts, limit) for texts in named) and _names_all_programs(rule, call, limit)
+
+
+def _names(rule: Rule, texts: list[str], limit: bounded_search.TimeLimit) -> bool:
+    """Whether a rule's command and pattern fit one of the texts."""
+    texts = [text for text in texts if rule.command is None or text.strip() == rule.command.strip()]
+    return bool(texts) and (rule.pattern is None or _found(rule, rule.pattern, texts, limit))
 
 
 def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
@@ -147,31 +156,107 @@ def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_sea
     return rule.answer != "approve" if found is None else found
 
 
-def _texts(rule: Rule, call: Call) -> Iterator[str]:
-    """Yield the texts in which a rule's command and pattern are searched."""
-    if call.tool != "Shell":
-        if rule.answer == "approve" and call.path is not None:  # the path, not the content that is written
-            yield from (call.path, os.path.relpath(call.path, os.path.realpath(call.work_dir)))
-        elif rule.answer != "approve" or "file_paths" not in call.tool_input:  # one match says nothing of other files
-            yield from input_texts(call.tool_input)
+def _texts(call: Call) -> Iterator[str]:
+    """Yield the texts in which the command and pattern of a rule that denies or asks are searched."""
+    lines: list[Line] = [_given_line(call.tool_input)] if call.tool == "Shell" else list(_lines(call))
+    yield from [given_command(call)] if call.tool == "Shell" else input_texts(call.tool_input)
+    for line in lines:
+        for command in _reading(line, call).commands:
+            yield from _spellings(command, line if isinstance(line, str) else json.dumps(line))
+
+
+def _everything(call: Call) -> Iterator[list[str]]:
+    """Yield each text of a call that an approve rule must name, in the forms of which it must name one.
+
+    Of a call with a shell line these are the line and what changes how it runs; of another tool every text, but not
+    the content that one of the agent's own file tools writes. A path is absolute, or relative to the session's
+    directory. No form: nothing can name it.
+    """
+    line = _line(call)
+    if line is not None:
+        yield [line.strip()] if _is_plain(line) and _is_understood(_reading(_given_line(call.tool_input), call)) else []
+        yield from ([text] for key, value in call.more_input.items() for text in _shown(key, value))
         return
-    line = given_command(call)
-    if rule.answer == "approve":
-        yield from [line.strip()] if _is_plain(line) and _is_understood(_reading(call)) else ()
-        return
-    yield line
-    for command in _reading(call).commands:
-        yield from _spellings(command, line)
+    for key, text in _entries(call.tool_input):
+        if call.tool in FILE_TOOLS and key in _CONTENT:
+            from ..guards.calls import patched
+
+            yield from (_path_forms(path, call) for path in patched(text))
+        elif re.search(_PATH_KEY, key, re.IGNORECASE) or ".." in text.split("/"):
+            yield _path_forms(text, call)
+        else:
+            yield [text]
 
 
-def _reading(call: Call) -> Reading:
-    """Return what the command of a shell tool would run."""
-    given = call.tool_input.get("command", "")
-    is_list = isinstance(given, list) and all(isinstance(word, str) for word in given)
-    return _read(tuple(given) if is_list else given_command(call), call.directory)
+_CONTENT = ["content", "file_text", "old_string", "new_string", "old_str", "new_str", "input", "patch", "diff"]
+_PATH_KEY = r"path|file|dir|folder|source|dest|target"
+_LINE_KEYS = ("command", "cmd", "script", "shell_command", "command_line")
+_LONGEST_PATH = 4096
 
 
-@lru_cache(maxsize=4)
+def _shown(key: str, value: Any) -> list[str]:
+    return [key] if value is True else input_texts({key: value})
+
+
+def _path_forms(path: str, call: Call) -> list[str]:
+    if "\0" in path or len(path) > _LONGEST_PATH:
+        return []
+    path = resolved(call.work_dir, path)
+    return [path, os.path.relpath(path, os.path.realpath(call.work_dir))]
+
+
+def _entries(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each string of an input, nested ones too, with its key."""
+    left: list[tuple[str, Any]] = [("", given)]
+    while left:
+        key, value = left.pop()
+        if isinstance(value, dict):
+            left.extend((str(name), each) for name, each in value.items())
+        elif isinstance(value, list):
+            left.extend((key, each) for each in value)
+        elif isinstance(value, str):
+            yield key, value
+
+
+def _line(call: Call) -> str | None:
+    """Return the line that a call would give to a shell: of a shell tool, and of another tool with such a key."""
+    if call.tool == "Shell":
+        return given_command(call)
+    if call.tool in FILE_TOOLS or not any(call.tool_input.get(key) for key in _LINE_KEYS):
+        return None
+    line = _given_line(call.tool_input)
+    return line if isinstance(line, str) else json.dumps(line)
+
+
+def _lines(call: Call) -> Iterator[Line]:
+    """Yield each shell line of another tool's input, nested ones too."""
+    left: list[Any] = [call.tool_input]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            yield from (line for key in _LINE_KEYS if (line := _given_line(value, key)))
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+
+
+def _given_line(given: Mapping[str, Any], key: str = "") -> Line:
+    """Return the line under a key, or the program with its arguments; empty if there is none."""
+    key = key or next((key for key in _LINE_KEYS if given.get(key)), _LINE_KEYS[0])
+    value, arguments = given.get(key, ""), given.get("args") or given.get("arguments")
+    if isinstance(value, str) and isinstance(arguments, list):
+        value = [value, *arguments]
+    if isinstance(value, list):
+        return tuple(value) if all(isinstance(word, str) for word in value) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _reading(line: Line, call: Call) -> Reading:
+    """Return what a line would run, or a program with its arguments."""
+    return _read(line, call.directory)
+
+
+@lru_cache(maxsize=64)
 def _read(line: str | tuple[str, ...], directory: str) -> Reading:
     from ..shell import reader
 
@@ -215,16 +300,16 @@ def _is_understood(reading: Reading) -> bool:
     return not reading.notes and all(is_certain)
 
 
-def _names_all_programs(rule: Rule, pattern: str, call: Call, limit: bounded_search.TimeLimit) -> bool:
+def _names_all_programs(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
     """Whether a pattern that approves a plain command names each program that this command runs.
 
     It does if it is found in the inner command alone, or not before the inner command begins: `^uv run pytest` covers
     the pytest of `uv run pytest -x`, `^find` does not cover the rm of `find . -exec rm x +`.
     """
-    if call.tool != "Shell":
+    line, pattern = _line(call), rule.pattern
+    if line is None or pattern is None:
         return True
-    line = given_command(call)
-    for command in _reading(call).commands[1:]:
+    for command in _reading(line, call).commands[1:]:
         inner = " ".join(command.words)
         at = line.rfind(inner, *(command.span or ()))
         is_named = at >= 0 and not _found(rule._replace(answer="deny"), pattern, [line[:at].lstrip()], limit)
