@@ -190,6 +190,70 @@ def test_an_approval_of_files_by_their_path_is_met_by_no_other_text(given: dict[
     assert answer(call(given, "WriteFile"), rule) is None
 
 
+# Commands that a pattern for a program covers, each with options by which the program does something else.
+READING_AND_MORE = {
+    "git diff HEAD": ["git diff --output=x", "git diff --outp=x", "git diff --ext-diff", "git diff --textconv"],
+    "git log -p": ["git log -p --ext-diff", "git log --output x", "git -c core.pager=x log", "git --exec-path=x log"],
+    "git clone u d": ["git clone -c core.fsmonitor=x u d", "git clone --config=a=b u", "git clone --template=x u"],
+    "git grep a": ["git grep --open=x a", "git grep -Ox a", "git grep --open-files-in-pager=x a"],
+    "git archive HEAD": ["git archive --exec=x --remote=a b", "git archive -o x b"],
+    "git config user.name me": ["git config core.pager x", "git config alias.status '!x'"],
+    "rg a": ["rg --pre x a", "rg --pre=x a", "rg --hostname-bin=x a"],
+    "sed -n 1p f": [
+        "sed -i s/a/b/ f",
+        "sed 's/a/b/w x' f",
+        "sed '1!e x y' f",
+        "sed '/a/e x y' f",
+        "sed e f",
+        "sed -f x f",
+    ],
+    "awk '{print $1}' f": ["awk -v c=x 'BEGIN{system(c)}'", "awk '{print | c}' f", "awk '{print > f}' f", "awk -f x f"],
+    "man ls": ["man -H'x y' ls", "man -Hx ls", "man -P x ls"],
+    "bat f": ["bat --pager x f", "bat --pager='x y' f"],
+    "psql -c 'select 1'": ["psql -c \"copy a to program 'x y'\"", "psql -c '\\! x'"],
+    "ip addr": ["ip netns exec a x y"],
+    "sort f": ["sort -o x f", "sort --output=x f", "sort --compress-prog=x f"],
+    "tar tf f": ["tar tf f --use-compress-prog=x", "tar tf f --checkpoint-action=exec=x", "tar -Ix -tf f"],
+    "find . -name a": ["find . -delete", "find . -fprint x", "find . -exec x y ;"],
+    "npm test": ["npm test --script-shell=x", "npm test --prefix x", "npm test --node-options=x", "npm test -C x"],
+    "make test": ["make SHELL=x test", "make -f x test", "make -C x test", "make --eval=x test"],
+    "gcc a.c": ["gcc -wrapper x,y a.c", "gcc -fplugin=x a.c", "gcc -Bx a.c"],
+    "curl u": ["curl -o x u", "curl -K x u"],
+    "python3 --version": ["python3 --version -c 1", "python3 -m x"],
+    "uv run sort f": ["uv run sort -o x f"],
+}
+
+
+@pytest.mark.parametrize("plain", READING_AND_MORE)
+def test_a_pattern_for_a_program_does_not_cover_options_that_run_code_or_write(plain: str) -> None:
+    begins = Rule("approve", pattern=r"^uv run sort\b" if plain.startswith("uv") else rf"^{plain.split()[0]}\b")
+    assert answer(plain, begins) == "approve"
+    for line in READING_AND_MORE[plain]:
+        assert answer(line, begins) is None, line
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        (r"^sort -o \w+", "sort -o x f"),
+        (r"^sort\b.*", "sort -o x f"),
+        (r"^sed -i ", "sed -i s/a/b/ f"),
+        (r"^git diff --output=", "git diff --output=x"),
+        (r"^python3 -m (pytest|mypy)\b", "python3 -m pytest -x"),
+        (r"^python3 -c\b", "python3 -c 1"),
+        (r"^make -C sub\b", "make -C sub test"),
+        (r"^uv run sort -o", "uv run sort -o x f"),
+        (r"^sort\b", "sort -o /tmp/x f"),
+        (r"^git rm\b", "git rm a"),
+        (r"^mkdir\b", "mkdir a"),
+        (r"^git switch\b", "git switch -c a"),
+        (r"^npm test\b", "npm test -- --prefix x"),
+    ],
+)
+def test_a_pattern_that_names_the_option_covers_it(pattern: str, line: str) -> None:
+    assert answer(line, Rule("approve", pattern=pattern)) == "approve"
+
+
 @pytest.mark.parametrize(
     ("tool", "given"),
     [

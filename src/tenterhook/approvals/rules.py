@@ -315,7 +315,47 @@ def _names_all_programs(rule: Rule, call: Call, limit: bounded_search.TimeLimit)
         is_named = at >= 0 and not _found(rule._replace(answer="deny"), pattern, [line[:at].lstrip()], limit)
         if not is_named and not _found(rule, pattern, [inner], limit):
             return False
-    return True
+    unnamed = _unnamed_at(line, _reading(line, call).commands)
+    if unnamed is None or (unnamed > 0 and not _found(rule._replace(answer="deny"), pattern, [line[:unnamed]], limit)):
+        return True
+    try:
+        return _found(rule, rf"\A(?:{pattern})\Z", [line.strip()], limit)
+    except BadExpression:  # flags at the beginning of a pattern
+        return False
+
+
+def _unnamed_at(line: str, commands: Sequence[ShellCommand]) -> int | None:
+    """Return where the first word stands by which a plain line does more than its program is known for, or None.
+
+    Such a word is an option that names code, or a file to write, for a program that reads. 0: it is not one word.
+    """
+    at = [found.start() for found in _WORD.finditer(line)]
+    outer = commands[0].words if commands else []
+    found = []
+    for command in commands:
+        words = command.words
+        if not words or not _does_more(words):
+            continue
+        first = len(outer) - len(words)
+        causes = [n for n in range(1, min(len(words), _MOST_CAUSES)) if not _does_more(words[:n] + words[n + 1 :])]
+        causes = [n for n in causes if words[n].startswith("-")][:1] or causes[-1:]
+        is_here = len(at) == len(outer) and outer[first:] == words and causes
+        found.append(at[first + causes[0]] if is_here else 0)
+    return min(found, default=None)
+
+
+_WORD = re.compile(r"""(?:[^\s'"\\]|'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.)++""", re.DOTALL)
+_MOST_CAUSES = 100
+
+
+def _does_more(words: list[str]) -> bool:
+    """Whether a program runs code or writes a file because of its options or its script."""
+    from ..shell import effects, programs
+
+    written = (each.path for each in effects.by_option(words))
+    ran = (each.kind == "code" and each.language != "awk" for each in programs.inner(words, None))
+    is_writing = any(not path.startswith(("/tmp/", "/var/tmp/", "/dev/null", "-")) for path in written)  # noqa: S108
+    return is_writing or any(ran) or bool(programs.code_options(words, elsewhere=True))
 
 
 def managed() -> list[Rule]:

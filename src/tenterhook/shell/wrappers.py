@@ -26,7 +26,10 @@ _CONDA = "run -np --name --prefix --cwd=DIRECTORY COMMAND"
 _SANDBOX = "--cwd --env --user --bind --pwd --container --name"
 _KUBERNETES = "--container --namespace --context --cluster --kubeconfig --user --image --filename"
 _MISE = "--cd=DIRECTORY --env -- COMMAND"
-_TAR = "--to-command=LINE -I=LINE --use-compress-program=LINE --info-script=LINE -F=LINE"
+_TAR = (
+    "--to-command=LINE -I=LINE --use-compress-program=LINE --info-script=LINE --new-volume-script=LINE -F=LINE "
+    "--rsh-command=LINE --rmt-command=LINE"
+)
 _FLY = "-C=LINE --command=LINE REMOTE"
 _SU = "-c=LINE --command=LINE --session-command=LINE -gGsTw --shell --group USER SHELL @~"
 _KUBECTL = (
@@ -160,7 +163,13 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     "rsync": "-e=LINE --rsh=LINE --rsync-path=LINE",
     "split": "--filter=LINE",
     "sort": "--compress-program=LINE",
-    "man": "-P=LINE --pager=LINE",
+    "man": "-P=LINE --pager=LINE -H=LINE --html=LINE",
+    **dict.fromkeys(("bat", "batcat", "delta"), "--pager=LINE"),
+    "rg": "--pre=LINE --hostname-bin=LINE",
+    "pandoc": "--filter=LINE -F=LINE",
+    **dict.fromkeys(("nc", "netcat"), "-e=LINE"),
+    "ncat": "-e=LINE --exec=LINE -c=LINE --sh-exec=LINE",
+    "ip": "netns exec NAME COMMAND",
     "zip": "-TT=LINE --unzip-command=LINE",
     "go": "-exec=LINE --exec=LINE -toolexec=LINE",
 }
