@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -226,7 +227,9 @@ READING_AND_MORE = {
 
 @pytest.mark.parametrize("plain", READING_AND_MORE)
 def test_a_pattern_for_a_program_does_not_cover_options_that_run_code_or_write(plain: str) -> None:
-    begins = Rule("approve", pattern=r"^uv run sort\b" if plain.startswith("uv") else rf"^{plain.split()[0]}\b")
+    begins = Rule(
+        "approve", pattern=r"^uv run sort\b" if plain.startswith("uv") else rf"^{re.escape(plain.partition(' ')[0])}\b"
+    )
     assert answer(plain, begins) == "approve"
     for line in READING_AND_MORE[plain]:
         assert answer(line, begins) is None, line
@@ -328,6 +331,28 @@ def test_a_shell_line_is_read_whatever_the_tool_is_called(tool: str) -> None:
 
 
 # ------------------------------------------------------------------ what a denial covers
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("^pip install", ["python -m pip install x", "python3 -mpip install x", "python3 -Im pip install x"]),
+        ("^pip install", ["uv pip install x", "uv run python -m pip install x", "py -m pip install x"]),
+        ("^gh pr merge", ["gh pr -R a/b merge 1", "gh -R a/b pr merge 1", "gh pr --repo=a/b merge"]),
+        ("^aws s3 rm", ["aws s3 --profile p rm x", "aws s3 --debug rm x", "aws --region r s3 --profile p rm x"]),
+        ("^cargo publish", ["cargo +nightly publish", "cargo -q publish"]),
+        ("^make deploy", ["make A=b deploy", "make A=b -j4 deploy", "gmake deploy"]),
+        ("^sh x", ["/bin/s[h] x", "/*/s[h] x"]),
+    ],
+)
+def test_a_denial_covers_other_names_and_options_between_subcommands(pattern: str, lines: list[str]) -> None:
+    for line in lines:
+        assert answer(line, Rule("deny", pattern=pattern)) == "deny", line
+
+
+@pytest.mark.parametrize("line", ["gh pr view merge", "python -m x pip install", "git config alias.p pull && git p"])
+def test_a_denial_does_not_cover_other_subcommands(line: str) -> None:
+    assert answer(line, Rule("deny", pattern="^(gh pr merge|pip install|git push)")) is None
 
 
 @pytest.mark.parametrize(
@@ -512,6 +537,16 @@ PUSHES = [
         "vim -c '!git push' x",
         "systemd-run git push",
     ),
+]
+PUSHES += [
+    *("/usr/lib/git-core/git-push", "git-push", "git --attr-source HEAD push", "git --shallow-file x push"),
+    *("$(command -v git) push", '"$(type -P git)" push', "git config alias.p push && git p origin"),
+    *("git config --global alias.p push; git -C . p", "perl -e 'exec qw(git push)'", "ruby -e 'system(*%w[git push])'"),
+    *("ssh-agent git push", "cargo watch -s 'git push'", "lerna exec -- git push", "nx exec -- git push"),
+    *("tox exec -e a -- git push", "pixi run git push", "guix shell x -- git push", "flatpak-spawn --host git push"),
+    *("steam-run git push", "devcontainer exec --workspace-folder . git push", "corepack git push"),
+    *("rg --pre 'git push' x", "git clone -c core.sshCommand='git push' u", "sed '1!e git push' f"),
+    *("psql -c \"copy a to program 'git push'\"", "sort --compress-prog='git push' f", "less '+!git push' f"),
 ]
 NO_PUSHES = [
     *(

@@ -5,6 +5,8 @@ There are two such files: the managed one, which only root may be able to write,
 
 from __future__ import annotations
 
+import glob
+import itertools
 import json
 import os
 import re
@@ -161,8 +163,10 @@ def _texts(call: Call) -> Iterator[str]:
     lines: list[Line] = [_given_line(call.tool_input)] if call.tool == "Shell" else list(_lines(call))
     yield from [given_command(call)] if call.tool == "Shell" else input_texts(call.tool_input)
     for line in lines:
-        for command in _reading(line, call).commands:
-            yield from _spellings(command, line if isinstance(line, str) else json.dumps(line))
+        commands = _reading(line, call).commands
+        aliases = dict(alias for command in commands if (alias := _git_alias(command)))
+        for command in commands:
+            yield from _spellings(command, line if isinstance(line, str) else json.dumps(line), aliases)
 
 
 def _everything(call: Call) -> Iterator[list[str]]:
@@ -263,10 +267,18 @@ def _read(line: str | tuple[str, ...], directory: str) -> Reading:
     return reader.read_any(line if isinstance(line, str) else list(line), directory, os.environ)
 
 
-def _spellings(command: ShellCommand, line: str) -> Iterator[str]:
+def _git_alias(command: ShellCommand) -> tuple[str, str] | None:
+    """Return the name and value of an alias that `git config` is given."""
+    key, value = command.words[-2:] if len(command.words) > len(("git", "config", "key")) else ("", "")
+    is_alias = command.name == "git" and "config" in command.words and key.lower().startswith("alias.")
+    return (key[len("alias.") :], value) if is_alias else None
+
+
+def _spellings(command: ShellCommand, line: str, aliases: Mapping[str, str]) -> Iterator[str]:
     """Yield a command as it is written, and as its words with single blanks between them.
 
-    The words are also tried with the program's name instead of its path, and without the options before a subcommand.
+    The words are also tried with the program's name instead of its path or a pattern for it, under other names of the
+    program, with the value of an alias of git, and without the options before a subcommand.
     """
     from ..shell import programs, syntax
 
@@ -276,9 +288,20 @@ def _spellings(command: ShellCommand, line: str) -> Iterator[str]:
         return
     first, *rest = [syntax.decoded(word) for word in command.words]
     yield " ".join((first, *rest))
-    for name in dict.fromkeys((os.path.basename(first), command.name)):
-        for words in programs.from_subcommand([name, *rest]):
-            yield " ".join((name, *words))
+    named = [[name, *rest] for name in dict.fromkeys((os.path.basename(first), command.name))]
+    if first != command.words[0]:  # an active pattern: `/usr/bin/gi? push`
+        places = (os.path.join(glob.escape(each), os.path.basename(first)) for each in os.get_exec_path())
+        found = itertools.islice((path for place in places for path in glob.iglob(place)), _MOST_FILES)
+        named += [[name, *rest] for name in dict.fromkeys(map(os.path.basename, found))]
+    named += [other for words in list(named) for other in programs.other_names(words)]
+    for name, *words in named:
+        for subcommand in programs.from_subcommand([name, *words]):
+            yield " ".join((name, *subcommand))
+            if name == "git" and subcommand and subcommand[0] in aliases:
+                yield " ".join((name, aliases[subcommand[0]], *subcommand[1:]))
+
+
+_MOST_FILES = 5_000
 
 
 def _is_plain(line: str) -> bool:

@@ -130,11 +130,15 @@ def _take_option(words: list[str], at: int, short: str, long: Iterable[str], fou
 
 
 def is_option(word: str, name: str) -> bool:
-    """Whether a word is an option: `--name`, also shortened or with a value, `-n`, `-nvalue`; or begins with `NAME=`."""
+    """Whether a word is an option, with or without a value; its long name may be shortened.
+
+    A name that ends with `=` or `:` is one if the word begins with it.
+    """
     given = word.partition("=")[0]
     if name.startswith("--"):
         return given == name or (len(given) >= _SHORTEST_NAME and name.startswith(given))
-    return given == name or (len(name) == 2 or name[-1] in "=:") and word.startswith(name) and not word.startswith("--")
+    begins = word.startswith(name) and not word.startswith("--")
+    return given == name or (begins and (len(name) == 2 or name[-1] in "=:"))
 
 
 _SHORTEST_NAME = len("--abc")  # of a shortened option
@@ -149,19 +153,38 @@ def value_of(options: Options, *names: str) -> str | None:
 
 
 def from_subcommand(words: list[str]) -> Iterator[list[str]]:
-    """Yield the arguments of a command, then those without the options before the first operand.
+    """Yield the arguments of a command, then those without the options before its first, and its second, operand.
 
-    Where an option may have a value, that value is once taken for the first operand, and once left out.
+    Where an option may have a value, that value is once taken for the operand, and once left out.
     """
     yield words[1:]
-    if program(words[0]) == "git":
-        yield words[split_options(words, "cC", _GIT_LONG)[1] :]
-        return
-    for at, word in enumerate(words[1:MOST_GLOBAL_OPTIONS], start=1):
-        if not word.startswith("-"):
-            yield words[at:]
-            if at == 1 or not words[at - 1].startswith("-") or "=" in words[at - 1]:
-                return
+    for at in [git_options(words)[1]] if program(words[0]) == "git" else _first_operands(words, 1):
+        yield words[at:]
+        yield from (words[at : at + 1] + words[next_at:] for next_at in _first_operands(words, at + 1))
+
+
+def _first_operands(words: list[str], at: int) -> Iterator[int]:
+    """Yield where the next operand may stand: after options, assignments (`make A=b`) and toolchains (`cargo +x`)."""
+    for number in range(at, min(len(words), at + MOST_GLOBAL_OPTIONS)):
+        if re.match(r"[-+]|\w+=", words[number]):
+            continue
+        yield number
+        if number == at or not words[number - 1].startswith("-") or "=" in words[number - 1]:
+            return
+
+
+def other_names(words: list[str]) -> Iterator[list[str]]:
+    """Yield other ways to write a command: `pip` for `python -m pip` and `uv pip`, `git push` for `git-push`."""
+    name = program(words[0])
+    options, at = split_options(words, "cmQWX") if name in ("python", "py") else ([], 0)
+    if module := value_of(options, "-m"):
+        yield [module, *words[at:]]
+    elif name == "uv" and words[1:2] == ["pip"]:
+        yield words[1:]
+    elif name == "gmake":
+        yield ["make", *words[1:]]
+    elif name.startswith("git-"):
+        yield ["git", name[len("git-") :], *words[1:]]
 
 
 def _values(options: Options, *names: str) -> Iterator[str]:
@@ -629,8 +652,8 @@ def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
     ran = []
     options, at = git_options(words)
     rest = words[at:]
-    more = arguments(rest, "cbjou", ("--config",))[0] if rest[:1] == ["clone"] else []
-    for name, value in options + more:
+    settings = arguments(rest, "cbjou", ("--config",))[0] if rest[:1] == ["clone"] else []
+    for name, value in options + settings:
         key, equals, setting = value.partition("=")
         if name == "--config-env":
             setting = variable(setting)
@@ -757,7 +780,7 @@ def _make(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 _EDITOR = r"\+?(?:[:\s\d,%.$]|sil(?:ent)?!?\s|exe(?:cute)?\s+[\"'])*+!(.*)"
-_SQL = r"(?is)(?:.*?\\!|\s*+system\s|.*?\b(?:to|from)\s++program\s++')\s*+(.*)"
+_SQL = r"(?:.*?\\!|\s*+system\s)\s*+(.*)|(?is:.*?\b(?:to|from)\s++program\s++'([^']*+))"
 # What a word, or a line on stdin, begins with if a shell line follows.
 _SHELL_ESCAPES = {
     **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed", "dc", "ftp", "lftp", "sftp"), _EDITOR),
