@@ -106,3 +106,10 @@ def test_a_file_is_named_by_its_path(tmp_path: Path) -> None:
     read: dict[str, Any] = {"tool_name": "Read", "tool_input": {"file_path": ".env"}, "work_dir": str(tmp_path)}
     assert answered([own(command=None, pattern=r"\.env")], **read)
     assert not answered([own(command=None, pattern=r"env")], **read)
+
+
+def test_a_text_beside_the_one_that_the_guard_asks_about_answers_nothing(tmp_path: Path) -> None:
+    decoy = {"path": ".env", "note": LINE}
+    assert not answered([own()], tool_name="mcp__fs__read_file", tool_input=decoy, work_dir=str(tmp_path))
+    both = own(command=None, pattern=rf"\.env|{LINE}")
+    assert answered([both], tool_name="mcp__fs__read_file", tool_input=decoy, work_dir=str(tmp_path))

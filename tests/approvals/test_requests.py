@@ -271,3 +271,11 @@ def test_an_approval_of_a_patch_of_several_files_is_bound_to_the_patch(project: 
     assert several.path is None
     assert several.display["kind"] == "input"
     assert several.grant != one.grant
+
+
+def test_an_approval_of_a_command_for_the_session_does_not_cover_it_without_a_sandbox() -> None:
+    plain = Call("Bash", {"command": "ls", "description": "x", "timeout": 5}, "/tmp")
+    without = plain._replace(tool_input={"command": "ls", "dangerouslyDisableSandbox": True})
+    assert plain.display == {"kind": "command", "command": "ls", "cwd": "/tmp"}
+    assert without.display["input"] == {"dangerouslyDisableSandbox": True}
+    assert plain.grant == plain._replace(tool_input={"command": "ls"}).grant != without.grant

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -190,7 +191,168 @@ def test_an_approval_of_files_by_their_path_is_met_by_no_other_text(given: dict[
     assert answer(call(given, "WriteFile"), rule) is None
 
 
+# Commands that a pattern for a program covers, each with options by which the program does something else.
+READING_AND_MORE = {
+    "git diff HEAD": ["git diff --output=x", "git diff --outp=x", "git diff --ext-diff", "git diff --textconv"],
+    "git log -p": ["git log -p --ext-diff", "git log --output x", "git -c core.pager=x log", "git --exec-path=x log"],
+    "git clone u d": ["git clone -c core.fsmonitor=x u d", "git clone --config=a=b u", "git clone --template=x u"],
+    "git grep a": ["git grep --open=x a", "git grep -Ox a", "git grep --open-files-in-pager=x a"],
+    "git archive HEAD": ["git archive --exec=x --remote=a b", "git archive -o x b"],
+    "git config user.name me": ["git config core.pager x", "git config alias.status '!x'"],
+    "rg a": ["rg --pre x a", "rg --pre=x a", "rg --hostname-bin=x a"],
+    "sed -n 1p f": [
+        "sed -i s/a/b/ f",
+        "sed 's/a/b/w x' f",
+        "sed '1!e x y' f",
+        "sed '/a/e x y' f",
+        "sed e f",
+        "sed -f x f",
+    ],
+    "awk '{print $1}' f": ["awk -v c=x 'BEGIN{system(c)}'", "awk '{print | c}' f", "awk '{print > f}' f", "awk -f x f"],
+    "man ls": ["man -H'x y' ls", "man -Hx ls", "man -P x ls"],
+    "bat f": ["bat --pager x f", "bat --pager='x y' f"],
+    "psql -c 'select 1'": ["psql -c \"copy a to program 'x y'\"", "psql -c '\\! x'"],
+    "ip addr": ["ip netns exec a x y"],
+    "sort f": ["sort -o x f", "sort --output=x f", "sort --compress-prog=x f"],
+    "tar tf f": ["tar tf f --use-compress-prog=x", "tar tf f --checkpoint-action=exec=x", "tar -Ix -tf f"],
+    "find . -name a": ["find . -delete", "find . -fprint x", "find . -exec x y ;"],
+    "npm test": ["npm test --script-shell=x", "npm test --prefix x", "npm test --node-options=x", "npm test -C x"],
+    "make test": ["make SHELL=x test", "make -f x test", "make -C x test", "make --eval=x test"],
+    "gcc a.c": ["gcc -wrapper x,y a.c", "gcc -fplugin=x a.c", "gcc -Bx a.c"],
+    "curl u": ["curl -o x u", "curl -K x u"],
+    "python3 --version": ["python3 --version -c 1", "python3 -m x"],
+    "uv run sort f": ["uv run sort -o x f"],
+}
+
+
+@pytest.mark.parametrize("plain", READING_AND_MORE)
+def test_a_pattern_for_a_program_does_not_cover_options_that_run_code_or_write(plain: str) -> None:
+    begins = Rule(
+        "approve", pattern=r"^uv run sort\b" if plain.startswith("uv") else rf"^{re.escape(plain.partition(' ')[0])}\b"
+    )
+    assert answer(plain, begins) == "approve"
+    for line in READING_AND_MORE[plain]:
+        assert answer(line, begins) is None, line
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        (r"^sort -o \w+", "sort -o x f"),
+        (r"^sort\b.*", "sort -o x f"),
+        (r"^sed -i ", "sed -i s/a/b/ f"),
+        (r"^git diff --output=", "git diff --output=x"),
+        (r"^python3 -m (pytest|mypy)\b", "python3 -m pytest -x"),
+        (r"^python3 -c\b", "python3 -c 1"),
+        (r"^make -C sub\b", "make -C sub test"),
+        (r"^uv run sort -o", "uv run sort -o x f"),
+        (r"^sort\b", "sort -o /tmp/x f"),
+        (r"^git rm\b", "git rm a"),
+        (r"^mkdir\b", "mkdir a"),
+        (r"^git switch\b", "git switch -c a"),
+        (r"^npm test\b", "npm test -- --prefix x"),
+    ],
+)
+def test_a_pattern_that_names_the_option_covers_it(pattern: str, line: str) -> None:
+    assert answer(line, Rule("approve", pattern=pattern)) == "approve"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("mcp__fs__read_file", {"path": ".env", "note": "git push --force-with-lease"}),
+        ("mcp__fs__read_file", {"note": ["git push --force-with-lease", {"a": "other"}]}),
+        ("mcp__shell__run", {"command": "rm -rf x", "note": "git push --force-with-lease"}),
+        ("mcp__shell__run", {"command": "git push --force-with-lease", "args": ["--force"]}),
+        ("mcp__shell__run", {"command": "git push --force-with-lease", "env": {"GIT_PAGER": "rm x"}}),
+        ("Bash", {"command": "git push --force-with-lease", "dangerouslyDisableSandbox": True}),
+        ("Bash", {"command": "git push --force-with-lease", "shell": "/tmp/other"}),
+        ("mcp__shell__run", {"command": ""}),
+        ("mcp__none", {}),
+    ],
+)
+def test_an_approval_needs_every_text_of_a_call_to_match(tool: str, given: dict[str, Any]) -> None:
+    rule = Rule("approve", pattern=r"^git push --force-with-lease( origin [\w/-]+)?$")
+    assert answer(call({"text": "git push --force-with-lease"}, "mcp__other"), rule) == "approve"
+    assert answer(call(given, tool), rule) is None
+
+
+def test_what_a_shell_is_told_besides_its_command_need_not_match() -> None:
+    beside = {"description": "x", "timeout": 5, "run_in_background": True, "workdir": "/tmp", "sandbox": False}
+    assert answer(call({"command": "git status", **beside}), APPROVED) == "approve"
+    switched_off = call({"command": "git status", "unsandboxed": True})
+    assert answer(switched_off, Rule("approve", pattern="^(git status|unsandboxed)$")) == "approve"
+
+
+@pytest.mark.parametrize(
+    ("given", "covered"),
+    [
+        ({"path": "docs/a.md"}, True),
+        ({"path": "/home/me/docs/a.md"}, True),
+        ({"path": "/home/other/x", "content": "docs/a.md"}, False),
+        ({"path": "/tmp/x", "file_path": "docs/a.md"}, False),
+        ({"file_path": "docs/a.md", "paths": ["docs/a.md", "x"]}, False),
+        ({"path": "docs/../x.md"}, False),
+        ({"text": "docs/../../x.md"}, False),
+        ({"path": "docs/a\0.md"}, False),
+    ],
+)
+def test_an_approval_of_another_tool_needs_every_path_of_it(given: dict[str, Any], covered: bool) -> None:
+    rule = Rule("approve", tool="write|Write", pattern=r"^docs/[\w./]+$")
+    assert answer(call(given, "mcp__fs__write_file"), rule) == ("approve" if covered else None)
+    own = {"content": "x", **given}
+    assert answer(call(own, "WriteFile"), rule) == ("approve" if covered else None)
+
+
+def test_a_patch_in_the_content_of_a_file_tool_needs_its_paths_to_match() -> None:
+    rule = Rule("approve", pattern="^docs/")
+    patch = "*** Begin Patch\n*** Update File: src/b\n*** End Patch"
+    assert (
+        answer(call({"input": patch.replace("src", "docs"), "file_path": "docs/b"}, "apply_patch"), rule) == "approve"
+    )
+    assert answer(call({"input": patch, "file_path": "docs/a"}, "apply_patch"), rule) is None
+
+
+@pytest.mark.parametrize("tool", ["mcp__shell__run", "execute", "unified_exec", "shell_command", "PowerShell"])
+def test_a_shell_line_is_read_whatever_the_tool_is_called(tool: str) -> None:
+    assert answer(call("git status", tool), Rule("approve", pattern=r"^git (status|diff)\b")) == "approve"
+    for line in ("git status; rm -rf x", "git status $(rm x)", "git status > x"):
+        assert answer(call(line, tool), Rule("approve", pattern=r"^git (status|diff)\b")) is None
+    denial = Rule("deny", pattern="^git push")
+    lines: list[dict[str, Any]] = [
+        {"command": "cd x && git push"},
+        {"cmd": "cd x && git push"},
+        {"command": ["bash", "-lc", "cd x; git push"]},
+        {"command": "git", "args": ["push"]},
+        {"steps": [{"script": "cd x; git push"}]},
+    ]
+    assert [answer(call(given, tool), denial) for given in lines] == ["deny"] * len(lines)
+    assert answer(call("echo 'x git push'", tool), denial) is None
+
+
 # ------------------------------------------------------------------ what a denial covers
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("^pip install", ["python -m pip install x", "python3 -mpip install x", "python3 -Im pip install x"]),
+        ("^pip install", ["uv pip install x", "uv run python -m pip install x", "py -m pip install x"]),
+        ("^gh pr merge", ["gh pr -R a/b merge 1", "gh -R a/b pr merge 1", "gh pr --repo=a/b merge"]),
+        ("^aws s3 rm", ["aws s3 --profile p rm x", "aws s3 --debug rm x", "aws --region r s3 --profile p rm x"]),
+        ("^cargo publish", ["cargo +nightly publish", "cargo -q publish"]),
+        ("^make deploy", ["make A=b deploy", "make A=b -j4 deploy", "gmake deploy"]),
+        ("^sh x", ["/bin/s[h] x", "/*/s[h] x"]),
+    ],
+)
+def test_a_denial_covers_other_names_and_options_between_subcommands(pattern: str, lines: list[str]) -> None:
+    for line in lines:
+        assert answer(line, Rule("deny", pattern=pattern)) == "deny", line
+
+
+@pytest.mark.parametrize("line", ["gh pr view merge", "python -m x pip install", "git config alias.p pull && git p"])
+def test_a_denial_does_not_cover_other_subcommands(line: str) -> None:
+    assert answer(line, Rule("deny", pattern="^(gh pr merge|pip install|git push)")) is None
 
 
 @pytest.mark.parametrize(
@@ -375,6 +537,16 @@ PUSHES = [
         "vim -c '!git push' x",
         "systemd-run git push",
     ),
+]
+PUSHES += [
+    *("/usr/lib/git-core/git-push", "git-push", "git --attr-source HEAD push", "git --shallow-file x push"),
+    *("$(command -v git) push", '"$(type -P git)" push', "git config alias.p push && git p origin"),
+    *("git config --global alias.p push; git -C . p", "perl -e 'exec qw(git push)'", "ruby -e 'system(*%w[git push])'"),
+    *("ssh-agent git push", "cargo watch -s 'git push'", "lerna exec -- git push", "nx exec -- git push"),
+    *("tox exec -e a -- git push", "pixi run git push", "guix shell x -- git push", "flatpak-spawn --host git push"),
+    *("steam-run git push", "devcontainer exec --workspace-folder . git push", "corepack git push"),
+    *("rg --pre 'git push' x", "git clone -c core.sshCommand='git push' u", "sed '1!e git push' f"),
+    *("psql -c \"copy a to program 'git push'\"", "sort --compress-prog='git push' f", "less '+!git push' f"),
 ]
 NO_PUSHES = [
     *(

@@ -270,7 +270,7 @@ def test_ordinary_lines_pass_whatever_differs(home: Path, project: Path) -> None
         for line in (
             "export PATH=$HOME/bin:$PATH PYTHONPATH=.:$PYTHONPATH && pytest",
             'rm -rf "$TMPDIR"/thing/* "${TMPDIR:-/tmp}/build" ~/.cache/thing',
-            "echo $R_HOME ${R_LIBS:-none}; cp a ${R_HOME:?}/b",
+            "echo $R_HOME ${R_LIBS:-none}; cp ${R_HOME:?}/b a",
             "cd ~ && ls $XDG_CONFIG_HOME",
         ):
             assert ask(payload(AGENT, project, line), **given) is None, line

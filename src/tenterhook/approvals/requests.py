@@ -61,6 +61,13 @@ class Call(NamedTuple):
         return self.work_dir
 
     @property
+    def more_input(self) -> dict[str, Any]:
+        """What a shell tool is given besides the command that may change how it runs, such as without a sandbox."""
+        skipped = _PLAIN_KEYS if self.tool == "Shell" else _PLAIN_KEYS[: _PLAIN_KEYS.index(_DIRECTORY_KEYS[0])]
+        more = {key: value for key, value in self.tool_input.items() if key not in skipped and value}
+        return {key: value for key, value in more.items() if value is True or not isinstance(value, (int, float))}
+
+    @property
     def action(self) -> str:
         """A label in a few words; an approval is never bound to it."""
         return _ACTIONS.get(self.tool, f"use {self.tool_name}")
@@ -70,7 +77,8 @@ class Call(NamedTuple):
         """What a person must see to decide: the command, or the path and the difference in the file."""
         given = self.tool_input
         if self.tool == "Shell":
-            return {"kind": "command", "command": given_command(self), "cwd": self.directory}
+            more = {"input": self.more_input} if self.more_input else {}
+            return {"kind": "command", "command": given_command(self), "cwd": self.directory, **more}
         if self.path is not None:
             shown = {"kind": "file", "path": self.path, "cwd": self.work_dir}
             difference = _difference(self, self.path)
@@ -81,7 +89,8 @@ class Call(NamedTuple):
     def grant(self) -> str:
         """What an approval for the session covers: the command and directory, the tool and path, or the exact input."""
         if self.tool == "Shell":
-            return json.dumps(["Shell", given_command(self), self.directory])
+            more = [self.more_input] if self.more_input else []
+            return json.dumps(["Shell", given_command(self), self.directory, *more], sort_keys=True)
         if self.path is not None:
             return json.dumps([self.tool, self.path])
         return json.dumps([self.tool_name, self.tool_input], sort_keys=True)
@@ -186,7 +195,13 @@ def given_command(call: Call) -> str:
 
 
 _DIRECTORY_KEYS = ("workdir", "cwd", "directory", "dir_path", "working_directory")
-_NAMED = ("Shell", "WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep", "Task")
+# Of a shell's input: shown anyway, or without influence on what runs. The last ones are those of a shell tool only.
+_PLAIN_KEYS = (
+    *("command", "description", "justification", "timeout", "run_in_background", "is_background", "fireAndForget"),
+    *("riskLevel", "riskLevelReason", "tty", *_DIRECTORY_KEYS),
+)
+FILE_TOOLS = ("WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep")
+_NAMED = ("Shell", "Task", *FILE_TOOLS)
 _ACTIONS = {
     "Shell": "run command",
     "WriteFile": "write file",

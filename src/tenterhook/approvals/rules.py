@@ -5,6 +5,9 @@ There are two such files: the managed one, which only root may be able to write,
 
 from __future__ import annotations
 
+import glob
+import itertools
+import json
 import os
 import re
 import time
@@ -20,13 +23,15 @@ from ..errors import HookError
 from ..events import tool_names
 from ..formats.expressions import PYTHON, BadExpression, is_quick_for, search
 from . import presence
-from .requests import given_command
+from .requests import FILE_TOOLS, given_command, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ..shell.reader import Reading, ShellCommand
     from .requests import Call
+
+    Line = str | tuple[str, ...]  # a shell line, or a program with its arguments
 
 _LONGEST_DATE = len("2030-12-31")
 ANSWERS = ("approve", "deny", "ask")
@@ -40,7 +45,7 @@ class Rule(NamedTuple):
     answer: str
     tool: str | None = None  # an expression, searched in the tool's names
     command: str | None = None  # exactly
-    pattern: str | None = None  # an expression, searched in a command or in each string of another tool's input
+    pattern: str | None = None  # an expression, searched in a command or in the strings of another tool's input
     directory: str | None = None
     reason: str | None = None
     agent: str | None = None  # an expression, searched in the agent's name: claude-code, agent, …
@@ -127,10 +132,16 @@ def _matches(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
         return False
     if rule.command is None and rule.pattern is None:
         return True
-    texts = [text for text in _texts(rule, call) if rule.command is None or text.strip() == rule.command.strip()]
-    if not texts or (rule.pattern is not None and not _found(rule, rule.pattern, texts, limit)):
-        return False
-    return rule.answer != "approve" or rule.pattern is None or _names_all_programs(rule, rule.pattern, call, limit)
+    if rule.answer != "approve":
+        return _names(rule, list(_texts(call)), limit)
+    named = list(_everything(call))
+    return bool(named) and all(_names(rule, texts, limit) for texts in named) and _names_all_programs(rule, call, limit)
+
+
+def _names(rule: Rule, texts: list[str], limit: bounded_search.TimeLimit) -> bool:
+    """Whether a rule's command and pattern fit one of the texts."""
+    texts = [text for text in texts if rule.command is None or text.strip() == rule.command.strip()]
+    return bool(texts) and (rule.pattern is None or _found(rule, rule.pattern, texts, limit))
 
 
 def _is_inside(rule: Rule, directory: str, call: Call) -> bool:
@@ -147,41 +158,127 @@ def _found(rule: Rule, expression: str, texts: Sequence[str], limit: bounded_sea
     return rule.answer != "approve" if found is None else found
 
 
-def _texts(rule: Rule, call: Call) -> Iterator[str]:
-    """Yield the texts in which a rule's command and pattern are searched."""
-    if call.tool != "Shell":
-        if rule.answer == "approve" and call.path is not None:  # the path, not the content that is written
-            yield from (call.path, os.path.relpath(call.path, os.path.realpath(call.work_dir)))
-        elif rule.answer != "approve" or "file_paths" not in call.tool_input:  # one match says nothing of other files
-            yield from input_texts(call.tool_input)
+def _texts(call: Call) -> Iterator[str]:
+    """Yield the texts in which the command and pattern of a rule that denies or asks are searched."""
+    lines: list[Line] = [_given_line(call.tool_input)] if call.tool == "Shell" else list(_lines(call))
+    yield from [given_command(call)] if call.tool == "Shell" else input_texts(call.tool_input)
+    for line in lines:
+        commands = _reading(line, call).commands
+        aliases = dict(alias for command in commands if (alias := _git_alias(command)))
+        for command in commands:
+            yield from _spellings(command, line if isinstance(line, str) else json.dumps(line), aliases)
+
+
+def _everything(call: Call) -> Iterator[list[str]]:
+    """Yield each text of a call that an approve rule must name, in the forms of which it must name one.
+
+    Of a call with a shell line these are the line and what changes how it runs; of another tool every text, but not
+    the content that one of the agent's own file tools writes. A path is absolute, or relative to the session's
+    directory. No form: nothing can name it.
+    """
+    line = _line(call)
+    if line is not None:
+        yield [line.strip()] if _is_plain(line) and _is_understood(_reading(_given_line(call.tool_input), call)) else []
+        yield from ([text] for key, value in call.more_input.items() for text in _shown(key, value))
         return
-    line = given_command(call)
-    if rule.answer == "approve":
-        yield from [line.strip()] if _is_plain(line) and _is_understood(_reading(call)) else ()
-        return
-    yield line
-    for command in _reading(call).commands:
-        yield from _spellings(command, line)
+    for key, text in _entries(call.tool_input):
+        if call.tool in FILE_TOOLS and key in _CONTENT:
+            from ..guards.calls import patched
+
+            yield from (_path_forms(path, call) for path in patched(text))
+        elif re.search(_PATH_KEY, key, re.IGNORECASE) or ".." in text.split("/"):
+            yield _path_forms(text, call)
+        else:
+            yield [text]
 
 
-def _reading(call: Call) -> Reading:
-    """Return what the command of a shell tool would run."""
-    given = call.tool_input.get("command", "")
-    is_list = isinstance(given, list) and all(isinstance(word, str) for word in given)
-    return _read(tuple(given) if is_list else given_command(call), call.directory)
+_CONTENT = ["content", "file_text", "old_string", "new_string", "old_str", "new_str", "input", "patch", "diff"]
+_PATH_KEY = r"path|file|dir|folder|source|dest|target"
+_LINE_KEYS = ("command", "cmd", "script", "shell_command", "command_line")
+_LONGEST_PATH = 4096
 
 
-@lru_cache(maxsize=4)
+def _shown(key: str, value: Any) -> list[str]:
+    return [key] if value is True else input_texts({key: value})
+
+
+def _path_forms(path: str, call: Call) -> list[str]:
+    if "\0" in path or len(path) > _LONGEST_PATH:
+        return []
+    path = resolved(call.work_dir, path)
+    return [path, os.path.relpath(path, os.path.realpath(call.work_dir))]
+
+
+def _entries(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each string of an input, nested ones too, with its key."""
+    left: list[tuple[str, Any]] = [("", given)]
+    while left:
+        key, value = left.pop()
+        if isinstance(value, dict):
+            left.extend((str(name), each) for name, each in value.items())
+        elif isinstance(value, list):
+            left.extend((key, each) for each in value)
+        elif isinstance(value, str):
+            yield key, value
+
+
+def _line(call: Call) -> str | None:
+    """Return the line that a call would give to a shell: of a shell tool, and of another tool with such a key."""
+    if call.tool == "Shell":
+        return given_command(call)
+    if call.tool in FILE_TOOLS or not any(call.tool_input.get(key) for key in _LINE_KEYS):
+        return None
+    line = _given_line(call.tool_input)
+    return line if isinstance(line, str) else json.dumps(line)
+
+
+def _lines(call: Call) -> Iterator[Line]:
+    """Yield each shell line of another tool's input, nested ones too."""
+    left: list[Any] = [call.tool_input]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            yield from (line for key in _LINE_KEYS if (line := _given_line(value, key)))
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+
+
+def _given_line(given: Mapping[str, Any], key: str = "") -> Line:
+    """Return the line under a key, or the program with its arguments; empty if there is none."""
+    key = key or next((key for key in _LINE_KEYS if given.get(key)), _LINE_KEYS[0])
+    value, arguments = given.get(key, ""), given.get("args") or given.get("arguments")
+    if isinstance(value, str) and isinstance(arguments, list):
+        value = [value, *arguments]
+    if isinstance(value, list):
+        return tuple(value) if all(isinstance(word, str) for word in value) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _reading(line: Line, call: Call) -> Reading:
+    """Return what a line would run, or a program with its arguments."""
+    return _read(line, call.directory)
+
+
+@lru_cache(maxsize=64)
 def _read(line: str | tuple[str, ...], directory: str) -> Reading:
     from ..shell import reader
 
     return reader.read_any(line if isinstance(line, str) else list(line), directory, os.environ)
 
 
-def _spellings(command: ShellCommand, line: str) -> Iterator[str]:
+def _git_alias(command: ShellCommand) -> tuple[str, str] | None:
+    """Return the name and value of an alias that `git config` is given."""
+    key, value = command.words[-2:] if len(command.words) > len(("git", "config", "key")) else ("", "")
+    is_alias = command.name == "git" and "config" in command.words and key.lower().startswith("alias.")
+    return (key[len("alias.") :], value) if is_alias else None
+
+
+def _spellings(command: ShellCommand, line: str, aliases: Mapping[str, str]) -> Iterator[str]:
     """Yield a command as it is written, and as its words with single blanks between them.
 
-    The words are also tried with the program's name instead of its path, and without the options before a subcommand.
+    The words are also tried with the program's name instead of its path or a pattern for it, under other names of the
+    program, with the value of an alias of git, and without the options before a subcommand.
     """
     from ..shell import programs, syntax
 
@@ -191,9 +288,20 @@ def _spellings(command: ShellCommand, line: str) -> Iterator[str]:
         return
     first, *rest = [syntax.decoded(word) for word in command.words]
     yield " ".join((first, *rest))
-    for name in dict.fromkeys((os.path.basename(first), command.name)):
-        for words in programs.from_subcommand([name, *rest]):
-            yield " ".join((name, *words))
+    named = [[name, *rest] for name in dict.fromkeys((os.path.basename(first), command.name))]
+    if first != command.words[0]:  # an active pattern: `/usr/bin/gi? push`
+        places = (os.path.join(glob.escape(each), os.path.basename(first)) for each in os.get_exec_path())
+        found = itertools.islice((path for place in places for path in glob.iglob(place)), _MOST_FILES)
+        named += [[name, *rest] for name in dict.fromkeys(map(os.path.basename, found))]
+    named += [other for words in list(named) for other in programs.other_names(words)]
+    for name, *words in named:
+        for subcommand in programs.from_subcommand([name, *words]):
+            yield " ".join((name, *subcommand))
+            if name == "git" and subcommand and subcommand[0] in aliases:
+                yield " ".join((name, aliases[subcommand[0]], *subcommand[1:]))
+
+
+_MOST_FILES = 5_000
 
 
 def _is_plain(line: str) -> bool:
@@ -215,22 +323,62 @@ def _is_understood(reading: Reading) -> bool:
     return not reading.notes and all(is_certain)
 
 
-def _names_all_programs(rule: Rule, pattern: str, call: Call, limit: bounded_search.TimeLimit) -> bool:
+def _names_all_programs(rule: Rule, call: Call, limit: bounded_search.TimeLimit) -> bool:
     """Whether a pattern that approves a plain command names each program that this command runs.
 
     It does if it is found in the inner command alone, or not before the inner command begins: `^uv run pytest` covers
     the pytest of `uv run pytest -x`, `^find` does not cover the rm of `find . -exec rm x +`.
     """
-    if call.tool != "Shell":
+    line, pattern = _line(call), rule.pattern
+    if line is None or pattern is None:
         return True
-    line = given_command(call)
-    for command in _reading(call).commands[1:]:
+    for command in _reading(line, call).commands[1:]:
         inner = " ".join(command.words)
         at = line.rfind(inner, *(command.span or ()))
         is_named = at >= 0 and not _found(rule._replace(answer="deny"), pattern, [line[:at].lstrip()], limit)
         if not is_named and not _found(rule, pattern, [inner], limit):
             return False
-    return True
+    unnamed = _unnamed_at(line, _reading(line, call).commands)
+    if unnamed is None or (unnamed > 0 and not _found(rule._replace(answer="deny"), pattern, [line[:unnamed]], limit)):
+        return True
+    try:
+        return _found(rule, rf"\A(?:{pattern})\Z", [line.strip()], limit)
+    except BadExpression:  # flags at the beginning of a pattern
+        return False
+
+
+def _unnamed_at(line: str, commands: Sequence[ShellCommand]) -> int | None:
+    """Return where the first word stands by which a plain line does more than its program is known for, or None.
+
+    Such a word is an option that names code, or a file to write, for a program that reads. 0: it is not one word.
+    """
+    at = [found.start() for found in _WORD.finditer(line)]
+    outer = commands[0].words if commands else []
+    found = []
+    for command in commands:
+        words = command.words
+        if not words or not _does_more(words):
+            continue
+        first = len(outer) - len(words)
+        causes = [n for n in range(1, min(len(words), _MOST_CAUSES)) if not _does_more(words[:n] + words[n + 1 :])]
+        causes = [n for n in causes if words[n].startswith("-")][:1] or causes[-1:]
+        is_here = len(at) == len(outer) and outer[first:] == words and causes
+        found.append(at[first + causes[0]] if is_here else 0)
+    return min(found, default=None)
+
+
+_WORD = re.compile(r"""(?:[^\s'"\\]|'[^']*+'|"(?:[^"\\]|\\.)*+"|\\.)++""", re.DOTALL)
+_MOST_CAUSES = 100
+
+
+def _does_more(words: list[str]) -> bool:
+    """Whether a program runs code or writes a file because of its options or its script."""
+    from ..shell import effects, programs
+
+    written = (each.path for each in effects.by_option(words))
+    ran = (each.kind == "code" and each.language != "awk" for each in programs.inner(words, None))
+    is_writing = any(not path.startswith(("/tmp/", "/var/tmp/", "/dev/null", "-")) for path in written)  # noqa: S108
+    return is_writing or any(ran) or bool(programs.code_options(words, elsewhere=True))
 
 
 def managed() -> list[Rule]:

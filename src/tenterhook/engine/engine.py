@@ -76,6 +76,7 @@ class Engine:
         """
         from ..catalog import project_root, trust
         from ..catalog.live_catalog import LiveCatalog
+        from . import runner, start_check  # noqa: F401  # now, and not when no file can be opened any more
 
         if isinstance(configs, (str, os.PathLike)):
             configs = [configs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
-from .programs import Find, arguments, has, program, value_of
+from .programs import Find, arguments, has, is_option, program, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
@@ -38,6 +38,19 @@ def of_words(words: list[str]) -> list[PathEffect]:
     """Return what a program does to paths that is given these arguments."""
     effect = _PROGRAMS.get(program(words[0])) if words else None
     return [each for each in effect(words) if each.path] if effect else []
+
+
+# Programs that change a path only if an option or their script says so.
+_READING = frozenset(
+    "find sed perl ruby yq awk gawk mawk nawk curl uniq xxd git sort tree openssl gpg iconv pandoc".split()
+)
+
+
+def by_option(words: list[str]) -> list[PathEffect]:
+    """Return what a program that is known for reading, or for other work, does to paths by its options."""
+    found = of_words(words) if program(words[0]) in _READING else []
+    is_git = program(words[0]) == "git"  # `git rm` and `git mv` say what they do
+    return [] if is_git and any(effect.kind != "write" for effect in found) else found
 
 
 _RECURSIVE = ("srm", "wipe", "trash", "trash-put", "rimraf", "del-cli")  # without an option
@@ -224,8 +237,8 @@ def _option(*names: str) -> Reader:
             for name in names:
                 if word == name and number + 1 < len(words):
                     found.append(PathEffect("write", words[number + 1]))
-                elif word.startswith(name + "=") and name.startswith("--"):
-                    found.append(PathEffect("write", word[len(name) + 1 :]))
+                elif "=" in word and name.startswith("--") and is_option(word, name):
+                    found.append(PathEffect("write", word.partition("=")[2]))
         return found
 
     return read
@@ -234,7 +247,11 @@ def _option(*names: str) -> Reader:
 def _git(words: list[str]) -> list[PathEffect]:
     options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file", "--output"), 1)
     if operands[:1] in (["diff"], ["show"], ["log"], ["format-patch"], ["archive"]):
-        return [PathEffect("write", value) for name, value in options if name == "--output"]
+        short = operands[0] in ("format-patch", "archive")
+        names = ("-o", "--output-directory") if short else ()
+        given = (PathEffect("write", value) for name, value in options if name in names or is_option(name, "--output"))
+        following = _option("-o", "--output-directory")(words) if short else []
+        return [*given, *following]
     if operands[:1] == ["rm"]:
         return [PathEffect("delete", path, has(options, "-r")) for path in operands[1:]]
     if operands[:1] == ["mv"]:
@@ -307,6 +324,7 @@ _PROGRAMS = {
     "find": _find,
     "git": _git,
     "sort": _option("-o", "--output"),
+    "tree": _option("-o"),
     "openssl": _option("-out"),
     "gpg": _option("-o", "--output"),
     "iconv": _option("-o", "--output"),

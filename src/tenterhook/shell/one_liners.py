@@ -108,14 +108,16 @@ _SHELL = (
 )
 
 _QUOTING = (
-    r"(?<![\w$@%])(qq?|qx|%[qQx])\s{0,9}+(?:\(([^)]{0,2000}+)\)|\{([^}]{0,2000}+)\}|\[([^]]{0,2000}+)\]"
+    r"(?<![\w$@%])(qq?|qx|qw|%[qQxw])\s{0,9}+(?:\(([^)]{0,2000}+)\)|\{([^}]{0,2000}+)\}|\[([^]]{0,2000}+)\]"
     r"|([/|!])([^/|!]{0,2000}+)\5)"
 )
 
 
 def _as_literal(found: re.Match[str]) -> str:
-    """Return `q(…)`, `qx{…}` as a plain string."""
+    """Return `q(…)`, `qx{…}` as a plain string, `qw(…)` as a list of them."""
     text = found.group(2) or found.group(3) or found.group(4) or found.group(6) or ""
+    if "w" in found.group(1):
+        return "(" + ", ".join(f'"{word}"' for word in text.replace("\\", "\\\\").replace('"', '\\"').split()) + ")"
     quote = "`" if "x" in found.group(1) else '"'
     return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
 
@@ -212,9 +214,8 @@ def _forks_in_a_loop(code: str) -> bool:
     """Whether code forks until it is stopped."""
     loops = ((part, re.search(_ENDLESS_LOOP, part)) for part in code.split("#")) if "fork" in code else ()
     forks = re.compile(r"\bfork\b").search
-    return bool(re.search(r"(?<![\"'])\bfork\s++while\b", code)) or any(
-        loop and forks(part, loop.end()) for part, loop in loops
-    )
+    in_loop = any(loop and forks(part, loop.end()) for part, loop in loops)
+    return in_loop or bool(re.search(r"(?<![\"'])\bfork\s++while\b", code))
 
 
 def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action]:

@@ -83,6 +83,8 @@ def printed(walk: Walk, name: str, words: list[str], state: ShellState, text: st
             return os.path.basename(first.rstrip("/"))
         case "which":
             return first
+        case "command" | "type" if rest[:1] in (["-v"], ["-p"], ["-P"]):
+            return "".join(rest[1:2])
         case "realpath" | "readlink":
             return walk.path(first, state) if first else UNKNOWN
         case "git" if rest[:1] == ["rev-parse"]:

@@ -129,6 +129,21 @@ def _take_option(words: list[str], at: int, short: str, long: Iterable[str], fou
     return at
 
 
+def is_option(word: str, name: str) -> bool:
+    """Whether a word is an option, with or without a value; its long name may be shortened.
+
+    A name that ends with `=` or `:` is one if the word begins with it.
+    """
+    given = word.partition("=")[0]
+    if name.startswith("--"):
+        return given == name or (len(given) >= _SHORTEST_NAME and name.startswith(given))
+    begins = word.startswith(name) and not word.startswith("--")
+    return given == name or (begins and (len(name) == 2 or name[-1] in "=:"))
+
+
+_SHORTEST_NAME = len("--abc")  # of a shortened option
+
+
 def has(options: Options, *names: str) -> bool:
     return any(name in names for name, _ in options)
 
@@ -149,19 +164,38 @@ def is_cluster(word: str, options: str) -> bool:
 
 
 def from_subcommand(words: list[str]) -> Iterator[list[str]]:
-    """Yield the arguments of a command, then those without the options before the first operand.
+    """Yield the arguments of a command, then those without the options before its first, and its second, operand.
 
-    Where an option may have a value, that value is once taken for the first operand, and once left out.
+    Where an option may have a value, that value is once taken for the operand, and once left out.
     """
     yield words[1:]
-    if program(words[0]) == "git":
-        yield words[split_options(words, "cC", _GIT_LONG)[1] :]
-        return
-    for at, word in enumerate(words[1:MOST_GLOBAL_OPTIONS], start=1):
-        if not word.startswith("-"):
-            yield words[at:]
-            if at == 1 or not words[at - 1].startswith("-") or "=" in words[at - 1]:
-                return
+    for at in [git_options(words)[1]] if program(words[0]) == "git" else _first_operands(words, 1):
+        yield words[at:]
+        yield from (words[at : at + 1] + words[next_at:] for next_at in _first_operands(words, at + 1))
+
+
+def _first_operands(words: list[str], at: int) -> Iterator[int]:
+    """Yield where the next operand may stand: after options, assignments (`make A=b`) and toolchains (`cargo +x`)."""
+    for number in range(at, min(len(words), at + MOST_GLOBAL_OPTIONS)):
+        if re.match(r"[-+]|\w+=", words[number]):
+            continue
+        yield number
+        if number == at or not words[number - 1].startswith("-") or "=" in words[number - 1]:
+            return
+
+
+def other_names(words: list[str]) -> Iterator[list[str]]:
+    """Yield other ways to write a command: `pip` for `python -m pip` and `uv pip`, `git push` for `git-push`."""
+    name = program(words[0])
+    options, at = split_options(words, "cmQWX") if name in ("python", "py") else ([], 0)
+    if module := value_of(options, "-m"):
+        yield [module, *words[at:]]
+    elif name == "uv" and words[1:2] == ["pip"]:
+        yield words[1:]
+    elif name == "gmake":
+        yield ["make", *words[1:]]
+    elif name.startswith("git-"):
+        yield ["git", name[len("git-") :], *words[1:]]
 
 
 def _values(options: Options, *names: str) -> Iterator[str]:
@@ -221,6 +255,9 @@ def _option_lines(words: list[str], options: dict[str, str], is_remote: bool = F
     ran: list[Inner] = []
     for number, word in enumerate(words):
         name, equals, value = word.partition("=")
+        name = next((each for each in options if is_option(name, each)), name)
+        if len(name) == 2 and not word.startswith((name + "=", "--")) and word != name:  # `-Oless`
+            equals, value = name, word[2:]
         if options.get(name) == "COMMAND":
             return ran + _command(words[number + 1 :], is_remote=is_remote)
         if name in options and (equals or number + 1 < len(words)):
@@ -309,6 +346,12 @@ def _awk(words: list[str], stdin: str | None) -> list[Inner]:
     return [] if has(options, "-f", "--file") else [Inner("code", "".join(words[at : at + 1]), language="awk")]
 
 
+# The command `e` after any address: it runs its argument, or without one the lines of the input.
+_SED_EXECUTES = (
+    r"(?:^|[;\n{}])(?:[\d$,!~+ \t]|/(?:\\.|[^/\\\n]){0,500}+/[IM]{0,2}+)*+e(?:[ \t]++([^\n]++)|(?=[ \t]*+(?:[;\n}]|$)))"
+)
+
+
 def _sed(words: list[str], stdin: str | None) -> list[Inner]:
     options, operands = arguments(words, "efli?", ("--expression", "--file", "--line-length"))
     scripts = list(_values(options, "-e", "--expression"))
@@ -318,8 +361,8 @@ def _sed(words: list[str], stdin: str | None) -> list[Inner]:
     for script in scripts:
         if "e" not in script:
             continue
-        found = re.search(r"(?:^|[;\n{}])[ \t]*+[\d$,/^]*+[ \t]*+e[ \t]+(.+)", script)
-        ran += [Inner("shell", found.group(1))] if found else []
+        found = re.search(_SED_EXECUTES, script)
+        ran += [Inner("shell", found.group(1) or UNKNOWN, is_certain=bool(found.group(1)))] if found else []
         replaced = re.findall(  # `s/…/command/e` runs what comes out
             r"(?:^|[\s;{}/\d])s([/|#,:@!])(?:\\.|(?!\1).){0,500}+\1((?:\\.|(?!\1).){0,500}+)\1[gpiIM\d]*+e", script
         )
@@ -596,7 +639,10 @@ _GIT_COMMANDS = (
     r"(?i)core\.(?:sshcommand|editor|pager|fsmonitor|askpass|gitproxy)|pager\..+|sequence\.editor|diff\.external|"
     r"interactive\.difffilter|gpg\.(?:.+\.)?program|.+\.(?:cmd|clean|smudge|process|textconv|driver|command|helper|uploadpack)"
 )
-_GIT_LONG = ("--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
+_GIT_LONG = (
+    *("--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix", "--attr-source"),
+    *("--shallow-file", "--list-cmds"),
+)
 # Options of its subcommands whose value is a shell line.
 _REMOTE_LINES = "--upload-pack=LINE --receive-pack=LINE --exec=LINE"
 _GIT_SUBCOMMANDS = {
@@ -605,6 +651,12 @@ _GIT_SUBCOMMANDS = {
     "filter-branch": " ".join(f"--{kind}-filter=LINE" for kind in "setup env tree index parent msg commit".split()),
     **dict.fromkeys(("fetch", "pull", "push", "ls-remote"), _REMOTE_LINES),
     "clone": f"-u=LINE {_REMOTE_LINES}",
+    "archive": "--exec=LINE",
+    "daemon": "--access-hook=LINE",
+    "grep": "--open-files-in-pager=LINE -O=LINE",
+    "instaweb": "--httpd=LINE -d=LINE",
+    "send-email": "--sendmail-cmd=LINE --smtp-server=LINE --to-cmd=LINE --cc-cmd=LINE --header-cmd=LINE",
+    "shell": "-c=LINE",
 }
 
 
@@ -617,11 +669,12 @@ def _git(words: list[str], variable: Callable[[str], str]) -> list[Inner]:
     ran = []
     options, at = git_options(words)
     rest = words[at:]
-    for name, value in options:
+    settings = arguments(rest, "cbjou", ("--config",))[0] if rest[:1] == ["clone"] else []
+    for name, value in options + settings:
         key, equals, setting = value.partition("=")
         if name == "--config-env":
             setting = variable(setting)
-        elif name != "-c" or not equals:
+        elif name not in ("-c", "--config") or not equals:
             continue
         alias = key[len("alias.") :] if key.lower().startswith("alias.") else None
         if setting.startswith("!"):
@@ -650,9 +703,7 @@ def _git_subcommand(words: list[str]) -> list[Inner]:
 # Words of its subcommands that have a shell line after this beginning.
 _GIT_PREFIXES = {
     "config": ("!",),
-    "grep": ("-O", "--open-files-in-pager="),
-    **dict.fromkeys(("clone", "fetch", "pull", "push", "ls-remote"), ("ext::",)),
-    "rebase": ("-x",),
+    **dict.fromkeys(("clone", "fetch", "pull", "push", "ls-remote", "remote"), ("ext::",)),
 }
 
 # Subcommands of tmux that run a shell line, and their options with a value.
@@ -746,7 +797,7 @@ def _make(words: list[str], stdin: str | None) -> list[Inner]:
 
 
 _EDITOR = r"\+?(?:[:\s\d,%.$]|sil(?:ent)?!?\s|exe(?:cute)?\s+[\"'])*+!(.*)"
-_SQL = r"(?:.*?\\!|\s*+system\s)\s*+(.*)"
+_SQL = r"(?:.*?\\!|\s*+system\s)\s*+(.*)|(?is:.*?\b(?:to|from)\s++program\s++'([^']*+))"
 # What a word, or a line on stdin, begins with if a shell line follows.
 _SHELL_ESCAPES = {
     **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed", "dc", "ftp", "lftp", "sftp"), _EDITOR),
@@ -757,6 +808,7 @@ _SHELL_ESCAPES = {
     **dict.fromkeys(("apt", "apt-get"), r"(?i).*?-invoke(?:::)?=(.+)"),
     **dict.fromkeys(("tar", "bsdtar"), "--checkpoint-action=exec=(.*)"),
     **dict.fromkeys(("hyperfine", "concurrently"), r"([^-].* .*)"),
+    "less": r"\+!(.*)",
 }
 
 
@@ -870,6 +922,90 @@ def _without_jq_values(words: list[str]) -> list[str]:
             found.append(words[at])
         at += _JQ_VALUES.get(words[at], 1)
     return found
+
+
+# Options that name code, or settings and files with code in them, where `inner` has nothing of it; shell lines are in
+# `wrappers`. A row is for a program or for a subcommand. What ends with `=` or `:` begins a word.
+_DIFF = "--ext-diff --textconv"
+_NODE_CODE = "--script-shell --node-options --userconfig --globalconfig"
+_COMPILER = "-wrapper -B -fplugin= -specs= --specs -fuse-ld= -Xclang"
+CODE_OPTIONS = {
+    "git": "-c --config-env --exec-path",
+    **dict.fromkeys((f"git {name}" for name in "diff log show format-patch stash whatchanged".split()), _DIFF),
+    **dict.fromkeys(("git blame", "git grep", "git cat-file"), "--textconv"),
+    "git clone": "-c --config --template",
+    "git init": "--template",
+    "git hook": "run",
+    **dict.fromkeys(("npm", "npx", "pnpm", "yarn"), _NODE_CODE),
+    **dict.fromkeys(("node", "nodejs", "bun"), "-r --require --import --loader --experimental-loader"),
+    "python": "-m",
+    "ruby": "-r",
+    "perl": "-M -m -I",
+    "php": "-d -c",
+    **dict.fromkeys(("lua", "luajit"), "-l"),
+    "java": "-jar -cp -classpath --class-path -javaagent: -agentlib: -agentpath: -XX:OnError=",
+    "emacs": "-l --load",
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), "-f --file -E --exec -i --include -l --load"),
+    "sed": "-f --file",
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
+    **dict.fromkeys(("make", "gmake"), "SHELL= MAKEFLAGS= --eval -E"),
+    "cargo": "--config",
+    "go": "-vettool -toolexec -exec",
+    "pytest": "-p --pdbcls",
+    "eslint": "-c --config --rulesdir --plugin --parser --resolve-plugins-relative-to",
+    "prettier": "--plugin --config",
+    **dict.fromkeys(("jest", "webpack", "vite", "rollup"), "-c --config"),
+    "rake": "-f --rakefile -r --require",
+    "pandoc": "-L --lua-filter -d --defaults --template --pdf-engine",
+    **dict.fromkeys(("curl", "wget"), "-K --config -e --execute --use-askpass"),
+    **dict.fromkeys(("ssh", "scp", "sftp", "autossh"), "-o -F"),
+    **dict.fromkeys(("vi", "vim", "nvim", "ex"), "-S -u -s"),
+    **dict.fromkeys(("gdb", "lldb"), "-x --command"),
+    **dict.fromkeys(("jq", "gojq"), "-L"),
+    "openssl": "-engine -provider -provider-path",
+    "less": "-k --lesskey-file --lesskey-src --lesskey-content",
+    "hash": "-p",
+    "enable": "-f",
+    "complete": "-C -F",
+    "bind": "-x -f",
+}
+# Options by which a program works on another project, with the code in it.
+_ELSEWHERE = {
+    **dict.fromkeys(("npm", "pnpm", "yarn"), "--prefix -C --dir --cwd"),
+    **dict.fromkeys(("make", "gmake"), "-C --directory -f --file --makefile"),
+    "cargo": "-C --manifest-path",
+}
+_AWK_RUNS = r"\bsystem\s*+\(|\bgetline\b|\|\s*+&|\bprintf?\b[^;}\n]*(?:>|(?<!\|)\|(?!\|))|@\s*+(?:load|include)"
+
+
+def code_options(words: list[str], *, elsewhere: bool = False) -> list[int]:
+    """Return where options stand that name code, or with `elsewhere` another project.
+
+    So does a program of awk that runs others, and a setting that `git config` is given whose value is a command.
+    """
+    name = program(words[0])
+    at = (
+        git_options(words)[1] if name == "git" else next((at for at in range(1, len(words)) if words[at][:1] != "-"), 0)
+    )
+    end = words.index("--") if "--" in words else len(words)
+    rows = [(CODE_OPTIONS.get(name, ""), at if name == "git" else end)]
+    rows += [(CODE_OPTIONS.get(f"{name} {words[at]}", ""), end)] if 0 < at < len(words) else []
+    rows += [(_ELSEWHERE.get(name, ""), end)] if elsewhere else []
+    found = [n for row, last in rows for n in range(1, last) if any(is_option(words[n], each) for each in row.split())]
+    if name == "python":
+        found += [n for n in range(1, at) if re.match(r"-[A-Za-z]+m", words[n])]
+    if name in ("awk", "gawk", "mawk", "nawk"):
+        found += [n for n in range(1, len(words)) if re.search(_AWK_RUNS, words[n][:LONGEST_LINE])]
+    if words[at : at + 1] == ["config"] and name == "git":
+        found += [n for n in range(at + 1, len(words) - 1) if re.fullmatch(_GIT_CODE, words[n])]
+    return found
+
+
+# Settings of git that decide what runs.
+_GIT_CODE = (
+    rf"{_GIT_COMMANDS}|alias\..+|core\.hookspath|include(?:if\..+)?\.path|init\.templatedir|url\..+\.insteadof|"
+    r"uploadpack\.packobjectshook|protocol\..+\.allow|remote\..+\.vcs"
+)
 
 
 def runs_stdin(words: list[str]) -> bool:

@@ -26,7 +26,10 @@ _CONDA = "run -np --name --prefix --cwd=DIRECTORY COMMAND"
 _SANDBOX = "--cwd --env --user --bind --pwd --container --name"
 _KUBERNETES = "--container --namespace --context --cluster --kubeconfig --user --image --filename"
 _MISE = "--cd=DIRECTORY --env -- COMMAND"
-_TAR = "--to-command=LINE -I=LINE --use-compress-program=LINE --info-script=LINE -F=LINE"
+_TAR = (
+    "--to-command=LINE -I=LINE --use-compress-program=LINE --info-script=LINE --new-volume-script=LINE -F=LINE "
+    "--rsh-command=LINE --rmt-command=LINE"
+)
 _FLY = "-C=LINE --command=LINE REMOTE"
 _SU = "-c=LINE --command=LINE --session-command=LINE -gGsTw --shell --group USER SHELL @~"
 _KUBECTL = (
@@ -77,7 +80,8 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     "dbus-run-session": "--config-file --dbus-daemon COMMAND",
     "systemd-run": "-EHMptu --unit --property --slice --uid --gid --setenv --description --on-active --machine COMMAND",
     "systemd-inhibit": "--what --who --why --mode COMMAND",
-    "wine": "COMMAND",
+    **dict.fromkeys(("wine", "catchsegv", "steam-run", "flatpak-spawn", "microk8s", "k3s"), "COMMAND"),
+    "ssh-agent": "-aEtOP COMMAND",
     "wsl": "-duC --distribution --user --cd --shell-type COMMAND",
     **dict.fromkeys(("busybox", "toybox"), "COMMAND"),
     # of the shell
@@ -137,6 +141,13 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     "bunx": "-p --package COMMAND",
     "bundle": "exec --gemfile COMMAND",
     "asdf": "exec COMMAND",
+    "lerna": "exec --scope --ignore --concurrency COMMAND",
+    "nx": "exec --projects --exclude COMMAND",
+    "tox": "exec -ec COMMAND",
+    "pixi": ("run -e --environment --manifest-path COMMAND", "exec -sc --spec --channel COMMAND"),
+    "corepack": "COMMAND",
+    "cargo": "watch -s=LINE --shell=LINE",
+    "guix": ("shell -- COMMAND", "environment -- COMMAND"),
     "mise": (f"exec {_MISE}", f"x {_MISE}"),
     "direnv": "exec DIRECTORY COMMAND",
     "flatpak": "run --command COMMAND",
@@ -144,6 +155,8 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     # on another machine, in a container
     "mosh": "HOST COMMAND @~ REMOTE",
     "sshpass": "-fdpP COMMAND",
+    "devcontainer": "exec --workspace-folder --container-id --config --remote-env COMMAND",
+    "machinectl": "shell -M --uid --setenv --machine HOST COMMAND REMOTE",
     "vagrant": "-c=LINE --command=LINE REMOTE",
     "gcloud": "--command=LINE REMOTE",
     **dict.fromkeys(("fly", "flyctl"), _FLY),
@@ -160,7 +173,13 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     "rsync": "-e=LINE --rsh=LINE --rsync-path=LINE",
     "split": "--filter=LINE",
     "sort": "--compress-program=LINE",
-    "man": "-P=LINE --pager=LINE",
+    "man": "-P=LINE --pager=LINE -H=LINE --html=LINE",
+    **dict.fromkeys(("bat", "batcat", "delta"), "--pager=LINE"),
+    "rg": "--pre=LINE --hostname-bin=LINE",
+    "pandoc": "--filter=LINE -F=LINE",
+    **dict.fromkeys(("nc", "netcat"), "-e=LINE"),
+    "ncat": "-e=LINE --exec=LINE -c=LINE --sh-exec=LINE",
+    "ip": "netns exec NAME COMMAND",
     "zip": "-TT=LINE --unzip-command=LINE",
     "go": "-exec=LINE --exec=LINE -toolexec=LINE",
 }
