@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tenterhook.approvals import single_use
+from tenterhook.approvals.policy import ApprovalCase, Ruling, Step
 from tenterhook.approvals.requests import Call
+from tenterhook.model import Action
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,3 +158,17 @@ def test_there_are_never_more_than_a_few_hundred_files(directory: Path) -> None:
     for number in range(230):
         single_use.record(CALL._replace(session_id=str(number)), None)
     assert len(list(directory.iterdir())) == 200
+
+
+def test_an_approval_is_used_up_only_by_a_call_that_needs_it() -> None:
+    refused = allowed()
+    denied, nobody = ApprovalCase(Action.DENY), ApprovalCase(Action.ASK, can_ask=False)
+    assert single_use.decide(denied, CALL) == (Ruling(Step.REFUSE, "hook"), None)
+    assert single_use.decide(nobody, CALL._replace(session_id="other")) == (Ruling(Step.REFUSE, "nobody"), None)
+    assert single_use.decide(nobody, CALL) == (Ruling(Step.RUN, "allow"), refused.id)
+    assert single_use.decide(nobody, CALL) == (Ruling(Step.REFUSE, "nobody"), None)
+
+
+def test_values_that_json_does_not_have_are_recorded_as_hooks_see_them(tmp_path: Path) -> None:
+    refused = recorded(CALL._replace(tool_name="mine", tool_input={"path": tmp_path}))
+    assert refused.call.tool_input == {"path": str(tmp_path)}

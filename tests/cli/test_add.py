@@ -55,6 +55,8 @@ def test_an_agent_that_could_not_be_wired_is_told_and_status_is_one(home: Path, 
     assert ended.status == 1
     assert f"{GUARD}  added" in ended.out
     assert "not wired in Claude Code: PreToolUse" in ended.err
+    printed = json.loads(run("add", GUARD, "--json").out)
+    assert "not wired in Claude Code: PreToolUse" in printed["not_wired"][0]
 
 
 def listed(*arguments: str) -> dict[str, Any]:

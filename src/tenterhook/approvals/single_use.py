@@ -57,7 +57,7 @@ def record(call: Call, why: str | None) -> str | None:
     try:
         places.make_private(directory)
         private_files.forget_old(directory, _KEPT)
-        known = next((each for each in _files() if each.is_for(call) and each.state == ASKED), None)
+        known = next((each for each in _files(_hash(call)) if each.state == ASKED), None)
         if known is not None:
             os.utime(known.path)
             return known.id
@@ -80,11 +80,13 @@ def how_to_allow(name: str) -> str:
 
 def decide(case: ApprovalCase, call: Call) -> tuple[Ruling, str | None]:
     """Return what the policy decides, and the id of the approval that is used up by that, or None."""
-    found = allowed(call)
-    ruling = policy.decide(case._replace(is_allowed=found is not None))
-    if found is None or ruling.by != "allow":
+    ruling = policy.decide(case._replace(is_allowed=True))
+    if ruling.by != "allow":  # none is needed, or none counts
         return ruling, None
-    return (ruling, found.id) if use(found) else (policy.decide(case), None)  # else an equal call was first
+    found = allowed(call)
+    if found is not None and use(found):
+        return ruling, found.id
+    return policy.decide(case), None  # also if an equal call was first
 
 
 def find(name: str) -> RefusedCall | None:
@@ -105,7 +107,7 @@ def allow(refused: RefusedCall) -> bool:
 
 def allowed(call: Call) -> RefusedCall | None:
     """Return the approval that covers a call, or None."""
-    mine = (each.read() for each in _files() if each.is_for(call) and each.state == ALLOWED)
+    mine = (each.read() for each in _files(_hash(call)) if each.state == ALLOWED)
     return next(filter(None, mine), None)
 
 
@@ -121,9 +123,6 @@ class _File(NamedTuple):
     state: str
     since: float
 
-    def is_for(self, call: Call) -> bool:
-        return self.hash == _hash(call)
-
     def read(self) -> RefusedCall | None:
         """Return the call; None if the file is not ours alone, or is about another call than its name says."""
         data = private_files.read(self.path)
@@ -133,11 +132,11 @@ class _File(NamedTuple):
             call = Call(**{key: value for key, value in found.items() if key in Call._fields})
         except (ValueError, TypeError, AttributeError, KeyError):
             return None
-        return RefusedCall(self.id, call, why, self.state, self.since) if self.is_for(call) else None
+        return RefusedCall(self.id, call, why, self.state, self.since) if _hash(call) == self.hash else None
 
 
-def _files() -> Iterator[_File]:
-    """Yield all files, with the state `expired` where time is over."""
+def _files(of: str | None = None) -> Iterator[_File]:
+    """Yield all files, or those of calls with this hash, with the state `expired` where time is over."""
     directory = _directory()
     try:
         names = os.listdir(directory)
@@ -145,7 +144,7 @@ def _files() -> Iterator[_File]:
         return
     for name in names:
         parts = name.split(".")
-        if len(parts) != 3 or parts[2] not in (ASKED, ALLOWED, USED):
+        if len(parts) != 3 or parts[2] not in (ASKED, ALLOWED, USED) or of not in (None, parts[1]):
             continue
         path = os.path.join(directory, name)
         try:

@@ -17,6 +17,7 @@ from ..errors import HookError
 from ..install import event_wiring, records, sync
 from ..model import Hook
 from .loading import catalog_here, json_option, known_name
+from .own_hooks import needs_trust
 from .printing import print_json, print_problems, print_table, short_path
 from .refusals import refuse_below_agent
 
@@ -75,7 +76,7 @@ def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_j
         _check(hook, directory, force=force)
     added = [_write(hook, directory, copy=copy) for hook in wanted]
     catalog = catalog_here()
-    untrusted = [each.hook.name for each in added if _needs_trust(each, catalog)]
+    untrusted = [each.hook.name for each in added if needs_trust(each.folder, catalog)]
     closed = event_wiring.must_close(catalog.in_force())
     changed = sync.wire(catalog.hooks, root=root if for_project else None, closed=closed)
     wired = list(dict.fromkeys(each.agent.name for each in changed if not each.left))
@@ -83,7 +84,8 @@ def add(names: tuple[str, ...], for_project: bool, copy: bool, force: bool, as_j
     unguarded = _unguarded(root)
     if as_json:
         data = [_as_json(each, needs_trust=each.hook.name in untrusted) for each in added]
-        print_json({"schema": 1, "added": data, "wired": wired, "not_guarded": unguarded})
+        not_wired = [str(each) for each in left]
+        print_json({"schema": 1, "added": data, "wired": wired, "not_wired": not_wired, "not_guarded": unguarded})
         return 1 if left else 0
     for each in added:
         _print(each, catalog)
@@ -155,10 +157,6 @@ def _write(hook: Hook, directory: str, *, copy: bool) -> Added:
         return Added(hook, folder, "unchanged")
     kept = folders.write(folder, files(hook, copy=copy), replace=True)
     return Added(hook, folder, "replaced" if state else "added", kept)
-
-
-def _needs_trust(each: Added, catalog: Catalog) -> bool:
-    return any(hook.folder == each.folder and not catalog.trust.standing(hook).runs for hook in catalog.hooks)
 
 
 def _unguarded(root: str) -> list[str]:

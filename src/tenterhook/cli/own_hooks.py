@@ -1,4 +1,4 @@
-"""Shared by `remove`, `disable`, `enable` and `trust`: finding hooks by name, `hooks.toml`, wiring."""
+"""Shared by `add`, `update`, `remove`, `disable`, `enable` and `trust`: finding hooks by name, `hooks.toml`, wiring."""
 
 from __future__ import annotations
 
@@ -118,6 +118,11 @@ def wired(catalog: Catalog) -> list[str]:
     """Wire the events of the hooks in force in every guarded agent. Return what to print about it."""
     hooks = catalog.in_force()
     return [str(each) for each in sync.wire(hooks, root=catalog.root, closed=event_wiring.must_close(hooks))]
+
+
+def needs_trust(folder: str, catalog: Catalog) -> bool:
+    """Return whether the hook of a folder does not run until it is trusted."""
+    return any(hook.folder == folder and not catalog.trust.standing(hook).runs for hook in catalog.all_hooks())
 
 
 def hooks_as_json(hooks: Iterable[Hook]) -> list[dict[str, object]]:

@@ -28,7 +28,7 @@ from .loading import caller, caller_names, json_option
 from .printing import below, counted, print_json, short_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import TextIO
 
     from ..approvals.rules import Rule
@@ -128,7 +128,7 @@ def try_line(
             _print_list(tried)
         else:
             _print_one(tried[0], trial, guards=guards)
-    return max((STATUS[each.outcome] for each in tried), key=(0, 3, 2).index, default=0)
+    return STATUS[_worst(each.outcome for each in tried)]
 
 
 def _lines(file: TextIO | None) -> Iterator[str]:
@@ -193,6 +193,10 @@ class _Trial:
         return f"{first}{title} has no way to ask its person: it is refused, and `tenterhook allow ID` lets it run once"
 
 
+def _worst(outcomes: Iterable[str]) -> str:
+    return max(outcomes, key=(RUNS, ASKED, REFUSED).index, default=RUNS)
+
+
 def _outcome(ruling: Ruling) -> str:
     if ruling.step is Step.REFUSE and ruling.by != "nobody":
         return REFUSED
@@ -214,9 +218,7 @@ def _by_guards(line: str, names: Any) -> Tried:
     call = GuardedCall("Shell", {"command": line}, os.getcwd(), os.environ)
     found = [(name, judge(name, call)) for name in names]
     said = tuple(Said(name, each.decision, each.reason, each.findings) for name, each in found if each is not None)
-    outcomes = {_OUTCOMES[each.decision] for each in said}
-    outcome = REFUSED if REFUSED in outcomes else ASKED if ASKED in outcomes else RUNS
-    return Tried(line, outcome, "hook" if said else "", said)
+    return Tried(line, _worst(_OUTCOMES[each.decision] for each in said), "hook" if said else "", said)
 
 
 def _print_one(tried: Tried, trial: _Trial, *, guards: bool) -> None:

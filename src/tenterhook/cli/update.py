@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,20 +11,14 @@ from ..authoring import folders, released_hooks
 from ..authoring.released_hooks import CHANGED, Outdated
 from ..errors import HookError
 from .loading import catalog_here, json_option, known_name, offered
-from .own_hooks import wired
+from .own_hooks import needs_trust, wired
 from .printing import counted, print_json, short_path
 from .refusals import need_terminal, refuse_below_agent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..catalog.catalog import Catalog
-
-
-class Updated(NamedTuple):
-    """A hook that was brought up to date, where the old folder is kept, and whether it must be trusted again."""
-
-    hook: Outdated
-    kept: str | None
-    needs_trust: bool
 
 
 def outdated_here(catalog: Catalog) -> list[Outdated]:
@@ -44,7 +38,7 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 @click.option("--yes", is_flag=True, help="Do not ask; for scripts.")
 @json_option
 def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_json: bool) -> int:
-    """Replace hooks that an earlier version of Tenterhook wrote by what they are now; without NAME, all in force here.
+    """Replace hooks that an earlier version of Tenterhook wrote with the current ones; without NAME, all in force here.
 
     Guards used to be copied with all of their code. Now their folder names the guard, which runs in Tenterhook's own
     process and is upgraded with it. Your settings are kept: fields of HOOK.md that you have changed, and hooks.toml,
@@ -72,7 +66,9 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
             _print(each, is_due=each in due)
     if dry_run or not due:
         if as_json:
-            print_json({"schema": 1, "hooks": [_as_json(each, due=each in due) for each in found], "wired": []})
+            print_json(
+                {"schema": 1, "hooks": [_as_json(each, due=each in due, kept={}) for each in found], "wired": []}
+            )
         elif not found:
             click.echo("every hook is up to date")
         return 0
@@ -80,25 +76,23 @@ def update(names: tuple[str, ...], dry_run: bool, force: bool, yes: bool, as_jso
     question = f"Update {counted(len(due), 'hook')}?"
     if not yes and not click.confirm(question, default=True, err=as_json):
         return 1
-    done = [_update(each) for each in due]
+    kept = {each.folder: _update(each) for each in due}
     after = catalog_here()
-    done = [each._replace(needs_trust=_needs_trust(each.hook, after)) for each in done]
+    untrusted = [each for each in due if needs_trust(each.folder, after)]
     lines = wired(after)
     if as_json:
-        changed = {each.hook.folder: each for each in done}
-        data = [_as_json(each, due=each in due, updated=changed.get(each.folder)) for each in found]
+        data = [_as_json(each, due=each in due, kept=kept, needs_trust=each in untrusted) for each in found]
         print_json({"schema": 1, "hooks": data, "wired": lines})
         return 0
-    for replaced in done:
-        click.echo(f"updated {short_path(replaced.hook.folder)}")
-        if replaced.kept:
-            click.echo(f"  the old one is kept: {short_path(replaced.kept)}")
+    for folder, old in kept.items():
+        click.echo(f"updated {short_path(folder)}")
+        if old:
+            click.echo(f"  the old one is kept: {short_path(old)}")
     for line in lines:
         click.echo(line)
-    if untrusted := [each.hook.built_in.name for each in done if each.needs_trust]:
-        click.echo(
-            f"next    tenterhook trust {' '.join(untrusted)}   its files have changed: it runs once you trust it"
-        )
+    if untrusted:
+        named = " ".join(each.built_in.name for each in untrusted)
+        click.echo(f"next    tenterhook trust {named}   its files have changed: it runs once you trust it")
     return 0
 
 
@@ -106,16 +100,12 @@ def _can_write(each: Outdated) -> bool:
     return os.access(os.path.dirname(each.folder), os.W_OK)
 
 
-def _update(each: Outdated) -> Updated:
+def _update(each: Outdated) -> str | None:
+    """Write the current files, and return where the old folder is kept."""
     try:
-        kept = folders.write(each.folder, each.files(), replace=True)
+        return folders.write(each.folder, each.files(), replace=True)
     except OSError as error:
         raise HookError(f"{each.folder} was not updated: {error.strerror}", "make it writable") from None
-    return Updated(each, kept, needs_trust=False)
-
-
-def _needs_trust(each: Outdated, catalog: Catalog) -> bool:
-    return any(hook.folder == each.folder and not catalog.trust.standing(hook).runs for hook in catalog.all_hooks())
 
 
 def _print(each: Outdated, *, is_due: bool) -> None:
@@ -143,7 +133,7 @@ def _setting_names(each: Outdated) -> list[str]:
     return [*(name for name in each.settings if name != "metadata"), *inner]
 
 
-def _as_json(each: Outdated, *, due: bool, updated: Updated | None = None) -> dict[str, Any]:
+def _as_json(each: Outdated, *, due: bool, kept: Mapping[str, str | None], needs_trust: bool = False) -> dict[str, Any]:
     return {
         "name": each.built_in.name,
         "folder": each.folder,
@@ -151,7 +141,7 @@ def _as_json(each: Outdated, *, due: bool, updated: Updated | None = None) -> di
         "changed": list(each.changed),
         "settings": dict(each.settings),
         "would_update": due,
-        "updated": updated is not None,
-        "kept": updated.kept if updated else None,
-        "needs_trust": updated.needs_trust if updated else False,
+        "updated": each.folder in kept,
+        "kept": kept.get(each.folder),
+        "needs_trust": needs_trust,
     }
