@@ -158,7 +158,7 @@ def _encodable(path: str) -> str:
     return path
 
 
-SECRETS = "the credentials of the hub"
+SECRETS = "Tenterhook's credentials"
 _CONFIGURATION, _PROGRAM = "Tenterhook's configuration", "Tenterhook itself"
 
 
@@ -176,6 +176,7 @@ def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
     states += [os.path.dirname(os.path.dirname(os.path.dirname(own)))] if own[:1] == "/" else []
     found = dict.fromkeys((f"{each}/tenterhook/hub/" for each in states), SECRETS)  # before what is around them
     found.update(dict.fromkeys((f"{each}/tenterhook/hub.json" for each in configs), SECRETS))
+    found.update(dict.fromkeys((f"{each}/tenterhook/approval.key" for each in states), SECRETS))
     found["/etc/agents/"], found["/etc/claude-code/"] = "the machine's hooks", "settings of Claude Code"
     for marks in (f"/run/user/{user}/tenterhook/", f"/tmp/tenterhook-{user}/"):  # noqa: S108
         found[marks] = "the marks of agents that Tenterhook guards"

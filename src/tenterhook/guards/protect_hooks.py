@@ -28,7 +28,7 @@ RULES = {
     "change-settings": ("changing the settings in which an agent names its hooks", _TELL),
     "change-tenterhook": ("changing Tenterhook, its configuration, its state or its marks", _TELL),
     "weaken": ("commands that switch protection off, approve or trust", _TELL),
-    "read-credentials": ("reading the credentials of the hub", "use `tenterhook hub status`, `tenterhook inbox list`"),
+    "read-credentials": ("reading the credentials of Tenterhook", "use `tenterhook hub status`, `tenterhook inbox list`"),
 }
 
 SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
