@@ -28,7 +28,10 @@ RULES = {
     "change-settings": ("changing the settings in which an agent names its hooks", _TELL),
     "change-tenterhook": ("changing Tenterhook, its configuration, its state or its marks", _TELL),
     "weaken": ("commands that switch protection off, approve or trust", _TELL),
-    "read-credentials": ("reading the credentials of Tenterhook", "use `tenterhook hub status`, `tenterhook inbox list`"),
+    "read-credentials": (
+        "reading the credentials of Tenterhook",
+        "use `tenterhook hub status`, `tenterhook inbox list`",
+    ),
 }
 
 SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
@@ -55,8 +58,12 @@ READERS = frozenset(
 # Of those, programs that do not print what is in a file.
 NAMERS = frozenset(
     "ls ll tree stat file wc du find fd md5sum sha1sum sha256sum shasum cksum test [ [[ echo printf readlink realpath "
-    "basename dirname cd pushd popd true false : which type command rm rmdir chmod chown git locate tenterhook".split()
+    "basename dirname cd pushd popd true false : which type command rm rmdir chmod chown locate tenterhook".split()
 )
+SHOWING_GIT = frozenset("add diff grep hash-object apply blame".split())
+# Options that make one of these read a file of names, whose content it then prints in its errors.
+_LISTS = r"-?-files0?-from\b.*|--check|-[cf]"
+RECURSIVE = frozenset("rg ag ack tar bsdtar zip 7z rsync scp rclone".split())  # without an option
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
 UNPACKERS = ("tar", "bsdtar", "unzip", "7z", "cpio", "pax")
 MOUNTERS = ("mount", "umount", "bindfs", "sshfs", "fusermount", "fusermount3")
@@ -107,7 +114,7 @@ class _Check:
         self.call = call
         self._home = reader.agents_home(call.environment)
         self._places = protected_places.Places(call.environment)
-        self._looked_up: dict[tuple[str, bool, bool], str | None] = {}
+        self._looked_up: dict[tuple[str, bool], str | None] = {}
 
     def of_tool(self, tool: str) -> Iterator[Finding]:
         """Judge a tool that is not known as a shell: by every path that it is given, under whatever key."""
@@ -142,7 +149,8 @@ class _Check:
         """Judge a shell line by what each of its commands would touch."""
         reading = reader.read_any(line or "", self.call.directory(), self.call.environment)
         for command in reading.commands:
-            for what, why, decision in self._of_command(command, str(line)):
+            found = (*self._of_command(command, str(line)), *self._printed_inside(command, reading.commands))
+            for what, why, decision in found:
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)
         names = (*PROTECTED, "tenterhook")
         if not reading.is_complete and any(name.strip("/") in str(line) for name in names):
@@ -152,26 +160,53 @@ class _Check:
         """Yield what is protected that a command touches (or the name of a rule), why it is refused, the decision."""
         for what, why in (*self._changes(command), *self._weakens(command, line)):
             yield what, why, DENY
-        name = decoded(command.name)  # `[` is a mark of patterns, too
+        name, shows = decoded(command.name), _shows_content(command)  # `[` is a mark of patterns, too
+        if shows and any(self._named_by(command, path) == SECRETS for path in command.inputs):
+            yield SECRETS, f"it reads {SECRETS}", DENY
         if not name:
             return
-        if name not in NAMERS and re.search(_CREDENTIALS, " ".join((*command.words[1:], command.shown))):
+        if shows and name != "git" and re.search(_CREDENTIALS, " ".join(command.words[1:])):
             yield SECRETS, f"it reads {SECRETS}", DENY
-        if reads(command) and name in NAMERS:
+        if reads(command) and not shows:
             return
         for word in command.words[1:]:
             named = self._named_by(command, word)
-            if named == SECRETS and name not in NAMERS:
+            if named == SECRETS and shows:
                 yield SECRETS, f"it reads {SECRETS}", DENY
-            path = self._resolved(command, word)
-            if named and name not in NAMERS and os.path.isdir(path) and self.protected(path, True) == SECRETS:
-                yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", DENY
+            elif shows and self._holds_secrets(command, word):
+                decision = DENY if named else ASK
+                yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", decision
             links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
             near = named or self._kept_in(command, word) if links else None
             if near:
                 yield near, f"it makes a link into {near}", DENY
             if named and not reads(command):
                 yield named, f"it may change {named}", ASK
+        runs = programs.inner(command.words, command.stdin)
+        is_known = name in READERS or (name == "git" and reads(command))
+        if not is_known and not any(each.kind in ("words", "shell") for each in runs):
+            here = self.protected(self._resolved(command, "."), False)
+            if here:
+                yield here, f"it runs in a directory of {here}, and may change it", ASK
+
+    def _holds_secrets(self, command: ShellCommand, word: str) -> bool:
+        """Whether an argument names a directory with our credentials, and the command reads what is in directories."""
+        path = self._resolved(command, word)
+        is_directory = word[:1] not in ("", "-") and len(word) < 1000 and _reads_directories(command)
+        return is_directory and os.path.isdir(path) and self.protected(path, True) == SECRETS
+
+    def _printed_inside(self, command: ShellCommand, others: list[ShellCommand]) -> Iterator[tuple[str, str, str]]:
+        """Yield what a command may change by names that a substitution in it prints: `rm $(which tenterhook)`."""
+        start, end = command.span or (0, 0)
+        if not end or not any(UNKNOWN in effect.path for effect in effects(command)):
+            return
+        for other in others[:MOST_PATHS]:
+            is_inside = other.span is not None and start < other.span[0] and other.span[1] < end
+            if is_inside and other.words:
+                ours = re.search(r"\btenterhook\b", " ".join(other.words).lower()) and "Tenterhook itself"
+                what = ours or self._selected(other)
+                if what:
+                    yield what, f"it may change {what}, whose place `{other.shown}` prints", ASK
 
     def _changes(self, command: ShellCommand) -> Iterator[tuple[str, str]]:
         """Yield what a command writes to, moves or deletes that is protected, and how."""
@@ -266,15 +301,14 @@ class _Check:
                 if what:
                     yield what, f"it writes to {decoded(path)}, {what}"
 
-    def protected(self, path: str, removes: bool, by_name_only: bool = False) -> str | None:
+    def protected(self, path: str, removes: bool) -> str | None:
         """Return what a path, or a pattern of paths, belongs to that the agent may not change, or None."""
-        key = path, removes, by_name_only
+        key = path, removes
         if key not in self._looked_up:
             if len(self._looked_up) >= MOST_PATHS:
                 raise TooManyPaths
             matches = _matches if any(mark in path for mark in (UNKNOWN, *PATTERNS)) else None
-            known = None if by_name_only else self._places
-            self._looked_up[key] = protected_places.protected(path, removes, known, matches)
+            self._looked_up[key] = protected_places.protected(path, removes, self._places, matches)
         return self._looked_up[key]
 
     def _named_by(self, command: ShellCommand, word: str) -> str | None:
@@ -282,7 +316,7 @@ class _Check:
         for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2])):
             if text and not text.startswith("-") and "\n" not in text and len(text) < 1000:
                 path = self._resolved(command, text)
-                what = self.protected(path, False, by_name_only=not os.path.lexists(path))
+                what = self.protected(path, False)
                 if what:
                     return what
         return None
@@ -380,6 +414,32 @@ def written(name: str, words: list[str]) -> Iterator[str]:
         option, _, value = word.partition("=")
         if option in options and option != "--update":
             yield value or "".join(words[at + 1 : at + 2])
+
+
+def _shows_content(command: ShellCommand) -> bool:
+    """Whether a command may print, copy or send what is in the files that it is given."""
+    if command.name == "git":
+        return bool({*command.words} & SHOWING_GIT)
+    if command.name == "find":
+        return any(program(words[0]) not in NAMERS for words in Find(command.words).commands if words) or (
+            "-files0-from" in command.words
+        )
+    is_naming = decoded(command.name) in NAMERS
+    lists = command.name in ("wc", "du", "file") or command.name.endswith("sum")
+    return not is_naming or (lists and any(re.fullmatch(_LISTS, word) for word in command.words[1:]))
+
+
+def _reads_directories(command: ShellCommand) -> bool:
+    """Whether a command reads all files of the directories that it is given."""
+    name, words = command.name, command.words
+    if name == "find":
+        return _is_selected("/hub.json", words, False) or _is_selected("/person.json", words, False)
+    if name in ("cp", "grep", "egrep", "fgrep", "zgrep", "diff"):
+        return any(
+            re.fullmatch(r"-[a-zA-Z]*[rRa][a-zA-Z]*|--(?:recursive|archive|dereference-recursive)", word)
+            for word in words
+        )
+    return name in RECURSIVE
 
 
 def reads(command: ShellCommand) -> bool:
