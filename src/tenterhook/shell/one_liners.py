@@ -33,6 +33,7 @@ _WELL_KNOWN = (
     (r"os\.getcwd\(\)|(?:pathlib\.)?Path\.cwd\(\)|process\.cwd\(\)|Dir\.pwd|getcwd\(\)", "'.'"),
     (r"os\.sep\b|path\.sep\b|os\.path\.sep\b", "'/'"),
 )
+_IMPORTED = ((r"(?:__import__|import_module)\(\s*(['\"])([\w.]{1,80})\1\s*\)", r"\2"),)
 _PREFIX = r"(?i)[rbfu]{0,2}$"
 _CALL = r"([A-Za-z_$][\w$]*(?:(?:\.|::|->)[\w$]+)*)\s*$"
 _WRAPPING = r"(?:expanduser|expandvars|abspath|realpath|normpath|resolve|join|Path|str|fspath|expand_path)$"
@@ -64,7 +65,7 @@ _CALLS = (
     (
         (
             r"(?:writefile|writefilesync|appendfile|appendfilesync|createwritestream|file\.write|io\.write|file_put_contents|"
-            r"truncatesync|truncate|outputfile|outputjson|outputfilesync|writetextfile(?:sync)?|bun\.write)$"
+            r"extractall|truncatesync|truncate|outputfile|outputjson|outputfilesync|writetextfile(?:sync)?|bun\.write)$"
         ),
         1,
         ["tee", "--"],
@@ -127,7 +128,10 @@ class Literal(NamedTuple):
 
 
 def actions(language: str, code: str) -> list[Action]:
-    """Return what code does: ("shell", text), ("words", [program, …]) and ("note", kind), in no particular order."""
+    """Return what code does: ("shell", text), ("words", [program, …]), ("note", kind), in no particular order.
+
+    ("cd", directory) stands before what may run in that directory.
+    """
     if language in ("powershell", "cmd"):
         return [("shell", statement) for statement in _statements(code, language)]
     found: list[Action] = []
@@ -155,8 +159,11 @@ def actions(language: str, code: str) -> list[Action]:
         found += [("words", ["rm", "-f", "--", path]) for path in removed]
     if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
         found.append(("words", ["shutdown"]))
-    for pattern, stands_for in _WELL_KNOWN:
+    for pattern, stands_for in (*_WELL_KNOWN, *_IMPORTED):
         code = re.sub(pattern, stands_for, code)
+    if re.search(r"\bfrom\s++os\s++import\b", code):
+        code = re.sub(r"(?<![\w.])(remove|rename|replace|unlink|chmod|truncate)\(", r"os.\1(", code)
+    found += [("cd", path) for path in re.findall(r"\bchdir\s*+\(?\s*+['\"]([^'\"\n]{1,500}+)['\"]", code)]
     if language in ("perl", "ruby"):
         code = re.sub(_QUOTING, _as_literal, code)
     if language == "awk":

@@ -513,14 +513,18 @@ class Walk(Expansion):
             self.note("unreadable", because(shown, "its code is too long"))
             code = code[: one_liners.LONGEST]
         self.budget.spend(len(code) // 4)
+        states = [state]  # in each directory that the code may be in
         for kind, value in one_liners.actions(language, code):
-            match kind:
-                case "note":
-                    self.note(value, shown)
-                case "shell":
-                    self.shell(value, self.copy(state), stdin, shown, depth + 1, surely=False)
-                case _:
-                    self.run(value, self.copy(state), stdin, [], shown, (), depth + 1)
+            if kind == "note":
+                self.note(value, shown)
+            elif kind == "cd":
+                states.append(self.copy(state))
+                states[-1].directory = self.path(value, state)
+            for each in states if kind in ("shell", "words") else ():
+                if kind == "shell":
+                    self.shell(value, self.copy(each), stdin, shown, depth + 1, surely=False)
+                else:
+                    self.run(value, self.copy(each), stdin, [], shown, (), depth + 1)
 
     # -- files ----------------------------------------------------------------------------------------------------
 
