@@ -65,7 +65,7 @@ SHOWING_GIT = frozenset("add diff grep hash-object apply blame".split())
 _LISTS = r"-?-files0?-from\b.*|--check|-[cf]"
 RECURSIVE = frozenset("rg ag ack tar bsdtar zip 7z rsync scp rclone".split())  # without an option
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
-UNPACKERS = ("tar", "bsdtar", "unzip", "7z", "cpio", "pax")
+UNPACKERS = frozenset("tar bsdtar unzip unrar 7z 7za 7zz cpio pax ar dpkg dpkg-deb python".split())
 MOUNTERS = ("mount", "umount", "bindfs", "sshfs", "fusermount", "fusermount3")
 STOPPERS = ("kill", "pkill", "killall", "skill", "fuser")
 SERVICES = ("systemctl", "launchctl", "service", "rc-service", "sv", "brew")
@@ -78,11 +78,21 @@ _REPLACING = (
     r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
 )
 AGENTS = frozenset("claude codex copilot droid gemini kimi kimi-cli kimi-code qwen".split())
+_AGENTS = rf"(?<![\w./-])(?:{'|'.join(sorted(AGENTS))})(?![\w./-])"
 MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
 # Modes of a directory that let no other account write to it, and the owner in.
 _HARMLESS_MODE = r"0?[57][0145][0145]|(?:(?:u\+[rwxXs]+|[go]+-[rwxXs]+|[ago]*\+[rxX]+|[go]+=[rxX]*),?)+"
-_CREDENTIALS = r"state/tenterhook/hub\b|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
+_CREDENTIALS = (
+    r"state/tenterhook/(?:hub\b|approval\.key)|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
+)
+_CREDENTIAL_FILES = r"(?:^|/)(?:person\.json|hub\.json|hub\.db|approval\.key)$"
 MOST_PATHS = 400  # of one call
+MOST_STRINGS = 50  # of one program on a command line
+LONGEST_CODE = 20_000  # characters of it
+_WRITES_IN_CODE = (
+    r"(?i)\b(?:remove|unlink\w*|rename\w*|rmtree|rmdir\w*|write\w*|chmod|chown|truncate|copy\w*|move|symlink|link|"
+    r"mkdir|makedirs|chdir|rm|rmSync|extract\w*|urlretrieve|inplace|spawn\w*|exec\w*)\b"
+)
 SAID = {"write": "writes to", "delete": "deletes", "move": "moves away", "mode": "changes the mode of"}
 
 
@@ -183,26 +193,46 @@ class _Check:
             if named and not reads(command):
                 yield named, f"it may change {named}", ASK
         runs = programs.inner(command.words, command.stdin)
+        for code in [str(each.value)[:LONGEST_CODE] for each in runs if each.kind == "code"]:
+            yield from self._of_code(command, code)
         is_known = name in READERS or (name == "git" and reads(command))
         if not is_known and not any(each.kind in ("words", "shell") for each in runs):
             here = self.protected(self._resolved(command, "."), False)
             if here:
                 yield here, f"it runs in a directory of {here}, and may change it", ASK
 
+    def _of_code(self, command: ShellCommand, code: str) -> Iterator[tuple[str, str, str]]:
+        """Yield what a program in plain sight may change: it names a protected place, and has calls that write."""
+        if re.search(r"\b(?:import|from)\s+tenterhook\.", code):
+            yield "weaken", "it runs Tenterhook's own code", ASK
+        writes = re.search(_WRITES_IN_CODE, code) is not None
+        for text in re.split(r"['\"\n]", code)[:MOST_STRINGS] if writes else ():
+            is_path = len(text) < 300 and re.fullmatch(r"[~.\w/-]*[/.][~.\w/-]*", text)
+            what = (self._named_by(command, text) or self._kept_in(command, text)) if is_path else None
+            if what:
+                yield what, f"it may change {what}", ASK
+
     def _holds_secrets(self, command: ShellCommand, word: str) -> bool:
         """Whether an argument names a directory with our credentials, and the command reads what is in directories."""
         path = self._resolved(command, word)
-        is_directory = word[:1] not in ("", "-") and len(word) < 1000 and _reads_directories(command)
-        return is_directory and os.path.isdir(path) and self.protected(path, True) == SECRETS
+        is_target = command.name in ("cp", "rsync", "scp") and word == command.words[-1]
+        is_read = word[:1] not in ("", "-") and len(word) < 1000 and not is_target and _reads_directories(command)
+        return is_read and os.path.isdir(path) and self.protected(path, True) == SECRETS
 
     def _printed_inside(self, command: ShellCommand, others: list[ShellCommand]) -> Iterator[tuple[str, str, str]]:
         """Yield what a command may change by names that a substitution in it prints: `rm $(which tenterhook)`."""
         start, end = command.span or (0, 0)
-        if not end or not any(UNKNOWN in effect.path for effect in effects(command)):
+        if not end or not re.search(r"\$\(|`", command.shown):
+            return
+        plain = re.sub(r"\$\([^)]*\)|`[^`]*`", "", command.shown)
+        changes = any(effect.path.rstrip("/").rpartition("/")[2] not in plain for effect in effects(command))
+        if not changes and not _shows_content(command):
             return
         for other in others[:MOST_PATHS]:
             is_inside = other.span is not None and start < other.span[0] and other.span[1] < end
-            if is_inside and other.words:
+            if is_inside and any(re.search(_CREDENTIAL_FILES, word) for word in other.words):
+                yield SECRETS, f"it reads {SECRETS}", ASK
+            if is_inside and other.words and changes:
                 ours = re.search(r"\btenterhook\b", " ".join(other.words).lower()) and "Tenterhook itself"
                 what = ours or self._selected(other)
                 if what:
@@ -274,9 +304,15 @@ class _Check:
         if name in ("export", "declare", "setenv", "set"):
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
-        if (moved and name in AGENTS | {"export"}) or (name in AGENTS and "disableAllHooks" in " ".join(words)):
+        runs = programs.inner(words, command.stdin)  # judged by themselves
+        starts_agent = name in AGENTS or (runs and re.search(_AGENTS, " ".join(words)))
+        if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
-        if name in STOPPERS and "tenterhook" in (line if UNKNOWN in "".join(words) else " ".join(words)):
+        selected = line if UNKNOWN in "".join(words) else " ".join(words)
+        parts = [re.sub(r"[][*?^$.\\]", "", decoded(word)) for word in words[1:MOST_STRINGS]]
+        if name in STOPPERS and (
+            "tenterhook" in selected or any(len(part) > 4 and part in "tenterhook" for part in parts)
+        ):
             yield "weaken", "it stops Tenterhook"
         at = (
             next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None)
@@ -287,12 +323,14 @@ class _Check:
         if installer in INSTALLERS and _replaces(words):
             yield "weaken", "it removes or replaces Tenterhook"
         only_names_it = name != "tenterhook" and (name == "git" or name in READERS)
-        runs = programs.inner(words, command.stdin)  # judged by themselves
         if only_names_it or (command.contained and not command.mounts) or any(each.kind != "file" for each in runs):
             return
         for at, word in enumerate(words):
             if not is_ours(word, words[at - 1]):
                 continue
+            first = next((each for each in words[at + 1 :] if not each.startswith("-")), "")
+            if any(mark in first for mark in (UNKNOWN, *PATTERNS)):
+                yield "weaken", "which command of Tenterhook it runs cannot be told"
             called, is_refused = protected_places.command_in(words[at + 1 :])
             if is_refused:
                 yield "weaken", f"`tenterhook {called}` is for the person"
@@ -313,7 +351,8 @@ class _Check:
 
     def _named_by(self, command: ShellCommand, word: str) -> str | None:
         """Return what an argument of a command names, `--file=path` and `@path` too."""
-        for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2])):
+        address = word.partition(":")[2] if command.name == "socat" else ""
+        for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2], address)):
             if text and not text.startswith("-") and "\n" not in text and len(text) < 1000:
                 path = self._resolved(command, text)
                 what = self.protected(path, False)
@@ -392,10 +431,29 @@ def _changes_files(words: list[str]) -> bool:
     return program(words[0]) != "rmdir" and any(effect.kind != "mode" for effect in of_words(words))
 
 
+def _is_without_hooks(words: list[str]) -> bool:
+    """Whether an agent is told to leave out its person's settings or hooks."""
+    for at, word in enumerate(words[1:], start=1):
+        option, _, value = word.partition("=")
+        value = value or "".join(words[at + 1 : at + 2])
+        is_setting = option in ("-c", "--config", "--disable", "set") or (word[:2] == "-c" and "=" in word)
+        if (
+            "disableAllHooks" in word
+            or option in ("--bare", "--settings")
+            or (option == "--setting-sources" and "user" not in value.split(","))
+            or (is_setting and "hooks" in f"{word} {value}")
+        ):
+            return True
+    return False
+
+
 def _replaces(words: Iterable[str]) -> bool:
     """Whether the words of a package manager remove Tenterhook or install another one."""
     named = [word for word in words if re.fullmatch(r"(?i)(?:.*[/=+@ ])?tenterhook(?:[^\w].*)?", word)]
     others = [word for word in named if re.search(r"[/=<>@]", word)]
+    words = [*words]
+    if {*words} & {"uninstall-all", "reinstall-all", "upgrade-all"} or ({"tool", "--all"} <= {*words}):
+        return True
     return bool(named) and (bool(others) or any(re.fullmatch(_REPLACING, word) for word in words))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from ..basics.places import real_path
 from ..shell import reader
 from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
@@ -119,7 +120,7 @@ class _Check:
         if re.fullmatch(_DEVICES, known) or known == "":
             return None
         directory, _, name = known.rpartition("/")
-        real = os.path.join(os.path.realpath(directory or "/"), name) if keeps_link else os.path.realpath(known)
+        real = os.path.join(real_path(directory or "/"), name) if keeps_link else real_path(known)
         return next((each for each in (known, real) if not self._is_allowed(each)), None)
 
     def _is_allowed(self, path: str) -> bool:
@@ -142,7 +143,7 @@ def _is_below(path: str, directory: str) -> bool:
 
 def _with_real(paths: list[str]) -> list[str]:
     """Return directories, and where they really are."""
-    return list(dict.fromkeys(each for path in paths for each in (path, os.path.realpath(path))))
+    return list(dict.fromkeys(each for path in paths for each in (path, real_path(path))))
 
 
 def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:

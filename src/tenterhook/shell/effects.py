@@ -41,7 +41,8 @@ def of_words(words: list[str]) -> list[PathEffect]:
     return [each for each in effect(words) if each.path] if effect else []
 
 
-_RECURSIVE = ("srm", "wipe", "trash", "trash-put", "rimraf", "del-cli")  # without an option
+# Without an option; the last are of `cmake -E`.
+_RECURSIVE = tuple("srm wipe trash trash-put rmtrash gvfs-trash rimraf del-cli remove_directory remove".split())
 
 
 def _delete(words: list[str]) -> list[PathEffect]:
@@ -256,15 +257,18 @@ def _script(words: list[str]) -> list[PathEffect]:
 
 def _sql(words: list[str]) -> list[PathEffect]:
     """Read the commands with which clients of databases write files, and `psql -o`."""
-    told = r"(?i)(?:^|\s)(?:\.(?:output|once|backup|save|log)|\\o)\s+([^\s;]+)|writefile\(\s*'([^']+)'|into\s+\w+file\s+'([^']+)'"
+    told = (
+        r"(?i)(?:^|\s)(?:\.(?:output|once|backup|save|log)|\\o)\s+([^\s;]+)"
+        r"|writefile\(\s*'([^']+)'|into\s+\w+file\s+'([^']+)'"
+    )
     found = [PathEffect("write", "".join(path)) for word in words[1:] for path in re.findall(told, word[:_LONGEST_SQL])]
     return found + (_option("-o", "--output")(words) if program(words[0]) == "psql" else [])
 
 
 def _module(words: list[str]) -> list[PathEffect]:
     """Read the modules of Python that write: `python -m zipfile -e ARCHIVE DIRECTORY`, `-m json.tool IN OUT` …"""
-    options, at = split_options(words, "cmQWX")
-    module, given = value_of(options, "-m"), words[at:]
+    at = words.index("-m") + 1 if "-m" in words else len(words)
+    module, given = "".join(words[at : at + 1]), words[at + 1 :]
     if module in ("zipfile", "tarfile") and given[:1] in (["-e"], ["--extract"]):
         return [PathEffect("write", path) for path in given[2:3] or ["."]]
     if module in ("zipfile", "tarfile") and given[:1] in (["-c"], ["--create"]):
@@ -281,6 +285,9 @@ def _git(words: list[str]) -> list[PathEffect]:
     options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file", "--output"), 1)
     if operands[:1] in (["diff"], ["show"], ["log"], ["format-patch"], ["archive"]):
         return [PathEffect("write", value) for name, value in options if name == "--output"]
+    if operands[:1] == ["clean"] and not any(re.fullmatch(r"-[a-z]*n[a-z]*|--dry-run", word) for word in words):
+        paths = [word for word in words[words.index("clean") + 1 :] if not word.startswith("-")]
+        return [PathEffect("delete", path, True) for path in paths]
     if operands[:1] == ["rm"]:
         return [PathEffect("delete", path, has(options, "-r")) for path in operands[1:]]
     if operands[:1] == ["mv"]:
@@ -301,7 +308,6 @@ _PROGRAMS = {
     "rm": _delete,
     # every operand: what is an expression and what is a file differs between them
     **dict.fromkeys(_RENAMERS, _operands("move", "f")),
-    **dict.fromkeys(("rmtrash", "gvfs-trash", "remove_directory", "remove"), _operands("delete")),  # `cmake -E remove`
     **dict.fromkeys(("copy", "copy_directory", "copy_if_different", "cpy-cli"), _copy()),
     "time": _leading_option("fo", "-o", "--output"),
     "strace": _leading_option("abeEIoOpPsSuUX", "-o", "--output"),
@@ -312,15 +318,11 @@ _PROGRAMS = {
     "csplit": _option("-f", "--prefix"),
     "ar": _option("--output"),
     "cpio": _option("-D", "--directory"),
-    **dict.fromkeys(("dpkg", "dpkg-deb", "unrar"), _operands(skip=2)),
+    **dict.fromkeys(("dpkg", "dpkg-deb"), _operands(skip=1)),
+    "unrar": _operands(skip=2),
     "rmdir": _operands("delete"),
     "unlink": _operands("delete"),
-    "srm": _delete,
-    "wipe": _delete,
-    "trash": _delete,
-    "trash-put": _delete,
-    "rimraf": _delete,
-    "del-cli": _delete,
+    **dict.fromkeys(_RECURSIVE, _delete),
     "shred": _shred,
     "mv": _move,
     "cp": _copy(),

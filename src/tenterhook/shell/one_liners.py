@@ -60,12 +60,13 @@ _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
 _CALLS = (
     (r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.mv|fs\.rename|movesync)$", 1, ["mv", "--"]),
     (r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|cpsync|fileutils\.cp\w*|fs\.cp)$", 2, ["cp", "--"]),
+    (r"extractall$", 1, ["tar", "-x", "-C"]),
     (r"(?:symlink|link|symlinksync|linksync|fileutils\.ln\w*)$", 2, ["ln", "--"]),
     (r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$", 1, ["chmod", "u+w"]),
     (
         (
             r"(?:writefile|writefilesync|appendfile|appendfilesync|createwritestream|file\.write|io\.write|file_put_contents|"
-            r"extractall|truncatesync|truncate|outputfile|outputjson|outputfilesync|writetextfile(?:sync)?|bun\.write)$"
+            r"truncatesync|truncate|outputfile|outputjson|outputfilesync|writetextfile(?:sync)?|bun\.write)$"
         ),
         1,
         ["tee", "--"],
@@ -209,7 +210,9 @@ def _forks_in_a_loop(code: str) -> bool:
     """Whether code forks until it is stopped."""
     loops = ((part, re.search(_ENDLESS_LOOP, part)) for part in code.split("#")) if "fork" in code else ()
     forks = re.compile(r"\bfork\b").search
-    return bool(re.search(r"(?<![\"'])\bfork\s++while\b", code)) or any(loop and forks(part, loop.end()) for part, loop in loops)
+    return bool(re.search(r"(?<![\"'])\bfork\s++while\b", code)) or any(
+        loop and forks(part, loop.end()) for part, loop in loops
+    )
 
 
 def _of_call(group: list[Literal], runs: bool, language: str) -> Iterator[Action]:
