@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..basics import light_json
-from ..events import tool_names
+from ..events import DIRECTORY_KEYS, tool_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,7 +55,7 @@ class Call(NamedTuple):
     def directory(self) -> str:
         """The directory it runs in: the input of some agents' shells can name another than the session's."""
         if self.tool == "Shell":
-            for key in _DIRECTORY_KEYS:
+            for key in DIRECTORY_KEYS:
                 if isinstance(given := self.tool_input.get(key), str) and given and "\0" not in given:
                     return resolved(self.work_dir, given)
         return self.work_dir
@@ -185,7 +185,6 @@ def given_command(call: Call) -> str:
     return command if isinstance(command, str) else json.dumps(command)
 
 
-_DIRECTORY_KEYS = ("workdir", "cwd", "directory", "dir_path", "working_directory")
 _NAMED = ("Shell", "WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep", "Task")
 _ACTIONS = {
     "Shell": "run command",

@@ -10,9 +10,9 @@ from ..basics.protected_places import MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
 from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
-from ..shell.syntax import PATTERNS, STAR, UNKNOWN, decoded
+from ..shell.syntax import ACTIVE, PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, Finding, objection, patched, path_here, strings_in
+from .calls import ASK, DENY, EDITORS, Finding, is_shell, objection, patched, path_here, shell_lines, strings_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ RULES = {
     ),
 }
 
-SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
-EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
 LINES = ("command", "cmd", "commands", "script", "shell", "line", "code")  # keys of other tools that may hold a line
 TEXTS = frozenset(  # keys under which tools are given text, which may mention any path
@@ -44,9 +42,14 @@ TEXTS = frozenset(  # keys under which tools are given text, which may mention a
 )
 _WRITES = (
     r"write|edit|create|delete|remove|move|rename|copy|replace|patch|put|set|save|update|append|insert|make|mkdir|touch|"
-    r"chmod|link|exec|run|download|restore|apply|notebook|trash|upload"
+    r"chmod|link|exec|run|download|store|apply|notebook|trash|upload|dump|export|to_file"
 )
-_READS = r"read|view|get|list|ls|glob|grep|search|find|fetch|show|stat|info|query|describe|tree|todo|task|agent|think"
+_READS = frozenset(
+    "read view get list ls glob grep search find fetch show stat info query describe tree todo task agent think cat "
+    "open navigate".split()
+)
+_SHOWS = frozenset("read grep search cat view".split())  # what is in the files of a directory
+_ACTIVE = {ord(char): mark for char, mark in ACTIVE.items() if char in "*?["}
 
 READERS = frozenset(
     "cat bat less more head tail grep egrep fgrep rg ag ls ll tree stat file wc du find fd diff cmp jq yq awk gawk sed "
@@ -86,6 +89,7 @@ _CREDENTIALS = (
     r"state/tenterhook/(?:hub\b|approval\.key)|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
 )
 _CREDENTIAL_FILES = r"(?:^|/)(?:person\.json|hub\.json|hub\.db|approval\.key)$"
+MOST_JOINED = 8  # paths of a tool that are tried below its directories
 MOST_PATHS = 400  # of one call
 MOST_STRINGS = 50  # of one program on a command line
 LONGEST_CODE = 20_000  # characters of it
@@ -103,9 +107,10 @@ def judge(call: GuardedCall) -> Objection | None:
 
 def _findings(call: GuardedCall) -> Iterator[Finding]:
     check = _Check(call)
-    tool = call.tool_name.lower()
     try:
-        yield from check.of_line(call.line()) if tool in SHELLS else check.of_tool(tool)
+        yield from () if is_shell(call) else check.of_tool()
+        for line in shell_lines(call) if "patch" not in call.tool_name.lower() else ():
+            yield from check.of_line(line)
     except TooManyPaths:
         part = str(call.line() or call.tool_name)[:80]
         yield Finding(
@@ -126,29 +131,43 @@ class _Check:
         self._places = protected_places.Places(call.environment)
         self._looked_up: dict[tuple[str, bool], str | None] = {}
 
-    def of_tool(self, tool: str) -> Iterator[Finding]:
+    def of_tool(self) -> Iterator[Finding]:
         """Judge a tool that is not known as a shell: by every path that it is given, under whatever key."""
+        own_name = re.split(r"__|[.:/]", self.call.tool_name)[-1]  # without that of its server
+        tool = own_name.lower()
+        names = {name.lower() for name in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", own_name)}
         writes = re.search(_WRITES, tool) is not None
-        reads = not writes and re.search(_READS, tool) is not None
+        reads = not writes and bool(names & _READS)
         arguments = self.call.tool_input if isinstance(self.call.tool_input, dict) else {"input": self.call.tool_input}
         if tool in EDITORS and arguments.get("command") == "view":
             writes, reads = False, True
-        for path in _paths(arguments, "patch" in tool):
+        paths = [*_paths(arguments, "patch" in tool)]
+        directories = [path for path in paths[:MOST_JOINED] if len(path) < 1000 and self._is_directory(path)]
+        paths += [
+            f"{directory}/{path}" for directory in directories for path in paths[:MOST_JOINED] if path[:1] not in "/~"
+        ]
+        for path in paths:
             removes = re.search(r"delete|remove|move|rename|trash|unlink|(?:^|_)rm(?:_|$)", tool) is not None
             what = next(filter(None, (self.protected(each, removes) for each in self._spelt(path))), None)
             if what == SECRETS or (what and not reads):
                 change = "reads" if reads else "changes" if writes else "may change"
                 yield _finding(path, f"it {change} {what}", what, DENY if writes or reads else ASK)
-        call = self.call._replace(tool_input=arguments)
-        for key in () if reads or "patch" in tool else LINES:
-            yield from self.of_line(call.line(key))
+            elif path in directories and names & _SHOWS and self.protected(next(self._spelt(path)), True) == SECRETS:
+                yield _finding(path, f"it reads {SECRETS}, which are in {path}", SECRETS, DENY if what else ASK)
+
+    def _is_directory(self, path: str) -> bool:
+        try:
+            return os.path.isdir(next(self._spelt(path)))
+        except ValueError:  # no path of a file system
+            return False
 
     def _spelt(self, path: str) -> Iterator[str]:
         """Yield the absolute paths that a tool may take a path for."""
-        if path.startswith("file:"):
+        if path[:5].lower() == "file:":
             from urllib.parse import unquote
 
-            path = unquote(re.sub(r"file:(?://[^/]*)?", "", path))
+            path = unquote(re.sub(r"(?i)file:(?://[^/]*)?", "", path))
+        path = path.translate(_ACTIVE)
         path = re.sub(r"^(?:\$HOME|\$\{HOME\})(?=/|$)", "~", path)
         own_home = self.call.environment.get("HOME") or os.path.expanduser("~")
         for home in dict.fromkeys((self._home, own_home)):
@@ -391,8 +410,13 @@ def _paths(arguments: Any, is_patch: bool) -> Iterator[str]:
     for key, value in strings_in(arguments, "input"):
         if (key in TEXTS and not is_patch) or (not key and "/" not in value):
             continue
-        path = value.partition("\0")[0]
-        if key not in LINES and "\n" not in path and len(path) < 65536 and not re.match(r"(?!file:)[a-z]{2,}://", path):
+        path = value.partition("\0")[0].strip()
+        if (
+            key not in LINES
+            and "\n" not in path
+            and len(path) < 65536
+            and not re.match(r"(?i)(?!file:)[a-z]{2,}://", path)
+        ):
             yield path
         yield from patched(value)
 

@@ -162,7 +162,7 @@ def _expressions() -> tuple[tuple[str, re.Pattern[str]], ...]:
     by_rule: dict[str, list[str]] = {}
     for rule, ends in PLACES:
         by_rule.setdefault(rule, []).append(ends)
-    found = [(rule, re.compile(f".*/(?:{'|'.join(ends)})/?")) for rule, ends in by_rule.items()]
+    found = [(rule, re.compile(f"(?i).*/(?:{'|'.join(ends)})/?")) for rule, ends in by_rule.items()]
     return (*found, ("credentials", re.compile(SYSTEM)))
 
 

@@ -13,7 +13,7 @@ from ..shell import reader
 from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
 from ..shell.syntax import PATTERNS, UNKNOWNS, decoded
-from .calls import ASK, DENY, Finding, objection, patched, path_here, paths_in, project_root, shell_line
+from .calls import ASK, DENY, Finding, is_shell, objection, patched, path_here, paths_in, project_root, shell_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ _CMDLETS = frozenset(
 def judge(call: GuardedCall) -> Objection | None:
     """Refuse changes to the system and to settings of the home, and ask about others outside the project."""
     check = _Check(call)
-    line = shell_line(call)
-    return objection(call, check.of_line(line) if line is not None else check.of_tool(), RULES)
+    found = [finding for line in shell_lines(call) for finding in check.of_line(line)]
+    return objection(call, found if is_shell(call) else (*found, *check.of_tool()), RULES)
 
 
 class _Check:
