@@ -332,6 +332,8 @@ TOOL_NAMES: tuple[tuple[str, ...], ...] = (
     ("FetchURL", "WebFetch", "web_fetch", "FetchUrl"),
     ("SearchWeb", "WebSearch", "google_web_search", "web_search"),
 )
+# Keys under which agents say in which directory a shell line runs.
+DIRECTORY_KEYS = ("workdir", "cwd", "directory", "dir_path", "working_directory", "dir")
 NAMES_OF_TOOL = {name: (name, *(n for n in names if n != name)) for names in TOOL_NAMES for name in names}
 # A patch writes files and changes them.
 NAMES_OF_TOOL["apply_patch"] = ("apply_patch", *NAMES_OF_TOOL["WriteFile"], *NAMES_OF_TOOL["StrReplaceFile"])

@@ -144,6 +144,70 @@ def test_a_file_that_is_about_another_call_than_its_name_says_counts_for_nothing
     assert single_use.allowed(CALL) is None
 
 
+def test_a_file_that_is_only_named_as_allowed_permits_nothing(directory: Path) -> None:
+    refused = recorded()
+    (file,) = directory.glob("*.asked")
+    allowed(CALL._replace(session_id="other"))  # there is a key
+    file.rename(file.with_suffix(".allowed"))
+    assert single_use.allowed(CALL) is None
+    assert single_use.find(refused.id) is None
+
+
+def test_a_copy_of_an_approval_permits_nothing(directory: Path) -> None:
+    refused = allowed()
+    (file,) = directory.glob("*.allowed")
+    data = file.read_bytes()
+    other = file.with_name(file.name.replace(refused.id, "k7mq3xwd"))
+    other.hardlink_to(file)
+    file.unlink()
+    assert single_use.allowed(CALL) is None
+    file.write_bytes(data)  # the name and the content of the one that was allowed, but another file
+    file.chmod(0o600)
+    assert single_use.allowed(CALL) is None
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_an_approval_that_was_used_cannot_be_brought_back(directory: Path, tmp_path: Path, is_linked: bool) -> None:
+    refused = allowed()
+    (file,) = directory.glob("*.allowed")
+    kept = tmp_path / "kept"
+    if is_linked:
+        kept.hardlink_to(file)
+    assert single_use.use(refused)
+    (used,) = directory.glob("*.used")
+    (kept if is_linked else used).rename(file)
+    assert single_use.allowed(CALL) is None
+
+
+def test_a_new_time_does_not_prolong_an_approval(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(single_use, "LASTS", 0.05)
+    allowed()
+    time.sleep(0.06)
+    age(directory, -60)
+    assert single_use.allowed(CALL) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"why": 1, "tool_input": 3}', "[" * 100_000, "null"])
+def test_a_malformed_file_is_left_out(directory: Path, text: str) -> None:
+    refused = recorded()
+    (file,) = directory.glob("*.asked")
+    for name in ("tool_name", "tool_input", "work_dir", "session_id", "agent"):
+        broken = directory / f"{name}.{file.name.split('.')[1]}.asked"
+        broken.write_text(file.read_text().replace(f'"{name}": ', f'"{name}": 3, "x": '))
+        broken.chmod(0o600)
+    (directory / "k7mq3xwd.abc.asked").write_text(text)
+    assert [each.id for each in single_use.waiting()] == [refused.id]
+    assert single_use.find("k7mq3xwd") is None
+
+
+def test_refused_calls_do_not_push_out_allowed_ones(directory: Path) -> None:
+    allowed()
+    age(directory, 60)
+    for number in range(210):
+        single_use.record(CALL._replace(session_id=str(number)), None)
+    assert single_use.allowed(CALL) is not None
+
+
 def test_a_directory_that_others_can_write_counts_for_nothing(directory: Path) -> None:
     allowed()
     directory.chmod(0o777)

@@ -102,3 +102,12 @@ def test_several_at_once_make_the_same(tmp_path: Path) -> None:
             wanted = str(tmp_path / str(number) / "a" / "b")
             list(pool.map(places.make_private, [wanted] * 8))
             assert os.path.isdir(wanted)
+
+
+def test_a_path_that_cannot_be_looked_up_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: str) -> str:
+        raise PermissionError(13, "Permission denied", path)
+
+    assert places.real_path("/a/../b\0c") == "/b\0c"
+    monkeypatch.setattr(os.path, "realpath", denied)  # root may read every link
+    assert places.real_path("/proc/1/root/../x") == "/proc/1/x"

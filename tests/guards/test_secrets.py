@@ -426,6 +426,21 @@ def test_a_shell_line_counts_even_beside_a_path() -> None:
     assert of_tool("Bash", command=["cat", "/home/dev/.ssh/id_rsa"]) == ASK
 
 
+def test_a_shell_line_is_found_under_any_key_of_any_tool() -> None:
+    assert of_tool("mcp__term__run", command="cat .env", path=".") == ASK
+    assert of_tool("mcp__term__run", cmd="cat .env") == ASK
+    assert of_tool("mcp__term__run", steps=[{"command": "cat", "args": [".env"]}]) == ASK
+    assert of_tool("mcp__term__send_text", text="cat .env\n") == ASK
+    assert of_tool("mcp__notes__get", text="cat .env") is None
+
+
+def test_patterns_addresses_and_the_case_of_names_do_not_hide_a_secret() -> None:
+    assert of_tool("Grep", pattern="KEY", glob=".env") == ASK
+    assert of_tool("read_many_files", include=["**/.env"]) == ASK
+    assert of_tool("WebFetch", url="FILE:///home/dev/project/.env") == ASK
+    assert of_tool("Read", file_path=".ENV") == ASK
+
+
 def test_the_reason_names_the_part_the_rule_and_another_way() -> None:
     found = judged("make && cat .env")
     assert found is not None

@@ -150,6 +150,11 @@ def test_patches_and_tools_of_other_servers_are_looked_at() -> None:
     assert of_tool("mcp__files__copy_file", source="src/x", destination="/home/dev/x") == ASK
 
 
+@pytest.mark.parametrize("path", ["/etc/a\0b", "/etc/\ud800", "x\0", "\ud800/x"], ids=ascii)
+def test_a_path_that_no_system_call_takes_does_not_end_the_guard(path: str) -> None:
+    assert of_tool("Write", file_path=path) == (DENY if path[0] == "/" else None)
+
+
 def test_reading_tools_pass() -> None:
     assert of_tool("ReadFile", file_path="/etc/hosts") is None
     assert of_tool("Grep", pattern="x", path="/etc") is None

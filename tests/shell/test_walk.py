@@ -65,3 +65,20 @@ def test_the_steps_after_a_function_is_called_are_in_its_state() -> None:
 def test_a_subshell_and_a_pipeline_leave_the_directory() -> None:
     assert read("(cd /tmp); ls").commands[-1].directory == PROJECT
     assert read("cd /tmp | cat; ls").commands[-1].directory == PROJECT
+
+
+@pytest.mark.parametrize(
+    ("line", "inputs"),
+    [
+        ("cat < a < b", ("a", "b")),
+        ("while read x; do echo $x; done < a", ("a",)),
+        ("echo $(<a)", ("a",)),
+        ("exec 3<>a", ("a",)),
+        ("cat <<< a", ()),
+        ("sh -c 'ls' < a", ("a",)),
+    ],
+)
+def test_files_that_redirections_read_are_the_inputs_of_a_command(line: str, inputs: tuple[str, ...]) -> None:
+    commands = read(line).commands
+    assert commands[0].inputs == inputs
+    assert not any(command.inputs for command in commands[1:])

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..basics import light_json
-from ..events import tool_names
+from ..events import DIRECTORY_KEYS, tool_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,7 +55,7 @@ class Call(NamedTuple):
     def directory(self) -> str:
         """The directory it runs in: the input of some agents' shells can name another than the session's."""
         if self.tool == "Shell":
-            for key in _DIRECTORY_KEYS:
+            for key in DIRECTORY_KEYS:
                 if isinstance(given := self.tool_input.get(key), str) and given and "\0" not in given:
                     return resolved(self.work_dir, given)
         return self.work_dir
@@ -63,7 +63,7 @@ class Call(NamedTuple):
     @property
     def more_input(self) -> dict[str, Any]:
         """What a shell tool is given besides the command that may change how it runs, such as without a sandbox."""
-        skipped = _PLAIN_KEYS if self.tool == "Shell" else _PLAIN_KEYS[: _PLAIN_KEYS.index(_DIRECTORY_KEYS[0])]
+        skipped = _PLAIN_KEYS if self.tool == "Shell" else _PLAIN_KEYS[: _PLAIN_KEYS.index(DIRECTORY_KEYS[0])]
         more = {key: value for key, value in self.tool_input.items() if key not in skipped and value}
         return {key: value for key, value in more.items() if value is True or not isinstance(value, (int, float))}
 
@@ -194,11 +194,10 @@ def given_command(call: Call) -> str:
     return command if isinstance(command, str) else json.dumps(command)
 
 
-_DIRECTORY_KEYS = ("workdir", "cwd", "directory", "dir_path", "working_directory")
 # Of a shell's input: shown anyway, or without influence on what runs. The last ones are those of a shell tool only.
 _PLAIN_KEYS = (
     *("command", "description", "justification", "timeout", "run_in_background", "is_background", "fireAndForget"),
-    *("riskLevel", "riskLevelReason", "tty", *_DIRECTORY_KEYS),
+    *("riskLevel", "riskLevelReason", "tty", *DIRECTORY_KEYS),
 )
 FILE_TOOLS = ("WriteFile", "ReadFile", "StrReplaceFile", "Glob", "Grep")
 _NAMED = ("Shell", "Task", *FILE_TOOLS)

@@ -3,6 +3,9 @@
 Each refused call is a private file `ID.HASH.STATE` of the state directory; the hash is of all that an approval is bound
 to. `allow` renames it from `asked` to `allowed`, the call itself from `allowed` to `used`: of two equal calls at the
 same time, one succeeds. A file's time is that of its last change of state.
+
+The name alone permits nothing: `allow` adds a proof, an HMAC of the id, the hash, the end and the file's identity, with
+a key that agents may not read. A renamed or copied file has none that fits, and a used one has none any more.
 """
 
 from __future__ import annotations
@@ -10,17 +13,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..basics import light_json, places, private_files
 from . import policy
 from .requests import Call, content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .policy import ApprovalCase, Ruling
 
+KEY = "approval.key"  # in the state directory
 ASKED, ALLOWED, USED, EXPIRED = "asked", "allowed", "used", "expired"
 WAITS = 3600.0  # seconds in which a refused call can be allowed
 LASTS = 600.0  # seconds in which an allowed call can be made
@@ -51,7 +55,7 @@ def record(call: Call, why: str | None) -> str | None:
     """Record a call that is refused, and return its id; None if that is not possible."""
     directory = _directory()
     call = call._replace(tool_input=light_json.plain(call.tool_input), more={})
-    data = json.dumps({"schema": 1, "why": why, **call._asdict()})
+    data = _as_json(call, why)
     if len(data) > _LARGEST:
         return None
     try:
@@ -61,7 +65,8 @@ def record(call: Call, why: str | None) -> str | None:
         if known is not None:
             os.utime(known.path)
             return known.id
-        for oldest in sorted(_files(), key=lambda each: each.since)[: -_MOST + 1]:
+        others = [each for each in _files() if each.state != ALLOWED]
+        for oldest in sorted(others, key=lambda each: each.since)[: -_MOST + 1]:
             os.unlink(oldest.path)
         name = _fresh_id()
         places.replace_file(os.path.join(directory, f"{name}.{_hash(call)}.{ASKED}"), data.encode())
@@ -102,7 +107,12 @@ def waiting() -> list[RefusedCall]:
 
 def allow(refused: RefusedCall) -> bool:
     """Approve a call once; return whether it was still waiting."""
-    return _move(refused, ASKED, ALLOWED)
+    until = time.time() + LASTS
+
+    def proven(identity: list[int]) -> dict[str, Any]:
+        return {"until": until, "proof": _proof(refused.id, _hash(refused.call), until, identity, is_first=True)}
+
+    return _rewrite(refused, ASKED, proven) and _move(refused, ASKED, ALLOWED)
 
 
 def allowed(call: Call) -> RefusedCall | None:
@@ -113,7 +123,7 @@ def allowed(call: Call) -> RefusedCall | None:
 
 def use(refused: RefusedCall) -> bool:
     """Use an approval up; return whether no other call did so before."""
-    return _move(refused, ALLOWED, USED)
+    return _move(refused, ALLOWED, USED) and _rewrite(refused, USED, lambda identity: {})
 
 
 class _File(NamedTuple):
@@ -124,15 +134,20 @@ class _File(NamedTuple):
     since: float
 
     def read(self) -> RefusedCall | None:
-        """Return the call; None if the file is not ours alone, or is about another call than its name says."""
+        """Return the call; None if the file is not ours alone, is about another call, or permits it without a proof."""
         data = private_files.read(self.path)
         try:
             found = json.loads(data or b"")
             why = found.pop("why")
             call = Call(**{key: value for key, value in found.items() if key in Call._fields})
-        except (ValueError, TypeError, AttributeError, KeyError):
+            is_it = _hash(call) == self.hash and (self.state != ALLOWED or self._is_proven(**found))
+        except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return None
-        return RefusedCall(self.id, call, why, self.state, self.since) if _hash(call) == self.hash else None
+        return RefusedCall(self.id, call, why, self.state, self.since) if is_it else None
+
+    def _is_proven(self, until: float = 0.0, proof: str = "", **_: Any) -> bool:
+        expected = _proof(self.id, self.hash, until, _identity(os.lstat(self.path)))
+        return proof == expected != "" and time.time() < until
 
 
 def _files(of: str | None = None) -> Iterator[_File]:
@@ -164,6 +179,41 @@ def _move(refused: RefusedCall, before: str, after: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _rewrite(refused: RefusedCall, state: str, more: Callable[[list[int]], dict[str, Any]]) -> bool:
+    """Write a call to its file again, which stays the same file, with more fields; return False if it is not there."""
+    path = os.path.join(_directory(), f"{refused.id}.{_hash(refused.call)}.{state}")
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, "wb") as file:
+            data = _as_json(refused.call, refused.why, **more(_identity(os.fstat(descriptor))))
+            file.truncate(0)  # hard links lose the proof, too
+            file.write(data.encode())
+    except OSError:
+        return False
+    return True
+
+
+def _identity(found: os.stat_result) -> list[int]:
+    return [found.st_dev, found.st_ino]
+
+
+def _proof(name: str, call_hash: str, until: float, identity: list[int], *, is_first: bool = False) -> str:
+    """Return what only `allow` can write to a file; empty if there is no key, which the first use makes."""
+    import hmac
+
+    path = os.path.join(places.state(), KEY)
+    if is_first and not private_files.read(path):
+        places.make_private(places.state())
+        places.replace_file(path, os.urandom(32))
+    key = private_files.read(path)
+    data = json.dumps([name, call_hash, until, identity]).encode()
+    return hmac.digest(key, data, "sha256").hex() if key else ""
+
+
+def _as_json(call: Call, why: str | None, **more: Any) -> str:
+    return json.dumps({"schema": 1, "why": why, **call._asdict(), **more})
 
 
 def _hash(call: Call) -> str:

@@ -73,6 +73,14 @@ def is_inside(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
+def real_path(path: str) -> str:
+    """Return a path with its symbolic links resolved; without that, if it cannot be looked up."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # a link that only another account can read; no path of a file system
+        return os.path.normpath(path)
+
+
 def file_identity(path: str) -> tuple[int, int] | str:
     """Return a value that is equal for all names of one file; the real path if it does not exist."""
     try:

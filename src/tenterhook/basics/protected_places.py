@@ -84,6 +84,9 @@ READING = frozenset(
 )
 
 
+_FLAGS = ("--yes", "-y", "--json", "--all", "--force", "--fix", "--project", "--quiet")  # have no value
+
+
 def command_in(arguments: Iterable[str]) -> tuple[str, bool]:
     """Return the command of ours that these arguments call, and whether it is refused below a guarded agent."""
     words = list(arguments)
@@ -95,10 +98,17 @@ def command_in(arguments: Iterable[str]) -> tuple[str, bool]:
         return "", False
     longest = max(len(name.split()) for name in meant)
     name = min((name for name in meant if len(name.split()) == longest), key=lambda name: name not in REFUSED)
-    is_without = name in REFUSED_WITHOUT and REFUSED_WITHOUT[name] not in words
+    is_without = name in REFUSED_WITHOUT and not _is_given(REFUSED_WITHOUT[name], words)
     options = [word.partition("=")[0] for word in words]
     is_with = REFUSED_WITH.get(name) in (options if name != "add" else ["NAME"] * (len(given) > 1))
-    return name, "--help" not in words and (name in REFUSED or is_without or is_with)
+    return name, not _is_given("--help", words) and (name in REFUSED or is_without or is_with)
+
+
+def _is_given(option: str, words: list[str]) -> bool:
+    """Whether an option is among the words, and is neither the value of another one nor an operand after `--`."""
+    options = words[: words.index("--")] if "--" in words else words
+    at = options.index(option) if option in options else -1
+    return at == 0 or (at > 0 and (options[at - 1][:1] != "-" or options[at - 1] in _FLAGS))
 
 
 def _are_in_order(names: list[str], words: list[str]) -> bool:
@@ -141,7 +151,7 @@ def protected(path: str, removes: bool, known: Places | None, matches: Matches |
     path = _encodable(path)
     if not path:
         return None
-    for each in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
+    for each in dict.fromkeys((os.path.normpath(path), places.real_path(path))):
         what = (_by_place(each, removes, known, matches) if known else None) or _by_name(each, removes, matches)
         if what:
             return what
@@ -158,7 +168,7 @@ def _encodable(path: str) -> str:
     return path
 
 
-SECRETS = "the credentials of the hub"
+SECRETS = "Tenterhook's credentials"
 _CONFIGURATION, _PROGRAM = "Tenterhook's configuration", "Tenterhook itself"
 
 
@@ -176,6 +186,7 @@ def _known_places(variables: Mapping[str, str]) -> dict[str, str]:
     states += [os.path.dirname(os.path.dirname(os.path.dirname(own)))] if own[:1] == "/" else []
     found = dict.fromkeys((f"{each}/tenterhook/hub/" for each in states), SECRETS)  # before what is around them
     found.update(dict.fromkeys((f"{each}/tenterhook/hub.json" for each in configs), SECRETS))
+    found.update(dict.fromkeys((f"{each}/tenterhook/approval.key" for each in states), SECRETS))
     found["/etc/agents/"], found["/etc/claude-code/"] = "the machine's hooks", "settings of Claude Code"
     for marks in (f"/run/user/{user}/tenterhook/", f"/tmp/tenterhook-{user}/"):  # noqa: S108
         found[marks] = "the marks of agents that Tenterhook guards"
@@ -226,13 +237,13 @@ def _installed(state: str) -> dict[str, str]:
 _MOST_ENTRIES = 10_000  # of a directory of hooks: even with `node_modules` in it, that takes milliseconds
 
 
-def _behind_links(places: Mapping[str, str], home: str) -> dict[str, str]:
+def _behind_links(known: Mapping[str, str], home: str) -> dict[str, str]:
     """Return the targets of symbolic links in protected places, as managers of dotfiles make them."""
     named = {os.path.join(home, name): what for name, what in PROTECTED.items() if name[0] == "."}
     real: dict[str, str] = {"/": "/"}
     homes = (f"{home}/", f"{_real(home, real)}/")  # a directory above one of them would protect everything
     found: dict[str, str] = {}
-    for place, what in {**named, **places}.items():
+    for place, what in {**named, **known}.items():
         end = "/" if place.endswith("/") else ""
         path = place.rstrip("/")
         if _real(path, real) != path:
@@ -247,7 +258,7 @@ def _real(path: str, known: dict[str, str]) -> str:
     if path not in known:
         directory, _, name = path.rpartition("/")
         path_there = os.path.join(_real(directory or "/", known), name)
-        known[path] = os.path.realpath(path_there) if os.path.islink(path_there) else path_there
+        known[path] = places.real_path(path_there) if os.path.islink(path_there) else path_there
     return known[path]
 
 
@@ -257,7 +268,7 @@ def _is_above(directory: str, others: Iterable[str]) -> bool:
 
 def _targets(path: str) -> list[str]:
     """Return where a path leads, link by link; empty if no part of it is a link."""
-    found = [os.path.realpath(path)]
+    found = [places.real_path(path)]
     way = path
     while os.path.islink(way) and len(found) < 40:  # as many as the system follows
         way = os.path.normpath(os.path.join(os.path.dirname(way), os.readlink(way)))
@@ -282,7 +293,7 @@ def _linked_in(root: str, homes: Iterable[str]) -> list[str]:
         for entry in listed:
             is_link = entry.is_symlink()
             if entry.is_dir():
-                waiting.append(os.path.realpath(entry.path) if is_link else entry.path)
+                waiting.append(places.real_path(entry.path) if is_link else entry.path)
             for each in _targets(entry.path) if is_link else ():
                 if not each.startswith(f"{root}/"):
                     found.append(each.rstrip("/") + "/" if os.path.isdir(each) else each)
@@ -290,7 +301,7 @@ def _linked_in(root: str, homes: Iterable[str]) -> list[str]:
 
 
 def _by_file(path: str, known: Places) -> str | None:
-    above = path = os.path.realpath(path)
+    above = path = places.real_path(path)
     while above != "/":
         place, what = known.by_identity.get(_identity(above), ("", ""))
         if place.endswith("/") or (place and above == path):

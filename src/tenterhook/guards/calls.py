@@ -14,7 +14,7 @@ import os
 
 from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
-from ..events import NAMES_OF_TOOL
+from ..events import DIRECTORY_KEYS, NAMES_OF_TOOL
 from ..shell import reader
 from ..shell.programs import resolved
 
@@ -29,10 +29,18 @@ if TYPE_CHECKING:
 
 ASK, DENY = "ask", "deny"
 ALL = "all"
+SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
 SHOWN_FINDINGS = 3
 _HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ")
-_PATH_KEY = r"path|file|source|destination|target|directory|uri|name"
-_DIRECTORIES = ("workdir", "cwd", "directory", "dir_path")  # keys under which agents say where a line runs
+_PATH_KEY = r"path|file|source|destination|target|directory|uri|name|glob|include"
+# Keys without `_` and `-`: of shell lines, of what a terminal is sent, of a program's arguments, of code.
+_LINES = frozenset("command cmd commands commandline cmdline script shell line code bash argv program exec run".split())
+_TYPED = frozenset("text input chars keys data stdin source".split())
+_ARGUMENTS = ("args", "arguments", "argv", "params")
+_CODE = ("code", "source", "script")
+_TERMINAL = r"(?i)term|shell|bash|console|tmux|stdin|pty|repl|keys|exec|eval|ssh|command"
+_RUNS_CODE = r"(?i)py|node|js|exec|eval|run|repl|notebook|kernel"
+EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 
 
 class Finding(NamedTuple):
@@ -66,9 +74,10 @@ class GuardedCall(NamedTuple):
         """Return one argument of the call, or None."""
         return self.tool_input.get(name) if isinstance(self.tool_input, dict) else None
 
-    def line(self, key: str = "command") -> str | list[str] | None:
+    def line(self) -> str | list[str] | None:
         """Return the shell line, or the program with its arguments, that the call would run."""
-        command = self.argument(key) if isinstance(self.tool_input, dict) else self.tool_input
+        is_named = isinstance(self.tool_input, dict)
+        command = self.argument("command") or self.argument("cmd") if is_named else self.tool_input
         if isinstance(command, list):
             return [str(word) for word in command] or None
         return command if command and isinstance(command, str) else None
@@ -76,7 +85,7 @@ class GuardedCall(NamedTuple):
     def directory(self) -> str:
         """Return the directory in which the call would run."""
         found = self.work_dir or os.getcwd()
-        for key in _DIRECTORIES:
+        for key in DIRECTORY_KEYS:
             where = self.argument(key)
             if where and isinstance(where, str):
                 found = os.path.join(found, where)
@@ -91,13 +100,47 @@ class GuardedCall(NamedTuple):
         return [os.path.abspath(os.path.join(self.work_dir, name)) for name in expanded]
 
 
-def shell_line(call: GuardedCall) -> str | list[str] | None:
-    """Return the shell line of a call, or None if its tool is none that runs one, but takes paths or a patch."""
-    if call.tool_name in NAMES_OF_TOOL["Shell"]:
-        return call.line()
-    if not isinstance(call.tool_input, dict) or any("path" in str(key).lower() for key in call.tool_input):
-        return None
-    return call.line()
+def is_shell(call: GuardedCall) -> bool:
+    """Whether the tool of a call is known as a shell."""
+    return call.tool_name in NAMES_OF_TOOL["Shell"] or call.tool_name.lower() in SHELLS
+
+
+def shell_lines(call: GuardedCall) -> list[str | list[str]]:
+    """Return the shell lines, and the programs with their arguments, that a call may run: under any key, at any depth.
+
+    Code of other languages is among them as the program that would run it.
+    """
+    if call.tool_name in EDITORS:
+        return []
+    if isinstance(call.tool_input, dict):
+        keys = _LINES | _TYPED if re.search(_TERMINAL, call.tool_name) else _LINES
+        found = [*_lines_in(call.tool_input, keys, re.search(_RUNS_CODE, call.tool_name) is not None)]
+    else:
+        line = call.line() if is_shell(call) else None
+        found = [] if line is None else [line]
+    return found or ([text for _, text in strings_in(call.tool_input, "")] if is_shell(call) else [])
+
+
+def _lines_in(value: Any, keys: frozenset[str], runs_code: bool) -> Iterator[str | list[str]]:
+    given = (
+        {re.sub(r"[_-]", "", str(key).lower()): each for key, each in value.items()} if isinstance(value, dict) else {}
+    )
+    for key, each in given.items():
+        if key not in keys or not each or not isinstance(each, str | list):
+            yield from _lines_in(each, keys, runs_code)
+        elif isinstance(each, str):
+            rest = next((given[name] for name in _ARGUMENTS if name != key and given.get(name)), None)
+            yield [each, *map(str, rest)] if isinstance(rest, list) else f"{each} {rest or ''}".strip()
+            if key in _CODE and runs_code:
+                yield ["python3", "-c", each]
+        elif all(isinstance(word, str) for word in each):
+            yield each
+            yield from (word for word in each if key == "commands" and " " in word)
+        else:
+            yield from (word for word in each if isinstance(word, list) and all(isinstance(part, str) for part in word))
+            yield from _lines_in(each, keys, runs_code)
+    for each in value if isinstance(value, list) else ():
+        yield from _lines_in(each, keys, runs_code)
 
 
 _last_reading: tuple[object, reader.Reading] | None = None
@@ -199,8 +242,8 @@ def strings_in(value: Any, key: str) -> Iterator[tuple[str, str]]:
 def paths_in(value: Any) -> Iterator[str]:
     """Yield every string that may be a path: of keys that sound like one, and of the headers of a patch."""
     for key, text in strings_in(value, "path"):
-        if re.search(_PATH_KEY, key):
-            yield text.removeprefix("file://")
+        if re.search(_PATH_KEY, key) or re.match("(?i)file:", text):
+            yield re.sub(r"(?i)^file:(?://[^/]*)?(?=/)", "", text)
         yield from patched(text)
 
 

@@ -10,9 +10,9 @@ from ..basics.protected_places import MOVED, PROTECTED, SECRETS
 from ..shell import programs, reader
 from ..shell.effects import effects, of_words
 from ..shell.programs import Find, program
-from ..shell.syntax import PATTERNS, STAR, UNKNOWN, decoded
+from ..shell.syntax import ACTIVE, PATTERNS, STAR, UNKNOWN, decoded
 from ..shell.words import pattern_matches
-from .calls import ASK, DENY, Finding, objection, patched, path_here, read, strings_in
+from .calls import ASK, DENY, EDITORS, Finding, is_shell, objection, patched, path_here, read, shell_lines, strings_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ RULES = {
     "change-settings": ("changing the settings in which an agent names its hooks", _TELL),
     "change-tenterhook": ("changing Tenterhook, its configuration, its state or its marks", _TELL),
     "weaken": ("commands that switch protection off, approve or trust", _TELL),
-    "read-credentials": ("reading the credentials of the hub", "use `tenterhook hub status`, `tenterhook inbox list`"),
+    "read-credentials": (
+        "reading the credentials of Tenterhook",
+        "use `tenterhook hub status`, `tenterhook inbox list`",
+    ),
 }
 
-SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
-EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 PATCHERS = ("apply_patch", "applypatch")  # Codex takes them out of a shell line, and changes the files itself
 LINES = ("command", "cmd", "commands", "script", "shell", "line", "code")  # keys of other tools that may hold a line
 TEXTS = frozenset(  # keys under which tools are given text, which may mention any path
@@ -41,9 +42,14 @@ TEXTS = frozenset(  # keys under which tools are given text, which may mention a
 )
 _WRITES = (
     r"write|edit|create|delete|remove|move|rename|copy|replace|patch|put|set|save|update|append|insert|make|mkdir|touch|"
-    r"chmod|link|exec|run|download|restore|apply|notebook|trash|upload"
+    r"chmod|link|exec|run|download|store|apply|notebook|trash|upload|dump|export|to_file"
 )
-_READS = r"read|view|get|list|ls|glob|grep|search|find|fetch|show|stat|info|query|describe|tree|todo|task|agent|think"
+_READS = frozenset(
+    "read view get list ls glob grep search find fetch show stat info query describe tree todo task agent think cat "
+    "open navigate".split()
+)
+_SHOWS = frozenset("read grep search cat view".split())  # what is in the files of a directory
+_ACTIVE = {ord(char): mark for char, mark in ACTIVE.items() if char in "*?["}
 
 READERS = frozenset(
     "cat bat less more head tail grep egrep fgrep rg ag ls ll tree stat file wc du find fd diff cmp jq yq awk gawk sed "
@@ -55,10 +61,14 @@ READERS = frozenset(
 # Of those, programs that do not print what is in a file.
 NAMERS = frozenset(
     "ls ll tree stat file wc du find fd md5sum sha1sum sha256sum shasum cksum test [ [[ echo printf readlink realpath "
-    "basename dirname cd pushd popd true false : which type command rm rmdir chmod chown git locate tenterhook".split()
+    "basename dirname cd pushd popd true false : which type command rm rmdir chmod chown locate tenterhook".split()
 )
+SHOWING_GIT = frozenset("add diff grep hash-object apply blame".split())
+# Options that make one of these read a file of names, whose content it then prints in its errors.
+_LISTS = r"-?-files0?-from\b.*|--check|-[cf]"
+RECURSIVE = frozenset("rg ag ack tar bsdtar zip 7z rsync scp rclone".split())  # without an option
 READING_GIT = frozenset("add diff log show status blame commit ls-files check-ignore grep rev-parse cat-file".split())
-UNPACKERS = ("tar", "bsdtar", "unzip", "7z", "cpio", "pax")
+UNPACKERS = frozenset("tar bsdtar unzip unrar 7z 7za 7zz cpio pax ar dpkg dpkg-deb python".split())
 MOUNTERS = ("mount", "umount", "bindfs", "sshfs", "fusermount", "fusermount3")
 STOPPERS = ("kill", "pkill", "killall", "skill", "fuser")
 SERVICES = ("systemctl", "launchctl", "service", "rc-service", "sv", "brew")
@@ -71,11 +81,22 @@ _REPLACING = (
     r"--target|-t|--ignore-installed|-I|--reinstall|--editable|-e"
 )
 AGENTS = frozenset("claude codex copilot droid gemini kimi kimi-cli kimi-code qwen".split())
+_AGENTS = rf"(?<![\w./-])(?:{'|'.join(sorted(AGENTS))})(?![\w./-])"
 MOVING = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", *MOVED)
 # Modes of a directory that let no other account write to it, and the owner in.
 _HARMLESS_MODE = r"0?[57][0145][0145]|(?:(?:u\+[rwxXs]+|[go]+-[rwxXs]+|[ago]*\+[rxX]+|[go]+=[rxX]*),?)+"
-_CREDENTIALS = r"state/tenterhook/hub\b|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
+_CREDENTIALS = (
+    r"state/tenterhook/(?:hub\b|approval\.key)|\.config/tenterhook/hub\.json|tenterhook/hub/(?:person\.json|hub\.db)"
+)
+_CREDENTIAL_FILES = r"(?:^|/)(?:person\.json|hub\.json|hub\.db|approval\.key)$"
+MOST_JOINED = 8  # paths of a tool that are tried below its directories
 MOST_PATHS = 400  # of one call
+MOST_STRINGS = 50  # of one program on a command line
+LONGEST_CODE = 20_000  # characters of it
+_WRITES_IN_CODE = (
+    r"(?i)\b(?:remove|unlink\w*|rename\w*|rmtree|rmdir\w*|write\w*|chmod|chown|truncate|copy\w*|move|symlink|link|"
+    r"mkdir|makedirs|chdir|rm|rmSync|extract\w*|urlretrieve|inplace|spawn\w*|exec\w*)\b"
+)
 SAID = {"write": "writes to", "delete": "deletes", "move": "moves away", "mode": "changes the mode of"}
 
 
@@ -86,9 +107,10 @@ def judge(call: GuardedCall) -> Objection | None:
 
 def _findings(call: GuardedCall) -> Iterator[Finding]:
     check = _Check(call)
-    tool = call.tool_name.lower()
     try:
-        yield from check.of_line(call.line()) if tool in SHELLS else check.of_tool(tool)
+        yield from () if is_shell(call) else check.of_tool()
+        for line in shell_lines(call) if "patch" not in call.tool_name.lower() else ():
+            yield from check.of_line(line)
     except TooManyPaths:
         part = str(call.line() or call.tool_name)[:80]
         yield Finding(
@@ -107,31 +129,45 @@ class _Check:
         self.call = call
         self._home = reader.agents_home(call.environment)
         self._places = protected_places.Places(call.environment)
-        self._looked_up: dict[tuple[str, bool, bool], str | None] = {}
+        self._looked_up: dict[tuple[str, bool], str | None] = {}
 
-    def of_tool(self, tool: str) -> Iterator[Finding]:
+    def of_tool(self) -> Iterator[Finding]:
         """Judge a tool that is not known as a shell: by every path that it is given, under whatever key."""
+        own_name = re.split(r"__|[.:/]", self.call.tool_name)[-1]  # without that of its server
+        tool = own_name.lower()
+        names = {name.lower() for name in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", own_name)}
         writes = re.search(_WRITES, tool) is not None
-        reads = not writes and re.search(_READS, tool) is not None
+        reads = not writes and bool(names & _READS)
         arguments = self.call.tool_input if isinstance(self.call.tool_input, dict) else {"input": self.call.tool_input}
         if tool in EDITORS and arguments.get("command") == "view":
             writes, reads = False, True
-        for path in _paths(arguments, "patch" in tool):
+        paths = [*_paths(arguments, "patch" in tool)]
+        directories = [path for path in paths[:MOST_JOINED] if len(path) < 1000 and self._is_directory(path)]
+        paths += [
+            f"{directory}/{path}" for directory in directories for path in paths[:MOST_JOINED] if path[:1] not in "/~"
+        ]
+        for path in paths:
             removes = re.search(r"delete|remove|move|rename|trash|unlink|(?:^|_)rm(?:_|$)", tool) is not None
             what = next(filter(None, (self.protected(each, removes) for each in self._spelt(path))), None)
             if what == SECRETS or (what and not reads):
                 change = "reads" if reads else "changes" if writes else "may change"
                 yield _finding(path, f"it {change} {what}", what, DENY if writes or reads else ASK)
-        call = self.call._replace(tool_input=arguments)
-        for key in () if reads or "patch" in tool else LINES:
-            yield from self.of_line(call.line(key))
+            elif path in directories and names & _SHOWS and self.protected(next(self._spelt(path)), True) == SECRETS:
+                yield _finding(path, f"it reads {SECRETS}, which are in {path}", SECRETS, DENY if what else ASK)
+
+    def _is_directory(self, path: str) -> bool:
+        try:
+            return os.path.isdir(next(self._spelt(path)))
+        except ValueError:  # no path of a file system
+            return False
 
     def _spelt(self, path: str) -> Iterator[str]:
         """Yield the absolute paths that a tool may take a path for."""
-        if path.startswith("file:"):
+        if path[:5].lower() == "file:":
             from urllib.parse import unquote
 
-            path = unquote(re.sub(r"file:(?://[^/]*)?", "", path))
+            path = unquote(re.sub(r"(?i)file:(?://[^/]*)?", "", path))
+        path = path.translate(_ACTIVE)
         path = re.sub(r"^(?:\$HOME|\$\{HOME\})(?=/|$)", "~", path)
         own_home = self.call.environment.get("HOME") or os.path.expanduser("~")
         for home in dict.fromkeys((self._home, own_home)):
@@ -144,7 +180,8 @@ class _Check:
             return
         reading = read(line, self.call.directory(), self.call.environment)
         for command in reading.commands:
-            for what, why, decision in self._of_command(command, str(line)):
+            found = (*self._of_command(command, str(line)), *self._printed_inside(command, reading.commands))
+            for what, why, decision in found:
                 yield _finding(command.shown, why, what, decision)._replace(span=command.span)
         names = (*PROTECTED, "tenterhook")
         if not reading.is_complete and any(name.strip("/") in str(line) for name in names):
@@ -154,26 +191,73 @@ class _Check:
         """Yield what is protected that a command touches (or the name of a rule), why it is refused, the decision."""
         for what, why in (*self._changes(command), *self._weakens(command, line)):
             yield what, why, DENY
-        name = decoded(command.name)  # `[` is a mark of patterns, too
+        name, shows = decoded(command.name), _shows_content(command)  # `[` is a mark of patterns, too
+        if shows and any(self._named_by(command, path) == SECRETS for path in command.inputs):
+            yield SECRETS, f"it reads {SECRETS}", DENY
         if not name:
             return
-        if name not in NAMERS and re.search(_CREDENTIALS, " ".join((*command.words[1:], command.shown))):
+        if shows and name != "git" and re.search(_CREDENTIALS, " ".join(command.words[1:])):
             yield SECRETS, f"it reads {SECRETS}", DENY
-        if reads(command) and name in NAMERS:
+        if reads(command) and not shows:
             return
         for word in command.words[1:]:
             named = self._named_by(command, word)
-            if named == SECRETS and name not in NAMERS:
+            if named == SECRETS and shows:
                 yield SECRETS, f"it reads {SECRETS}", DENY
-            path = self._resolved(command, word)
-            if named and name not in NAMERS and os.path.isdir(path) and self.protected(path, True) == SECRETS:
-                yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", DENY
+            elif shows and self._holds_secrets(command, word):
+                decision = DENY if named else ASK
+                yield SECRETS, f"it reads {SECRETS}, which are in {decoded(word)}", decision
             links = name == "ln" or (name == "cp" and {*command.words} & {"-l", "-s", "--link", "--symbolic-link"})
             near = named or self._kept_in(command, word) if links else None
             if near:
                 yield near, f"it makes a link into {near}", DENY
             if named and not reads(command):
                 yield named, f"it may change {named}", ASK
+        runs = programs.inner(command.words, command.stdin)
+        for code in [str(each.value)[:LONGEST_CODE] for each in runs if each.kind == "code"]:
+            yield from self._of_code(command, code)
+        is_known = name in READERS or (name == "git" and reads(command))
+        if not is_known and not any(each.kind in ("words", "shell") for each in runs):
+            here = self.protected(self._resolved(command, "."), False)
+            if here:
+                yield here, f"it runs in a directory of {here}, and may change it", ASK
+
+    def _of_code(self, command: ShellCommand, code: str) -> Iterator[tuple[str, str, str]]:
+        """Yield what a program in plain sight may change: it names a protected place, and has calls that write."""
+        if re.search(r"\b(?:import|from)\s+tenterhook\.", code):
+            yield "weaken", "it runs Tenterhook's own code", ASK
+        writes = re.search(_WRITES_IN_CODE, code) is not None
+        for text in re.split(r"['\"\n]", code)[:MOST_STRINGS] if writes else ():
+            is_path = len(text) < 300 and re.fullmatch(r"[~.\w/-]*[/.][~.\w/-]*", text)
+            what = (self._named_by(command, text) or self._kept_in(command, text)) if is_path else None
+            if what:
+                yield what, f"it may change {what}", ASK
+
+    def _holds_secrets(self, command: ShellCommand, word: str) -> bool:
+        """Whether an argument names a directory with our credentials, and the command reads what is in directories."""
+        path = self._resolved(command, word)
+        is_target = command.name in ("cp", "rsync", "scp") and word == command.words[-1]
+        is_read = word[:1] not in ("", "-") and len(word) < 1000 and not is_target and _reads_directories(command)
+        return is_read and os.path.isdir(path) and self.protected(path, True) == SECRETS
+
+    def _printed_inside(self, command: ShellCommand, others: list[ShellCommand]) -> Iterator[tuple[str, str, str]]:
+        """Yield what a command may change by names that a substitution in it prints: `rm $(which tenterhook)`."""
+        start, end = command.span or (0, 0)
+        if not end or not re.search(r"\$\(|`", command.shown):
+            return
+        plain = re.sub(r"\$\([^)]*\)|`[^`]*`", "", command.shown)
+        changes = any(effect.path.rstrip("/").rpartition("/")[2] not in plain for effect in effects(command))
+        if not changes and not _shows_content(command):
+            return
+        for other in others[:MOST_PATHS]:
+            is_inside = other.span is not None and start < other.span[0] and other.span[1] < end
+            if is_inside and any(re.search(_CREDENTIAL_FILES, word) for word in other.words):
+                yield SECRETS, f"it reads {SECRETS}", ASK
+            if is_inside and other.words and changes:
+                ours = re.search(r"\btenterhook\b", " ".join(other.words).lower()) and "Tenterhook itself"
+                what = ours or self._selected(other)
+                if what:
+                    yield what, f"it may change {what}, whose place `{other.shown}` prints", ASK
 
     def _changes(self, command: ShellCommand) -> Iterator[tuple[str, str]]:
         """Yield what a command writes to, moves or deletes that is protected, and how."""
@@ -241,9 +325,15 @@ class _Check:
         if name in ("export", "declare", "setenv", "set"):
             moved = {word.partition("=")[0] for word in words if "=" in word or name == "setenv"} & {*MOVED}
             name = "export"
-        if (moved and name in AGENTS | {"export"}) or (name in AGENTS and "disableAllHooks" in " ".join(words)):
+        runs = programs.inner(words, command.stdin)  # judged by themselves
+        starts_agent = name in AGENTS or (runs and re.search(_AGENTS, " ".join(words)))
+        if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
-        if name in STOPPERS and "tenterhook" in (line if UNKNOWN in "".join(words) else " ".join(words)):
+        selected = line if UNKNOWN in "".join(words) else " ".join(words)
+        parts = [re.sub(r"[][*?^$.\\]", "", decoded(word)) for word in words[1:MOST_STRINGS]]
+        if name in STOPPERS and (
+            "tenterhook" in selected or any(len(part) > 4 and part in "tenterhook" for part in parts)
+        ):
             yield "weaken", "it stops Tenterhook"
         at = (
             next((at for at, word in enumerate(words[:-1]) if word in ("-m", "-mpip")), None)
@@ -254,12 +344,14 @@ class _Check:
         if installer in INSTALLERS and _replaces(words):
             yield "weaken", "it removes or replaces Tenterhook"
         only_names_it = name != "tenterhook" and (name == "git" or name in READERS)
-        runs = programs.inner(words, command.stdin)  # judged by themselves
         if only_names_it or (command.contained and not command.mounts) or any(each.kind != "file" for each in runs):
             return
         for at, word in enumerate(words):
             if not is_ours(word, words[at - 1]):
                 continue
+            first = next((each for each in words[at + 1 :] if not each.startswith("-")), "")
+            if any(mark in first for mark in (UNKNOWN, *PATTERNS)):
+                yield "weaken", "which command of Tenterhook it runs cannot be told"
             called, is_refused = protected_places.command_in(words[at + 1 :])
             if is_refused:
                 yield "weaken", f"`tenterhook {called}` is for the person"
@@ -268,23 +360,23 @@ class _Check:
                 if what:
                     yield what, f"it writes to {decoded(path)}, {what}"
 
-    def protected(self, path: str, removes: bool, by_name_only: bool = False) -> str | None:
+    def protected(self, path: str, removes: bool) -> str | None:
         """Return what a path, or a pattern of paths, belongs to that the agent may not change, or None."""
-        key = path, removes, by_name_only
+        key = path, removes
         if key not in self._looked_up:
             if len(self._looked_up) >= MOST_PATHS:
                 raise TooManyPaths
             matches = _matches if any(mark in path for mark in (UNKNOWN, *PATTERNS)) else None
-            known = None if by_name_only else self._places
-            self._looked_up[key] = protected_places.protected(path, removes, known, matches)
+            self._looked_up[key] = protected_places.protected(path, removes, self._places, matches)
         return self._looked_up[key]
 
     def _named_by(self, command: ShellCommand, word: str) -> str | None:
         """Return what an argument of a command names, `--file=path` and `@path` too."""
-        for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2])):
+        address = word.partition(":")[2] if command.name == "socat" else ""
+        for text in dict.fromkeys((word, word.rpartition("=")[2], word.rpartition("@")[2], address)):
             if text and not text.startswith("-") and "\n" not in text and len(text) < 1000:
                 path = self._resolved(command, text)
-                what = self.protected(path, False, by_name_only=not os.path.lexists(path))
+                what = self.protected(path, False)
                 if what:
                     return what
         return None
@@ -320,8 +412,13 @@ def _paths(arguments: Any, is_patch: bool) -> Iterator[str]:
     for key, value in strings_in(arguments, "input"):
         if (key in TEXTS and not is_patch) or (not key and "/" not in value):
             continue
-        path = value.partition("\0")[0]
-        if key not in LINES and "\n" not in path and len(path) < 65536 and not re.match(r"(?!file:)[a-z]{2,}://", path):
+        path = value.partition("\0")[0].strip()
+        if (
+            key not in LINES
+            and "\n" not in path
+            and len(path) < 65536
+            and not re.match(r"(?i)(?!file:)[a-z]{2,}://", path)
+        ):
             yield path
         yield from patched(value)
 
@@ -360,10 +457,29 @@ def _changes_files(words: list[str]) -> bool:
     return program(words[0]) != "rmdir" and any(effect.kind != "mode" for effect in of_words(words))
 
 
+def _is_without_hooks(words: list[str]) -> bool:
+    """Whether an agent is told to leave out its person's settings or hooks."""
+    for at, word in enumerate(words[1:], start=1):
+        option, _, value = word.partition("=")
+        value = value or "".join(words[at + 1 : at + 2])
+        is_setting = option in ("-c", "--config", "--disable", "set") or (word[:2] == "-c" and "=" in word)
+        if (
+            "disableAllHooks" in word
+            or option in ("--bare", "--settings")
+            or (option == "--setting-sources" and "user" not in value.split(","))
+            or (is_setting and "hooks" in f"{word} {value}")
+        ):
+            return True
+    return False
+
+
 def _replaces(words: Iterable[str]) -> bool:
     """Whether the words of a package manager remove Tenterhook or install another one."""
     named = [word for word in words if re.fullmatch(r"(?i)(?:.*[/=+@ ])?tenterhook(?:[^\w].*)?", word)]
     others = [word for word in named if re.search(r"[/=<>@]", word)]
+    words = [*words]
+    if {*words} & {"uninstall-all", "reinstall-all", "upgrade-all"} or ({"tool", "--all"} <= {*words}):
+        return True
     return bool(named) and (bool(others) or any(re.fullmatch(_REPLACING, word) for word in words))
 
 
@@ -382,6 +498,32 @@ def written(name: str, words: list[str]) -> Iterator[str]:
         option, _, value = word.partition("=")
         if option in options and option != "--update":
             yield value or "".join(words[at + 1 : at + 2])
+
+
+def _shows_content(command: ShellCommand) -> bool:
+    """Whether a command may print, copy or send what is in the files that it is given."""
+    if command.name == "git":
+        return bool({*command.words} & SHOWING_GIT)
+    if command.name == "find":
+        return any(program(words[0]) not in NAMERS for words in Find(command.words).commands if words) or (
+            "-files0-from" in command.words
+        )
+    is_naming = decoded(command.name) in NAMERS
+    lists = command.name in ("wc", "du", "file") or command.name.endswith("sum")
+    return not is_naming or (lists and any(re.fullmatch(_LISTS, word) for word in command.words[1:]))
+
+
+def _reads_directories(command: ShellCommand) -> bool:
+    """Whether a command reads all files of the directories that it is given."""
+    name, words = command.name, command.words
+    if name == "find":
+        return _is_selected("/hub.json", words, False) or _is_selected("/person.json", words, False)
+    if name in ("cp", "grep", "egrep", "fgrep", "zgrep", "diff"):
+        return any(
+            re.fullmatch(r"-[a-zA-Z]*[rRa][a-zA-Z]*|--(?:recursive|archive|dereference-recursive)", word)
+            for word in words
+        )
+    return name in RECURSIVE
 
 
 def reads(command: ShellCommand) -> bool:

@@ -164,7 +164,7 @@ def _expressions() -> tuple[tuple[str, str], ...]:
     by_rule: dict[str, list[str]] = {}
     for rule, ends in PLACES:
         by_rule.setdefault(rule, []).append(ends)
-    found = [(rule, f".*/(?:{'|'.join(ends)})/?") for rule, ends in by_rule.items()]
+    found = [(rule, f"(?i).*/(?:{'|'.join(ends)})/?") for rule, ends in by_rule.items()]
     return (*found, ("credentials", SYSTEM))
 
 

@@ -10,7 +10,7 @@ from ..shell import programs, reader
 from ..shell.effects import effects
 from ..shell.programs import LANGUAGES, SHELLS, program, resolved
 from ..shell.syntax import STAR, UNKNOWN
-from .calls import ASK, DENY, Finding, objection, paths_in, read, shell_line
+from .calls import ASK, DENY, Finding, is_shell, objection, paths_in, read, shell_lines
 from .secret_places import LONGEST, prints_secrets, rule_of
 
 TYPE_CHECKING = False
@@ -111,9 +111,9 @@ _CHANGING_TOOL = r"(?i)write|create|edit|replace|patch|delete|remove|move|rename
 
 def judge(call: GuardedCall) -> Objection | None:
     """Ask about reading secrets and refuse sending them, in shell lines and in other tools."""
-    line = shell_line(call)
     check = _Check(call)
-    return objection(call, check.of_line(line) if line is not None else check.of_tool(), RULES)
+    found = [finding for line in shell_lines(call) for finding in check.of_line(line)]
+    return objection(call, found if is_shell(call) else (*found, *check.of_tool()), RULES)
 
 
 class _Check:

@@ -8,11 +8,24 @@ from __future__ import annotations
 import os
 
 from ..basics import lazy_re as re
+from ..basics.places import real_path
 from ..shell import reader
 from ..shell.effects import PathEffect, effects
 from ..shell.programs import arguments, resolved, value_of
 from ..shell.syntax import PATTERNS, UNKNOWNS, before, decoded
-from .calls import ASK, DENY, Finding, objection, patched, path_here, paths_in, project_root, read, shell_line
+from .calls import (
+    ASK,
+    DENY,
+    Finding,
+    is_shell,
+    objection,
+    patched,
+    path_here,
+    paths_in,
+    project_root,
+    read,
+    shell_lines,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,8 +65,8 @@ _CMDLETS = frozenset(
 def judge(call: GuardedCall) -> Objection | None:
     """Refuse changes to the system and to settings of the home, and ask about others outside the project."""
     check = _Check(call)
-    line = shell_line(call)
-    return objection(call, check.of_line(line) if line is not None else check.of_tool(), RULES)
+    found = [finding for line in shell_lines(call) for finding in check.of_line(line)]
+    return objection(call, found if is_shell(call) else (*found, *check.of_tool()), RULES)
 
 
 class _Check:
@@ -119,7 +132,7 @@ class _Check:
         if known == "" or (known.startswith(("/dev/", "/proc/", "-", "&")) and re.fullmatch(_DEVICES, known)):
             return None
         directory, _, name = known.rpartition("/")
-        real = os.path.join(os.path.realpath(directory or "/"), name) if keeps_link else os.path.realpath(known)
+        real = os.path.join(real_path(directory or "/"), name) if keeps_link else real_path(known)
         return next((each for each in (known, real) if not self._is_allowed(each)), None)
 
     def _is_allowed(self, path: str) -> bool:
@@ -142,7 +155,7 @@ def _is_below(path: str, directory: str) -> bool:
 
 def _with_real(paths: list[str]) -> list[str]:
     """Return directories, and where they really are."""
-    return list(dict.fromkeys(each for path in paths for each in (path, os.path.realpath(path))))
+    return list(dict.fromkeys(each for path in paths for each in (path, real_path(path))))
 
 
 def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:

@@ -33,6 +33,7 @@ class ShellCommand(NamedTuple):
     is_remote: bool = False  # on another machine, or in a container that is there already: `ssh`, `docker exec` …
     through: tuple[str, ...] = ()  # the programs that run it, outermost first: sudo, env …
     unset: tuple[str, ...] = ()  # variables without a value, which are taken for empty here
+    inputs: tuple[str, ...] = ()  # the files of its redirections for input
 
     @property
     def name(self) -> str:

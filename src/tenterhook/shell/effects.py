@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..basics import lazy_re as re
 from ..basics.named_tuples import NamedTuple
-from .programs import Find, arguments, has, is_option, program, value_of
+from .programs import Find, arguments, has, is_option, program, split_options, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
@@ -53,7 +53,8 @@ def by_option(words: list[str]) -> list[PathEffect]:
     return [] if is_git and any(effect.kind != "write" for effect in found) else found
 
 
-_RECURSIVE = ("srm", "wipe", "trash", "trash-put", "rimraf", "del-cli")  # without an option
+# Without an option; the last are of `cmake -E`.
+_RECURSIVE = tuple("srm wipe trash trash-put rmtrash gvfs-trash rimraf del-cli remove_directory remove".split())
 
 
 def _delete(words: list[str]) -> list[PathEffect]:
@@ -99,9 +100,11 @@ def _into(targets: list[str], sources: list[str]) -> list[PathEffect]:
 
 def _rsync(words: list[str]) -> list[PathEffect]:
     short = "efTBM"
-    options, operands = arguments(words, short, ("--rsh", "--filter", "--exclude", "--include", "--files-from"))
+    logs = ("--log-file", "--backup-dir", "--partial-dir", "--temp-dir")
+    options, operands = arguments(words, short, ("--rsh", "--filter", "--exclude", "--include", "--files-from", *logs))
     if not operands:
         return []
+    written = [PathEffect("write", value) for name, value in options if name in logs]
     target = operands[-1]
     if ":" in target.partition("/")[0]:  # on another machine
         found = []
@@ -110,7 +113,7 @@ def _rsync(words: list[str]) -> list[PathEffect]:
         found = [PathEffect("delete", target, True)] if deletes else _into([target], operands[:-1])
     if has(options, "--remove-source-files"):
         found += [PathEffect("delete", path, True) for path in operands[:-1]]
-    return found
+    return found + written
 
 
 def _operands(kind: str = "write", short: str = "", long: Iterable[str] = (), skip: int = 0) -> Reader:
@@ -149,12 +152,14 @@ def _in_place(words: list[str]) -> list[PathEffect]:
         if "w" in word
         for path in re.findall(r"(?:^|[;\n{}/|#,\d])[ \t]*+[gpiIMe\d]*+w[ \t]+([^\n]+)", word)
     ]
-    if not any(re.match(r"-[^\WeEMmIxfC]*i|--in-?place", word) for word in words[1:] if word[:1] == "-"):
+    # `-E` has a value for perl and none for sed; names of options may be shortened
+    valued, short = ("efl", "efli?") if name == "sed" else ("eEMmIxfC", "eEIM")
+    names = [word.partition("=")[0].replace("--inplace", "--in-place") for word in words[1:]]
+    shortened = any(each[:3] == "--i" and "--in-place".startswith(each) for each in names)
+    if not shortened and not any(re.match(rf"-[^\W{valued}i]*i", word) for word in words[1:] if word[:1] == "-"):
         return found
-    short = "efl" if name == "sed" else "eEIM"
-    words = [re.sub(r"^-i.+", "-i", word) if name == "sed" else word for word in words]
     options, operands = arguments(words, short, ("--expression", "--file"))
-    has_script = has(options, "-e", "-E", "-f", "--expression", "--file") or name != "sed"
+    has_script = has(options, "-e", "-f", "--expression", "--file") or name != "sed"
     return found + [PathEffect("write", path) for path in (operands if has_script else operands[1:])]
 
 
@@ -196,6 +201,8 @@ def _archive(words: list[str]) -> list[PathEffect]:
         return [*(PathEffect("write", path) for path in operands[:1]), *_emptied(sources)]
     if name in ("7z", "7za", "7zz", "7zr", "rar"):
         operands = [word for word in words[1:] if not word.startswith("-")]
+        if operands[:1] in (["x"], ["e"]):
+            return [PathEffect("write", word[2:] or ".") for word in words[1:] if word.startswith("-o")]
         return _emptied(operands[2:] if {"-sdel", "-df"} & {*words} or operands[:1] == ["m"] else [])
     if name == "unzip":
         options, operands = arguments(words, "dxP")
@@ -244,6 +251,49 @@ def _option(*names: str) -> Reader:
     return read
 
 
+def _leading_option(letters: str, *names: str) -> Reader:
+    """Return the same for programs that run another one, whose options are its own; `letters` have a value."""
+
+    def read(words: list[str]) -> list[PathEffect]:
+        options, _ = split_options(words, letters, [name for name in names if name.startswith("--")])
+        return [PathEffect("write", value) for name, value in options if name in names]
+
+    return read
+
+
+def _script(words: list[str]) -> list[PathEffect]:
+    """Read `script FILE`, and its options for further logs."""
+    options, operands = arguments(words, "cEIOBTt", ("--command", "--log-in", "--log-out", "--log-io", "--log-timing"))
+    logs = [value for name, value in options if name in ("-I", "-O", "-B", "-T") or name.startswith("--log-")]
+    return [PathEffect("write", path) for path in (*logs, *operands[:1])]
+
+
+def _sql(words: list[str]) -> list[PathEffect]:
+    """Read the commands with which clients of databases write files, and `psql -o`."""
+    told = (
+        r"(?i)(?:^|\s)(?:\.(?:output|once|backup|save|log)|\\o)\s+([^\s;]+)"
+        r"|writefile\(\s*'([^']+)'|into\s+\w+file\s+'([^']+)'"
+    )
+    found = [PathEffect("write", "".join(path)) for word in words[1:] for path in re.findall(told, word[:_LONGEST_SQL])]
+    return found + (_option("-o", "--output")(words) if program(words[0]) == "psql" else [])
+
+
+def _module(words: list[str]) -> list[PathEffect]:
+    """Read the modules of Python that write: `python -m zipfile -e ARCHIVE DIRECTORY`, `-m json.tool IN OUT` …"""
+    at = words.index("-m") + 1 if "-m" in words else len(words)
+    module, given = "".join(words[at : at + 1]), words[at + 1 :]
+    if module in ("zipfile", "tarfile") and given[:1] in (["-e"], ["--extract"]):
+        return [PathEffect("write", path) for path in given[2:3] or ["."]]
+    if module in ("zipfile", "tarfile") and given[:1] in (["-c"], ["--create"]):
+        return [PathEffect("write", path) for path in given[1:2]]
+    if module == "json.tool":
+        return [PathEffect("write", path) for path in arguments(given, at=0)[1][1:2]]
+    if module == "venv":
+        kind = "delete" if "--clear" in given else "write"
+        return [PathEffect(kind, path, True) for path in arguments(given, at=0)[1]]
+    return []
+
+
 def _git(words: list[str]) -> list[PathEffect]:
     options, operands = arguments(words, "cCf", ("--git-dir", "--work-tree", "--source", "--file", "--output"), 1)
     if operands[:1] in (["diff"], ["show"], ["log"], ["format-patch"], ["archive"]):
@@ -252,6 +302,9 @@ def _git(words: list[str]) -> list[PathEffect]:
         given = (PathEffect("write", value) for name, value in options if name in names or is_option(name, "--output"))
         following = _option("-o", "--output-directory")(words) if short else []
         return [*given, *following]
+    if operands[:1] == ["clean"] and not any(re.fullmatch(r"-[a-z]*n[a-z]*|--dry-run", word) for word in words):
+        paths = [word for word in words[words.index("clean") + 1 :] if not word.startswith("-")]
+        return [PathEffect("delete", path, True) for path in paths]
     if operands[:1] == ["rm"]:
         return [PathEffect("delete", path, has(options, "-r")) for path in operands[1:]]
     if operands[:1] == ["mv"]:
@@ -266,16 +319,27 @@ def _shred(words: list[str]) -> list[PathEffect]:
     return [PathEffect("delete", path, True) for path in operands]
 
 
+_LONGEST_SQL = 5_000  # characters of a statement that are looked at
+_RENAMERS = ("rename", "prename", "perl-rename", "file-rename", "rename.ul", "mmv", "mcp", "qmv", "vidir")
 _PROGRAMS = {
     "rm": _delete,
+    # every operand: what is an expression and what is a file differs between them
+    **dict.fromkeys(_RENAMERS, _operands("move", "f")),
+    **dict.fromkeys(("copy", "copy_directory", "copy_if_different", "cpy-cli"), _copy()),
+    "time": _leading_option("fo", "-o", "--output"),
+    "strace": _leading_option("abeEIoOpPsSuUX", "-o", "--output"),
+    "ltrace": _leading_option("aADeFlnopsuxX", "-o", "--output"),
+    "script": _script,
+    **dict.fromkeys(("sqlite3", "psql", "mysql", "mariadb", "duckdb"), _sql),
+    "python": _module,
+    "csplit": _option("-f", "--prefix"),
+    "ar": _option("--output"),
+    "cpio": _option("-D", "--directory"),
+    **dict.fromkeys(("dpkg", "dpkg-deb"), _operands(skip=1)),
+    "unrar": _operands(skip=2),
     "rmdir": _operands("delete"),
     "unlink": _operands("delete"),
-    "srm": _delete,
-    "wipe": _delete,
-    "trash": _delete,
-    "trash-put": _delete,
-    "rimraf": _delete,
-    "del-cli": _delete,
+    **dict.fromkeys(_RECURSIVE, _delete),
     "shred": _shred,
     "mv": _move,
     "cp": _copy(),

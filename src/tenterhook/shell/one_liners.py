@@ -37,6 +37,7 @@ _HOME_INSIDE = (
     r"(?:\$ENV\{['\"]?HOME['\"]?\}|#\{(?:Dir\.home|ENV\[['\"]HOME['\"]\])\}|\$\{(?:process\.env\.HOME|os\.homedir\(\))\}"
     r"|\{(?:pathlib\.)?Path\.home\(\)\})(?=/)"
 )
+_IMPORTED = ((r"(?:__import__|import_module)\(\s*(['\"])([\w.]{1,80})\1\s*\)", r"\2"),)
 _PREFIX = r"(?i)[rbfu]{0,2}$"
 _CALL = r"([A-Za-z_$][\w$]*(?:(?:\.|::|->)[\w$]+)*)\s*$"
 _WRAPPING = r"(?:expanduser|expandvars|abspath|realpath|normpath|resolve|join|Path|str|fspath|expand_path)$"
@@ -63,6 +64,7 @@ _OPENING = r"(?:open|fopen|file\.open|os\.open|opensync)$"
 _CALLS = (
     (r"(?:os\.rename|os\.replace|shutil\.move|rename|renamesync|fileutils\.mv|fs\.rename|movesync)$", 1, ["mv", "--"]),
     (r"(?:shutil\.copy\w*|copyfile|copyfilesync|copysync|cpsync|fileutils\.cp\w*|fs\.cp)$", 2, ["cp", "--"]),
+    (r"extractall$", 1, ["tar", "-x", "-C"]),
     (r"(?:symlink|link|symlinksync|linksync|fileutils\.ln\w*)$", 2, ["ln", "--"]),
     (r"(?:os\.chmod|chmod|chmodsync|os\.chown|chown|chownsync)$", 1, ["chmod", "u+w"]),
     (
@@ -133,7 +135,10 @@ class Literal(NamedTuple):
 
 
 def actions(language: str, code: str) -> list[Action]:
-    """Return what code does: ("shell", text), ("words", [program, …]) and ("note", kind), in no particular order."""
+    """Return what code does: ("shell", text), ("words", [program, …]), ("note", kind), in no particular order.
+
+    ("cd", directory) stands before what may run in that directory.
+    """
     if language in ("powershell", "cmd"):
         return [("shell", statement) for statement in _statements(code, language)]
     found: list[Action] = []
@@ -162,8 +167,11 @@ def actions(language: str, code: str) -> list[Action]:
     if language == "osascript" and re.search(r"(?i)\b(?:shut down|restart|erase)\b", code):
         found.append(("words", ["shutdown"]))
     code = re.sub(_HOME_INSIDE, "~", code)
-    for pattern, stands_for in _WELL_KNOWN:
+    for pattern, stands_for in (*_WELL_KNOWN, *_IMPORTED):
         code = re.sub(pattern, stands_for, code)
+    if re.search(r"\bfrom\s++os\s++import\b", code):
+        code = re.sub(r"(?<![\w.])(remove|rename|replace|unlink|chmod|truncate)\(", r"os.\1(", code)
+    found += [("cd", path) for path in re.findall(r"\bchdir\s*+\(?\s*+['\"]([^'\"\n]{1,500}+)['\"]", code)]
     if language in ("perl", "ruby"):
         code = re.sub(_QUOTING, _as_literal, code)
     if language == "awk":

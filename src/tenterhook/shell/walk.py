@@ -67,6 +67,7 @@ class Walk(Expansion):
         self.calling: set[str] = set()  # functions that are being called
         self.unpacked: list[str] = []  # directories, with a slash at the end, of archives that were downloaded
         self.assignments: tuple[tuple[str, str], ...] = ()  # those before the program that is being walked
+        self.inputs: tuple[str, ...] = ()  # the files that it reads by redirections
         self.is_certain = True  # whether nothing was expanded in the words that are being walked
         self.parser: Parser | None = None  # of the line itself, while it is being parsed
 
@@ -192,9 +193,9 @@ class Walk(Expansion):
 
     def block(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
         self.budget.spend()
-        redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
-        if redirects:
-            self.span, self.is_certain = node.span, _is_literal(node.redirects, ())
+        redirects, inputs, stdin = self.redirects(node.redirects, state, stdin, depth)
+        if redirects or inputs:
+            self.span, self.inputs, self.is_certain = node.span, inputs, _is_literal(node.redirects, ())
             self.commands.append(self.emitted([], redirects, stdin, state, node.shown, []))
         match node.kind:
             case "group":
@@ -293,16 +294,16 @@ class Walk(Expansion):
             (name, self.assign(own, name, index, operator, value, depth))
             for name, index, operator, value in node.assignments
         )
-        redirects, stdin = self.redirects(node.redirects, state, stdin, depth)
+        redirects, inputs, stdin = self.redirects(node.redirects, state, stdin, depth)
         is_certain = state.is_certain and _is_literal(node.redirects, (*node.words, *_values(node)))
         outputs = []
         alternatives = self.fields(node.words, state, depth) if node.words else [[]]
         deferred, self.deferred = self.deferred, []
         for words in alternatives:
-            self.span, self.assignments, self.is_certain = node.span, assignments, is_certain
+            self.span, self.assignments, self.inputs, self.is_certain = node.span, assignments, inputs, is_certain
             if words:
                 outputs.append(self.run(words, own, stdin, redirects, node.shown, upstream, depth))
-            elif redirects or assignments:
+            elif redirects or assignments or inputs:
                 self.budget.spend(STEPS_PER_COMMAND // 2)
                 self.command_variables(assignments, state, stdin, node.shown, depth)
                 self.commands.append(self.emitted([], redirects, stdin, state, node.shown, upstream))
@@ -343,6 +344,7 @@ class Walk(Expansion):
             state.is_remote,
             state.through,
             tuple(dict.fromkeys(self.met_unset)) if self.unset_is_empty else (),
+            self.inputs,
         )
 
     def run(
@@ -452,7 +454,7 @@ class Walk(Expansion):
         stdin = stdin if inner.stdin is None else inner.stdin
         span, is_certain = self.span, self.is_certain and inner.is_certain
         own.is_certain = own.is_certain and is_certain and inner.kind not in ("stdin", "file")
-        self.is_certain, self.assignments = is_certain, inner.assignments
+        self.is_certain, self.assignments, self.inputs = is_certain, inner.assignments, ()
         match inner.kind:
             case "words":
                 out = self.run(inner.value, own, stdin, [], shown, upstream, depth + 1)
@@ -513,14 +515,18 @@ class Walk(Expansion):
             self.note("unreadable", because(shown, "its code is too long"))
             code = code[: one_liners.LONGEST]
         self.budget.spend(len(code) // 3)
+        states = [state]  # in each directory that the code may be in
         for kind, value in one_liners.actions(language, code):
-            match kind:
-                case "note":
-                    self.note(value, shown)
-                case "shell":
-                    self.shell(value, self.copy(state), stdin, shown, depth + 1, surely=False)
-                case _:
-                    self.run(value, self.copy(state), stdin, [], shown, (), depth + 1)
+            if kind == "note":
+                self.note(value, shown)
+            elif kind == "cd":
+                states.append(self.copy(state))
+                states[-1].directory = self.path(value, state)
+            for each in states if kind in ("shell", "words") else ():
+                if kind == "shell":
+                    self.shell(value, self.copy(each), stdin, shown, depth + 1, surely=False)
+                else:
+                    self.run(value, self.copy(each), stdin, [], shown, (), depth + 1)
 
     # -- files ----------------------------------------------------------------------------------------------------
 
@@ -538,9 +544,9 @@ class Walk(Expansion):
 
     def redirects(
         self, redirects: Iterable[Redirect], state: ShellState, stdin: str | None, depth: int
-    ) -> tuple[list[tuple[str, str]], str | None]:
-        """Return the files that output goes to, as (operator, target), and the text on stdin."""
-        found = []
+    ) -> tuple[list[tuple[str, str]], tuple[str, ...], str | None]:
+        """Return the files that output goes to, as (operator, target), those that are read, and the text on stdin."""
+        found, inputs = [], []
         for redirect in redirects:
             self.budget.spend(6)
             operator, descriptor = redirect.operator, redirect.descriptor
@@ -552,6 +558,7 @@ class Walk(Expansion):
                 target = "".join(self.split(value)[:1])
                 if operator in ("<", "<>"):
                     stdin = content(self, target, state)
+                    inputs.append(target)
                 elif operator == "<&":
                     stdin = state.files.get("&" + target, UNKNOWN)
                 if operator in ("<", "<&"):
@@ -560,7 +567,7 @@ class Walk(Expansion):
                     found.append((operator if descriptor in (None, "1") else "2" + operator, target))
                 if descriptor and target.startswith("/dev/tcp"):
                     state.files["&" + descriptor] = NETWORK
-        return found, stdin
+        return found, tuple(inputs), stdin
 
     def written(self, redirects: list[tuple[str, str]], out: str, state: ShellState) -> str:
         """Record what is written to files; return the output that is left."""

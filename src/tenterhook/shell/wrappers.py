@@ -108,6 +108,8 @@ WRAPPERS: dict[str, str | tuple[str, ...]] = {
     "retry": "-tdm --times --delay --min --max COMMAND",
     "watch": "-nq --interval --equexit LINE",
     "watchexec": "-ewidsfEo --exts --watch --ignore --delay-run --signal --filter --shell COMMAND",
+    "shx": "COMMAND",
+    "cmake": "-E=COMMAND",
     "nodemon": "-x=LINE --exec=LINE",
     "tini": "-pe COMMAND",
     "dumb-init": "-r COMMAND",
