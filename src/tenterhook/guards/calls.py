@@ -38,8 +38,22 @@ _LINES = frozenset("command cmd commands commandline cmdline script shell line c
 _TYPED = frozenset("text input chars keys data stdin source".split())
 _ARGUMENTS = ("args", "arguments", "argv", "params")
 _CODE = ("code", "source", "script")
-_TERMINAL = r"(?i)term|shell|bash|console|tmux|stdin|pty|repl|keys|exec|eval|ssh|command"
-_RUNS_CODE = r"(?i)py|node|js|exec|eval|run|repl|notebook|kernel"
+_TERMINAL = (
+    "term",
+    "shell",
+    "bash",
+    "console",
+    "tmux",
+    "stdin",
+    "pty",
+    "repl",
+    "keys",
+    "exec",
+    "eval",
+    "ssh",
+    "command",
+)
+_RUNS_CODE = ("py", "node", "js", "exec", "eval", "run", "repl", "notebook", "kernel")
 EDITORS = ("str_replace_editor", "str_replace_based_edit_tool")  # whose `command` may be `view`
 
 
@@ -113,8 +127,9 @@ def shell_lines(call: GuardedCall) -> list[str | list[str]]:
     if call.tool_name in EDITORS:
         return []
     if isinstance(call.tool_input, dict):
-        keys = _LINES | _TYPED if re.search(_TERMINAL, call.tool_name) else _LINES
-        found = [*_lines_in(call.tool_input, keys, re.search(_RUNS_CODE, call.tool_name) is not None)]
+        name = call.tool_name.lower()
+        keys = _LINES | _TYPED if any(part in name for part in _TERMINAL) else _LINES
+        found = [*_lines_in(call.tool_input, keys, any(part in name for part in _RUNS_CODE))]
     else:
         line = call.line() if is_shell(call) else None
         found = [] if line is None else [line]
@@ -123,7 +138,9 @@ def shell_lines(call: GuardedCall) -> list[str | list[str]]:
 
 def _lines_in(value: Any, keys: frozenset[str], runs_code: bool) -> Iterator[str | list[str]]:
     given = (
-        {re.sub(r"[_-]", "", str(key).lower()): each for key, each in value.items()} if isinstance(value, dict) else {}
+        {str(key).lower().replace("_", "").replace("-", ""): each for key, each in value.items()}
+        if isinstance(value, dict)
+        else {}
     )
     for key, each in given.items():
         if key not in keys or not each or not isinstance(each, str | list):

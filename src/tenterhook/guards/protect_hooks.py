@@ -99,6 +99,8 @@ _WRITES_IN_CODE = (
 )
 SAID = {"write": "writes to", "delete": "deletes", "move": "moves away", "mode": "changes the mode of"}
 
+_NO_EXPRESSION = str.maketrans("", "", "[]*?^$.\\")  # what makes a text an expression
+
 
 def judge(call: GuardedCall) -> Objection | None:
     """Return why a call is refused that would change what is protected; ask where it only may."""
@@ -243,7 +245,7 @@ class _Check:
     def _printed_inside(self, command: ShellCommand, others: list[ShellCommand]) -> Iterator[tuple[str, str, str]]:
         """Yield what a command may change by names that a substitution in it prints: `rm $(which tenterhook)`."""
         start, end = command.span or (0, 0)
-        if not end or not re.search(r"\$\(|`", command.shown):
+        if not end or ("$(" not in command.shown and "`" not in command.shown):
             return
         plain = re.sub(r"\$\([^)]*\)|`[^`]*`", "", command.shown)
         changes = any(effect.path.rstrip("/").rpartition("/")[2] not in plain for effect in effects(command))
@@ -330,7 +332,7 @@ class _Check:
         if (moved and (starts_agent or name == "export")) or (name in AGENTS and _is_without_hooks(words)):
             yield "weaken", "it starts an agent without your hooks"
         selected = line if UNKNOWN in "".join(words) else " ".join(words)
-        parts = [re.sub(r"[][*?^$.\\]", "", decoded(word)) for word in words[1:MOST_STRINGS]]
+        parts = [decoded(word).translate(_NO_EXPRESSION) for word in words[1:MOST_STRINGS]]
         if name in STOPPERS and (
             "tenterhook" in selected or any(len(part) > 4 and part in "tenterhook" for part in parts)
         ):
@@ -519,10 +521,8 @@ def _reads_directories(command: ShellCommand) -> bool:
     if name == "find":
         return _is_selected("/hub.json", words, False) or _is_selected("/person.json", words, False)
     if name in ("cp", "grep", "egrep", "fgrep", "zgrep", "diff"):
-        return any(
-            re.fullmatch(r"-[a-zA-Z]*[rRa][a-zA-Z]*|--(?:recursive|archive|dereference-recursive)", word)
-            for word in words
-        )
+        long = ("--recursive", "--archive", "--dereference-recursive")
+        return any(word in long or set(programs.letters(word)) & set("rRa") for word in words)
     return name in RECURSIVE
 
 
