@@ -845,7 +845,6 @@ CODE_OPTIONS = [
 ]
 
 
-@pytest.mark.promise("a model that tries")
 @pytest.mark.parametrize("line", [*EVALUATED, *CODE_OPTIONS])
 def test_a_value_that_is_evaluated_or_names_code_is_refused(line: str) -> None:
     assert placeholders.template(line).misplaced
