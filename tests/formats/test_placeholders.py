@@ -810,3 +810,61 @@ def test_a_hook_whose_value_is_code_does_not_run_however_it_was_loaded(project: 
     assert run.outcome == Outcome.FAILED
     assert "{{tool_name}} would be run as code" in (run.why or "")
     assert not (project / "oops").exists()
+
+
+# Where the shell evaluates a value that it got by way of an argument or a variable: an index in it can run commands.
+EVALUATED = [
+    *("bash -c '[[ $1 -gt 600 ]]' _ {{v}}", "bash -c '(($1 > 5))' _ {{v}}", "n={{v}}; ((n > 5)) && exit 2"),
+    *("bash -c 'for ((i=0; i<$1; i++)); do :; done' _ {{v}}", "bash -c 'declare -i n=$1' _ {{v}}"),
+    *("n={{v}}; for ((i=0; i<n; i++)); do :; done", "typeset -i n; n={{v}}", "zsh -c 'integer n=$1' _ {{v}}"),
+    *("n={{v}}; echo ${HOME:0:$n}", "n={{v}}; echo ${HOME:n}", "n={{v}}; arr=(1); echo ${arr[$n]}"),
+    *("n={{v}}; arr=(1); echo ${arr[n]}", "n={{v}}; arr[n]=1", "n={{v}}; echo ${!n}"),
+    *("declare -n r={{v}}; echo $r", "declare -n r; r={{v}}; echo $r", "n={{v}}; let m=n", "n={{v}}; a=n; echo $((a))"),
+    *("a=({{v}}); ((a[0] > 1))", "read -r n <<< {{v}}; ((n))", "zsh -c '[ $1 -gt 5 ]' _ {{v}}"),
+]
+# Options whose value is code, a file with code or a setting that may be a command.
+CODE_OPTIONS = [
+    *("git -c {{v}} status", "git config alias.x {{v}}", "git clone -c {{v}} u", "ssh -o {{v}} h", "rg --pre {{v}} a"),
+    *(
+        "hyperfine {{v}}",
+        "nc -e {{v}} h 1",
+        "python3 -m {{v}}",
+        "python3 -Im {{v}}",
+        "hash -p {{v}} ls",
+        "bind -x {{v}}",
+    ),
+    *("enable -f {{v}} x", "curl -K {{v}}", "curl --config={{v}}", "pandoc --filter {{v}} a", "pandoc -F{{v}} a"),
+    *(
+        "node --require {{v}} x",
+        "node --import={{v}} x",
+        "java -jar {{v}}",
+        "java -javaagent:{{v}} M",
+        "lua -l {{v}} x",
+    ),
+    *("ruby -r{{v}} x", "php -d auto_prepend_file={{v}} x", "pytest -p {{v}}", "prettier --plugin={{v}} a"),
+]
+
+
+@pytest.mark.parametrize("line", [*EVALUATED, *CODE_OPTIONS])
+def test_a_value_that_is_evaluated_or_names_code_is_refused(line: str) -> None:
+    assert placeholders.template(line).misplaced
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "n={{v}}; [ $n -gt 3 ]",
+        "n={{v}}; i=1; echo $((i + 1)) $n",
+        "n={{v}}; arr=(1); echo ${arr[0]} $n",
+        "n={{v}}; echo ${n:0:3}",
+        "n={{v}}; [[ $n = x && 3 -gt 2 ]]",
+        "git config user.name {{v}}",
+        "git -C {{v}} status",
+        "git switch -c {{v}}",
+        "python3 -mjson.tool {{v}}",
+        "curl -e {{v}} u",
+        "awk '{print > 1}' {{v}}",
+    ],
+)
+def test_a_value_beside_arithmetic_or_such_an_option_is_data(line: str) -> None:
+    assert placeholders.template(line).misplaced == ()

@@ -207,7 +207,7 @@ def _places_of_code(reading: Reading, value: str) -> Iterator[str]:
     for command in reading.commands:
         yield from _places_in_command(command, value, any(id(words) in carrying for words in command.upstream))
     if any(value in code for code in reading.code):
-        yield "code that the line runs"
+        yield "code or arithmetic that the line runs"
 
 
 def _places_in_command(command: ShellCommand, value: str, is_piped: bool) -> Iterator[str]:
@@ -225,7 +225,8 @@ def _places_in_command(command: ShellCommand, value: str, is_piped: bool) -> Ite
         return
     if value in words[0]:
         yield "the name of a program to start"
-    if any(value in text for text in programs.program_text(words, command.stdin)):
+    texts = [word for option, last in programs.code_options(words) for word in words[option : last + 1]]
+    if any(value in text for text in (*texts, *programs.program_text(words, command.stdin))):
         yield f"what {name} runs"
     if is_piped and programs.runs_stdin(words):
         yield f"the input of {name}"

@@ -55,6 +55,7 @@ class Expansion:
         self.span: Span | None = None  # of the simple command that is being walked
         self.deferred: list[Sequence[tuple[str, Pipeline]]] = []  # `>(…)`, walked once their input is known
         self.process_substitutions = 0
+        self.evaluated: set[str] = set()  # variables whose values are arithmetic, or the names of others
 
     def sequence(
         self, sequence: Iterable[tuple[str, Pipeline]], state: ShellState, stdin: str | None, depth: int
@@ -153,12 +154,21 @@ class Expansion:
         return encoded(value, quoted, separators)
 
     def arithmetic(self, word: Word, state: ShellState, depth: int) -> None:
-        """Walk the substitutions of an arithmetic expression, also those in the values of its variables."""
-        for text in self.expand(word, state, depth):
-            for name in re.findall(r"[A-Za-z_]\w*+", text[:1000]) if state.variables else ():
+        """Walk an arithmetic expression."""
+        self.evaluate(self.expand(word, state, depth), state, depth)
+
+    def evaluate(self, texts: Iterable[str], state: ShellState, depth: int) -> None:
+        """Walk the substitutions of texts that are arithmetic, also those in the values of variables they name."""
+        left = [decoded(text) for text in texts]
+        seen: set[str] = set()
+        while left:
+            text = left.pop()
+            if not text.isdigit():
+                self.substituted(text, state, depth)
+            for name in {*re.findall(r"[A-Za-z_]\w*+", text[:1000])} - seen if state.variables or state.lists else ():
                 self.budget.spend()
-                for value in state.variables.get(name, ()):
-                    self.substituted(value, state, depth)
+                seen.add(name)
+                left += [*state.variables.get(name, ()), *state.lists.get(name, ())[:MOST_VALUES]]
 
     def substituted(self, text: str, state: ShellState, depth: int) -> None:
         """Walk the command substitutions of a text that the shell expands again: `a[$(ls)]` as an index."""
@@ -212,7 +222,10 @@ class Expansion:
             self.budget.spend(len(state.lists[name]) // 16)
             return " ".join(fields[:16])
         values = [decoded(each.replace(BREAK, " ")) for each in self.expand(value, state, depth, in_quotes=True)]
+        if name in self.evaluated:
+            self.evaluate(values, state, depth)
         if index is not None:
+            self.evaluate([index], state, depth)
             state.lists[name] = [*before, values[0]]
             self.budget.spend(len(state.lists[name]) // 16)
             return values[0]
@@ -300,9 +313,13 @@ class Expansion:
         quoted = part.quoted or in_quotes
         name, index, operator = variable.name, variable.subscript, variable.operator
         # in any case, for what is substituted there
-        self.expand(variable.subscript_word or [], state, depth)
+        if index not in (None, "@", "*"):
+            self.evaluate(self.expand(variable.subscript_word or [], state, depth), state, depth)
+            self.evaluate([index or ""], state, depth)
         arguments = self.expand(variable.argument or [], state, depth)
         others = self.expand(variable.other or [], state, depth)
+        if operator == ":":
+            self.evaluate((*arguments, *others), state, depth)
         separators = self.separators(state) if name != "IFS" else " \t\n"
         is_list = name in ("@", "*") or index in ("@", "*")
         if is_list and variable.prefix != "#" and operator in ("", ":"):
@@ -311,6 +328,7 @@ class Expansion:
             values = _item(state.lists[name], index)
         elif variable.prefix == "!":
             names = self.values(name, state)
+            self.evaluate(names, state, depth)
             values = tuple(value for name in names for value in self.values(decoded(name), state)) or (UNKNOWN,)
         elif operator in _DEFAULTS:
             return self.with_default(variable, state, arguments, quoted, separators)

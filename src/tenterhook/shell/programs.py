@@ -171,7 +171,8 @@ def from_subcommand(words: list[str]) -> Iterator[list[str]]:
     yield words[1:]
     for at in [git_options(words)[1]] if program(words[0]) == "git" else _first_operands(words, 1):
         yield words[at:]
-        yield from (words[at : at + 1] + words[next_at:] for next_at in _first_operands(words, at + 1))
+        after_options = (next_at for next_at in _first_operands(words, at + 1) if next_at > at + 1)
+        yield from (words[at : at + 1] + words[next_at:] for next_at in after_options)
 
 
 def _first_operands(words: list[str], at: int) -> Iterator[int]:
@@ -882,7 +883,7 @@ _TEXT = {
     **dict.fromkeys(("gdb", "lldb"), ("x", (), _DEBUGGING, slice(0), True)),
     **dict.fromkeys(_READ_TEXT, ("e", (), ("-e",), slice(0), True)),
     "ansible": ("a", ("--args",), ("-a", "--args"), slice(0), False),
-    **dict.fromkeys(("make", "gmake", "tmux", "screen", "let", "mlr", "eval"), ("", (), (), None, False)),
+    **dict.fromkeys("make gmake tmux screen let mlr eval hyperfine".split(), ("", (), (), None, False)),
     **dict.fromkeys((".", "source"), ("", (), (), slice(1), False)),
 }
 _JQ_VALUES = {"--arg": 3, "--argjson": 3, "--slurpfile": 3, "--rawfile": 3, "--indent": 2}
@@ -957,7 +958,8 @@ CODE_OPTIONS = {
     **dict.fromkeys(("jest", "webpack", "vite", "rollup"), "-c --config"),
     "rake": "-f --rakefile -r --require",
     "pandoc": "-L --lua-filter -d --defaults --template --pdf-engine",
-    **dict.fromkeys(("curl", "wget"), "-K --config -e --execute --use-askpass"),
+    "curl": "-K --config",
+    "wget": "-e --execute --config --use-askpass",
     **dict.fromkeys(("ssh", "scp", "sftp", "autossh"), "-o -F"),
     **dict.fromkeys(("vi", "vim", "nvim", "ex"), "-S -u -s"),
     **dict.fromkeys(("gdb", "lldb"), "-x --command"),
@@ -978,8 +980,8 @@ _ELSEWHERE = {
 _AWK_RUNS = r"\bsystem\s*+\(|\bgetline\b|\|\s*+&|\bprintf?\b[^;}\n]*(?:>|(?<!\|)\|(?!\|))|@\s*+(?:load|include)"
 
 
-def code_options(words: list[str], *, elsewhere: bool = False) -> list[int]:
-    """Return where options stand that name code, or with `elsewhere` another project.
+def code_options(words: list[str], *, elsewhere: bool = False) -> list[tuple[int, int]]:
+    """Return where options that name code, or with `elsewhere` another project, begin and where their values stand.
 
     So does a program of awk that runs others, and a setting that `git config` is given whose value is a command.
     """
@@ -991,13 +993,18 @@ def code_options(words: list[str], *, elsewhere: bool = False) -> list[int]:
     rows = [(CODE_OPTIONS.get(name, ""), at if name == "git" else end)]
     rows += [(CODE_OPTIONS.get(f"{name} {words[at]}", ""), end)] if 0 < at < len(words) else []
     rows += [(_ELSEWHERE.get(name, ""), end)] if elsewhere else []
-    found = [n for row, last in rows for n in range(1, last) if any(is_option(words[n], each) for each in row.split())]
+    found = []
+    for row, last in rows:
+        names = row.split()
+        found += [
+            (n, n + (words[n] in names)) for n in range(1, last) if any(is_option(words[n], each) for each in names)
+        ]
     if name == "python":
-        found += [n for n in range(1, at) if re.match(r"-[A-Za-z]+m", words[n])]
+        found += [(n, n + (words[n][-1] == "m")) for n in range(1, at) if re.match(r"-[A-Za-z]+m", words[n])]
     if name in ("awk", "gawk", "mawk", "nawk"):
-        found += [n for n in range(1, len(words)) if re.search(_AWK_RUNS, words[n][:LONGEST_LINE])]
+        found += [(n, n) for n in range(1, len(words)) if re.search(_AWK_RUNS, words[n][:LONGEST_LINE])]
     if words[at : at + 1] == ["config"] and name == "git":
-        found += [n for n in range(at + 1, len(words) - 1) if re.fullmatch(_GIT_CODE, words[n])]
+        found += [(n, n + 1) for n in range(at + 1, len(words) - 1) if re.fullmatch(_GIT_CODE, words[n])]
     return found
 
 

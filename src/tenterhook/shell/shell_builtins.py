@@ -29,11 +29,20 @@ def _cd(walk: Walk, words: list[str], state: ShellState, stdin: str | None, show
 
 
 def _declare(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
+    evaluates = words[0] == "integer" or any(re.match(r"-\w*[in]", word) for word in words[1:])
     for word in words[1:]:
         name, equals, value = word.partition("=")
+        if evaluates and not name.startswith("-"):
+            walk.evaluated.add(name)
+            walk.evaluate([value], state, depth)
         if equals and re.fullmatch(r"[A-Za-z_]\w*", name):
             state.variables[name] = (value,)
             walk.command_variables([(name, value)], state, stdin, shown, depth)
+    return ""
+
+
+def _let(walk: Walk, words: list[str], state: ShellState, stdin: str | None, shown: str, depth: int) -> str:
+    walk.evaluate(words[1:], state, depth)
     return ""
 
 
@@ -121,7 +130,8 @@ def _source(walk: Walk, words: list[str], state: ShellState, stdin: str | None, 
 
 BUILTINS: dict[str, Builtin] = {
     **dict.fromkeys(("cd", "chdir", "pushd", "popd"), _cd),
-    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declare),
+    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly", "integer"), _declare),
+    "let": _let,
     **dict.fromkeys(("unset", "set", "shift", "getopts"), _change),
     "read": _read,
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),

@@ -443,7 +443,7 @@ class Parser:
         if self.char() == "(":
             arithmetic = self.arithmetic(self.at + 2) if self.looks_at("((") else None
             if arithmetic is not None:
-                return Block("test", [], words=[arithmetic])
+                return Block("test", [], "((", [arithmetic])
             self.at += 1
             body = self.sequence()
             self.expect(")", "a parenthesis is not closed")

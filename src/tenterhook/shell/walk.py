@@ -36,7 +36,7 @@ from .words import MOST_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing these at run time would slow every hook down
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from .state import ShellState
@@ -48,6 +48,8 @@ MOST_ROUNDS = 24  # of a loop over numbers
 STEPS_AFTER = 2_000  # for what was parsed when the budget ran out
 STEPS_PER_COMMAND = 8
 # Builtins that evaluate the index of a name they are given.
+_COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_ARITHMETIC_SHELLS = ("zsh", "ksh", "mksh", "oksh")  # there `[` compares as `[[` does
 _INDEXING = frozenset("let test [ unset read printf declare typeset local export readonly wait mapfile".split())
 # Variables whose value other programs run.
 _COMMAND_VARIABLES = frozenset(
@@ -210,9 +212,19 @@ class Walk(Expansion):
                 out = self.for_loop(node, state, stdin, depth)
             case _:
                 out = ""
-                for word in node.words or ():
-                    self.indexes(map(decoded, self.expand(word, state, depth)), state, depth)
+                texts = [self.expand(word, state, depth) for word in node.words or ()]
+                if node.name == "((":
+                    self.evaluate(texts[0], state, depth)
+                for each in texts:
+                    self.indexes(map(decoded, each), state, depth)
+                self.compared(texts, state, depth)
         return self.written(redirects, out, state)
+
+    def compared(self, words: Sequence[list[str]], state: ShellState, depth: int) -> None:
+        """Walk what a test compares as numbers, each word with its possible texts."""
+        for at in range(1, len(words) - 1):
+            if _COMPARISONS.intersection(map(decoded, words[at])):
+                self.evaluate((*words[at - 1], *words[at + 1]), state, depth)
 
     def branches(self, node: Block, state: ShellState, stdin: str | None, depth: int) -> str:
         result: list[str] = []
@@ -252,7 +264,7 @@ class Walk(Expansion):
         else:
             items = self.fields(node.words, state, depth)[0] if node.name else ()
             if not node.name:
-                self.expand(node.words[0], state, depth)
+                self.arithmetic(node.words[0], state, depth)
         items = items or [UNKNOWN]
         result: list[str] = []
         inside = self.copy(state)
@@ -370,6 +382,8 @@ class Walk(Expansion):
             return self.call(words, state, stdin, depth)
         if words[0] in state.aliases and words[0] not in self.calling:  # only interactive shells expand it
             self.aliased(words, self.copy(state), stdin, shown, depth)
+        if decoded(name) in ("test", "[") and any(shell in _ARITHMETIC_SHELLS for shell in state.through):
+            self.compared([[word] for word in words], state, depth)
         if name in _INDEXING:
             self.indexes(words[2:3] if name == "printf" else words[1:], state, depth)
         if name in BUILTINS:
