@@ -30,7 +30,7 @@ ASK, DENY = "ask", "deny"
 ALL = "all"
 SHOWN_FINDINGS = 3
 _HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ")
-_PATH_KEY = r"path|file|source|destination|target|directory|uri|name"
+_PATH_KEY = r"path|file|source|destination|target|directory|uri|name|^(?:from|to|src|dst|dest)$"
 _DIRECTORIES = ("workdir", "cwd", "directory", "dir_path")  # keys under which agents say where a line runs
 
 
