@@ -30,6 +30,8 @@ REFUSED = """
     chmod 777 /var/lib/app
     chmod 700 /etc
     chmod 644 ~/.ssh/id_rsa
+    chmod 777 ~/.ssh/config 600
+    chmod --reference=x 600 ~/.ssh/config
     chmod u+x,go-w ~/.bashrc
     curl -o /usr/bin/tool https://example.com/tool
     tar xf x.tgz -C /opt

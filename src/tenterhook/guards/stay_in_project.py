@@ -94,8 +94,10 @@ class _Check:
 
     def _only_tightens(self, command: ShellCommand, path: str) -> bool:
         """Whether a `chmod` takes rights from other accounts and gives none, on something in the home."""
-        modes = [word for word in command.words[1:] if re.fullmatch(r"0?[4-7]00|(?:go|og|[go])(?:-[rwx]+|=)", word)]
-        return command.name == "chmod" and modes != [] and _is_below(path, self._home) and path != self._home
+        # the mode is the first word but these options; after `--reference`, or another option, it is not looked for
+        mode = next((word for word in command.words[1:] if not re.fullmatch(r"-[RHLPcfv]+|--recursive", word)), "")
+        tightens = re.fullmatch(r"0?[4-7]00|(?:go|og|[go])(?:-[rwx]+|=)", mode) is not None
+        return command.name == "chmod" and tightens and _is_below(path, self._home) and path != self._home
 
     def _finding(
         self, path: str, part: str, keeps_link: bool, span: tuple[int, int] | None = None
