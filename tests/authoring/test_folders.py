@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from authoring.killed import left_by_a_kill
 from tenterhook.authoring import folders
 from tenterhook.authoring.templates import File
 from tenterhook.errors import HookError
@@ -124,25 +125,6 @@ def test_a_kill_at_any_time_leaves_a_whole_folder_or_says_where_it_is(
         command = [sys.executable, "-c", KILLED, str(tmp_path / "hooks/guard")]
         ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode == 0, ended.stderr
-
-
-def left_by_a_kill(folder: Path) -> folders.Interrupted:
-    """Replace a folder in a process that is killed between the two renames."""
-    code = """
-import os, signal, sys
-from tenterhook.authoring import folders
-from tenterhook.authoring.templates import File
-
-def kill_before_second_rename(event, arguments):
-    if event == "os.rename" and arguments[0].endswith("/new"):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-sys.addaudithook(kill_before_second_rename)
-folders.write(sys.argv[1], {"HOOK.md": File("")}, replace=True)
-"""
-    subprocess.run([sys.executable, "-c", code, str(folder)], check=False)
-    (lost,) = folders.interrupted()
-    return lost
 
 
 def test_a_folder_that_was_put_back_or_replaced_is_no_longer_reported(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from authoring.test_folders import left_by_a_kill
+from authoring.killed import left_by_a_kill
 from hooks.lines import HOOKS, override
 from support import on_a_terminal, project_hooks, tenterhook, trigger, user_hooks
 from tenterhook.basics import agent_marks, processes

@@ -281,6 +281,10 @@ STOPPED = {
         glab repo delete me/site
         glab variable delete TOKEN
         curl -X DELETE https://api.example.com/v1/users/7
+        curl -X DELETE http://localhost.example.com/x
+        curl -X DELETE http://localhost@example.com/x
+        curl -X DELETE http://localhost:3000/x example.com/y
+        curl -x proxy:80 -X DELETE http://localhost:3000/x
         curl -s -XDELETE "https://api.example.com/zones/1"
         curl --request=DELETE https://api.example.com/x
         http DELETE https://api.example.com/x
@@ -482,6 +486,10 @@ PASSED = """
     gh repo clone me/site
     gh label list
     curl https://api.example.com/delete
+    curl -X DELETE http://localhost:3000/users/7
+    curl -s -XDELETE 127.0.0.1:8080/x -H 'Accept: a/b'
+    curl --request DELETE "http://[::1]:3000/x"
+    http DELETE localhost:3000/x
     curl -X POST https://api.example.com/x -d '{"action":"DELETE"}'
     stripe listen --forward-to localhost:3000
     stripe logs tail

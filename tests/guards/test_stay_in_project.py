@@ -28,6 +28,11 @@ REFUSED = """
     cd / && touch etc/x
     cd ~ && rm .profile
     chmod 777 /var/lib/app
+    chmod 700 /etc
+    chmod 644 ~/.ssh/id_rsa
+    chmod 777 ~/.ssh/config 600
+    chmod --reference=x 600 ~/.ssh/config
+    chmod u+x,go-w ~/.bashrc
     curl -o /usr/bin/tool https://example.com/tool
     tar xf x.tgz -C /opt
     bash -c 'echo x > /etc/motd'
@@ -51,6 +56,23 @@ ASKED = """
     dd if=a of=/mnt/x.img
     touch /home/other/x
     patch ../sibling/a.py < x.diff
+    gofmt -w ../sibling/a.go
+    prettier --write ../sibling
+    black ../sibling
+    ruff format ../sibling
+    ruff check --fix ../sibling
+    clang-format -i ../sibling/a.c
+    rustfmt ../sibling/a.rs
+    eslint --fix ../sibling
+    dos2unix ../sibling/a
+    gcc a.c -o ../a
+    go build -o ../a .
+    split big ~/part
+    docker cp web:/var/log ~/logs
+    ffmpeg -i a.mp4 ../b.mp4
+    sqlite3 ~/other/x.db 'drop table a'
+    mktemp -p ..
+    find .. -name '*.o' -delete
 """
 PASSED = """
     echo x > out.txt
@@ -63,6 +85,24 @@ PASSED = """
     echo x > /dev/stderr
     echo x > /tmp/x && rm -rf /tmp/y
     mktemp -d
+    mktemp -p /tmp
+    gofmt -l ../sibling
+    prettier --check ../sibling
+    black --check ../sibling
+    black .
+    ruff check ../sibling
+    clang-format ../sibling/a.c
+    eslint ../sibling
+    gcc -o a ../sibling/a.c
+    go build -o a ../sibling
+    split ~/big
+    docker cp ../sibling/x web:/x
+    ffmpeg -i ../a.mp4 b.mp4
+    sqlite3 ~/other/x.db 'select 1'
+    find .. -name '*.o'
+    find . -name '*.o' -delete
+    chmod 600 ~/.ssh/config
+    chmod -R go-rwx ~/.ssh
     rm -rf ~/.cache/pip
     git commit -am x
     git clone https://example.com/x.git vendor/x
@@ -112,6 +152,14 @@ def test_changing_something_else_outside_is_asked_about(line: str) -> None:
 @pytest.mark.parametrize("line", lines(PASSED))
 def test_changes_inside_and_reading_anywhere_pass(line: str) -> None:
     assert judged(line) is None
+
+
+@pytest.mark.parametrize(("source", "target"), [("from", "to"), ("src", "dst"), ("source", "destination")])
+def test_a_tool_that_moves_files_is_judged_by_both_paths(source: str, target: str) -> None:
+    assert of_tool("mcp__fs__move_file", **{source: "a", target: "/home/dev/other/b"}) == ASK
+    assert of_tool("mcp__fs__move_file", **{source: "/home/dev/other/b", target: "a"}) == ASK
+    assert of_tool("mcp__fs__copy_file", **{source: "/home/dev/other/b", target: "a"}) is None
+    assert of_tool("mcp__fs__move_file", **{source: "a", target: "b"}) is None
 
 
 def test_further_directories_count_as_the_project() -> None:

@@ -32,7 +32,7 @@ ALL = "all"
 SHELLS = ("shell", "bash", "run_shell_command", "exec_command", "local_shell", "execute")
 SHOWN_FINDINGS = 3
 _HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ")
-_PATH_KEY = r"path|file|source|destination|target|directory|uri|name|glob|include"
+_PATH_KEY = r"path|file|source|destination|target|directory|uri|name|glob|include|^(?:from|to|src|dst|dest)$"
 # Keys without `_` and `-`: of shell lines, of what a terminal is sent, of a program's arguments, of code.
 _LINES = frozenset("command cmd commands commandline cmdline script shell line code bash argv program exec run".split())
 _TYPED = frozenset("text input chars keys data stdin source".split())

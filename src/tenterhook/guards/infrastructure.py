@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ..basics import lazy_re as re
+from ..shell.programs import arguments, has
 from ..shell.syntax import UNKNOWNS, decoded
 from .calls import Finding, objection, read
 from .infrastructure_table import API_VERBS, OTHER_VERBS, PASS, ROWS, VERBS
@@ -72,6 +73,13 @@ _SPECIAL = {
     "protection": r".*/protection\b.*",
     "unknown": f".*[{''.join(UNKNOWNS)}].*",
 }
+_HTTP_CLIENTS = frozenset("curl curlie wget http https xh xhs".split())
+_HTTP_OPTIONS = ("--request", "--header", "--data", "--data-raw", "--json", "--user", "--output", "--url", "--max-time")
+# Ports of CouchDB, etcd, Qdrant, InfluxDB, Consul, Solr, Prometheus, Elasticsearch, RabbitMQ: data, also here.
+_LOCAL = (
+    r"(?i)(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])"
+    r"(?::(?!(?:5984|2379|6333|8086|8500|8983|9090|9200|15672)\b)\d+)?(?:[/?#].*)?"
+)
 _CMDLET = (
     r"(?:remove|clear|disable|revoke|unregister|stop|reset)-(?:az|ec2|s3|rds|ddb|lm|iam|sqs|sns|ecr|ecs|eks|cfn|r53|kms|elb|mg|msol|"
     r"azuread|gce|gcs|gcsql|vm|sqldatabase|dnsserver|aduser|adgroup|adcomputer|mailbox)\w*"
@@ -131,6 +139,7 @@ def decide(command: ShellCommand) -> tuple[str, str] | None:
     for subcommands, decision, kind in rows:
         if any(_matches(phrase, paths, words, command) for phrase in subcommands.split("|")):
             is_stopped = decision != PASS and not (kind == "database" and _is_for_tests(command))
+            is_stopped = is_stopped and not (name in _HTTP_CLIENTS and _is_local(command.words))
             return (kind, decision) if is_stopped else None
     return None
 
@@ -262,6 +271,15 @@ def _deletes_data(text: str) -> bool:
         if found and not re.search(FOR_TESTS, " ".join(statement.split()[1:5])):
             return True
     return False
+
+
+def _is_local(words: list[str]) -> bool:
+    """Whether all addresses of an HTTP client are of a program on this machine that is no known database."""
+    options, operands = arguments(words, "XHdFuAbcomrTw", _HTTP_OPTIONS)
+    addresses = [word for word in operands if word.lower() != "delete"]
+    addresses += [value for name, value in options if name == "--url"]
+    is_elsewhere = has(options, "-x", "-K", "--proxy", "--config", "--connect-to", "--resolve", "--next")
+    return bool(addresses) and not is_elsewhere and all(re.fullmatch(_LOCAL, address) for address in addresses)
 
 
 def _is_for_tests(command: ShellCommand) -> bool:

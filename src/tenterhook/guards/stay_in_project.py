@@ -11,7 +11,7 @@ from ..basics import lazy_re as re
 from ..basics.places import real_path
 from ..shell import reader
 from ..shell.effects import PathEffect, effects
-from ..shell.programs import arguments, resolved, value_of
+from ..shell.programs import Find, arguments, resolved, value_of
 from ..shell.syntax import PATTERNS, UNKNOWNS, before, decoded
 from .calls import (
     ASK,
@@ -101,9 +101,16 @@ class _Check:
             for effect in (*effects(command)[:MOST], *_more_effects(command)):
                 is_windows = effect.path[1:2] == ":" and re.match(r"[A-Za-z]:[\\/]", effect.path)
                 path = "/" + effect.path if is_windows else path_here(command, effect.path, self._home)
-                if path is not None:
+                if path is not None and not (effect.kind == "mode" and self._only_tightens(command, path)):
                     keeps_link = effect.kind in ("delete", "move")
                     yield from self._finding(path, command.shown, keeps_link, command.span)
+
+    def _only_tightens(self, command: ShellCommand, path: str) -> bool:
+        """Whether a `chmod` takes rights from other accounts and gives none, on something in the home."""
+        # the mode is the first word but these options; after `--reference`, or another option, it is not looked for
+        mode = next((word for word in command.words[1:] if not re.fullmatch(r"-[RHLPcfv]+|--recursive", word)), "")
+        tightens = re.fullmatch(r"0?[4-7]00|(?:go|og|[go])(?:-[rwx]+|=)", mode) is not None
+        return command.name == "chmod" and tightens and _is_below(path, self._home) and path != self._home
 
     def _finding(
         self, path: str, part: str, keeps_link: bool, span: tuple[int, int] | None = None
@@ -168,6 +175,9 @@ def _more_effects(command: ShellCommand) -> Iterator[PathEffect]:
             yield from (PathEffect("write", os.path.join(where, path)) for path in paths)
         elif operands[:1] and operands[0] in _CHANGING_GIT:
             yield PathEffect("write", value_of(options, "--work-tree") or where)
+    elif command.name == "find":  # what tests leave is not known, and may be anywhere below
+        find = Find(command.words)
+        yield from (PathEffect("delete", start) for start in find.starts if find.deletes)
     elif command.name in ("apply_patch", "applypatch"):
         for text in (command.stdin or "", *command.words[1:]):
             yield from (PathEffect("write", path) for path in patched(text))

@@ -261,6 +261,17 @@ def _leading_option(letters: str, *names: str) -> Reader:
     return read
 
 
+def _formatted(*changing: str, unless: Iterable[str] = (), short: str = "", long: Iterable[str] = ()) -> Reader:
+    """Return a reader for programs that rewrite their operands, if one of the options `changing` is given."""
+
+    def read(words: list[str]) -> list[PathEffect]:
+        options, operands = arguments(words, short, long)
+        is_changing = (not changing or has(options, *changing)) and not has(options, *unless)
+        return [PathEffect("write", path, True) for path in operands if is_changing]
+
+    return read
+
+
 def _script(words: list[str]) -> list[PathEffect]:
     """Read `script FILE`, and its options for further logs."""
     options, operands = arguments(words, "cEIOBTt", ("--command", "--log-in", "--log-out", "--log-io", "--log-timing"))
@@ -292,6 +303,35 @@ def _module(words: list[str]) -> list[PathEffect]:
         kind = "delete" if "--clear" in given else "write"
         return [PathEffect(kind, path, True) for path in arguments(given, at=0)[1]]
     return []
+
+
+def _ruff(words: list[str]) -> list[PathEffect]:
+    """Read `ruff format`, and `ruff check --fix`."""
+    is_formatting = words[1:2] == ["format"]
+    read = _formatted(unless=("--check", "--diff")) if is_formatting else _formatted("--fix", "--fix-only")
+    return read(words[1:]) if is_formatting or words[1:2] == ["check"] else []
+
+
+def _container_copy(words: list[str]) -> list[PathEffect]:
+    """Read `docker cp container:path target`."""
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    is_copy = operands[:1] == ["cp"] and len(operands) == 3
+    return _into(operands[2:], operands[1:2]) if is_copy and ":" not in operands[2] else []
+
+
+def _sqlite(words: list[str]) -> list[PathEffect]:
+    """Read `sqlite3 file statement`, unless all that it does is to show something."""
+    operands = arguments(words, "", ("-cmd", "-separator"))[1]
+    shows = all(
+        re.match(r"(?is)\s*(?:select|explain|\.(?:schema|tables|dump|mode|headers))\b", each) for each in operands[1:]
+    )
+    return [PathEffect("write", path) for path in operands[:1] if not shows]
+
+
+def _mktemp(words: list[str]) -> list[PathEffect]:
+    options, operands = arguments(words, "p", ("--suffix",))
+    directory = value_of(options, "-p", "--tmpdir")
+    return [PathEffect("write", path) for path in ([directory] if directory else operands)]
 
 
 def _git(words: list[str]) -> list[PathEffect]:
@@ -330,7 +370,7 @@ _PROGRAMS = {
     "strace": _leading_option("abeEIoOpPsSuUX", "-o", "--output"),
     "ltrace": _leading_option("aADeFlnopsuxX", "-o", "--output"),
     "script": _script,
-    **dict.fromkeys(("sqlite3", "psql", "mysql", "mariadb", "duckdb"), _sql),
+    **dict.fromkeys(("psql", "mysql", "mariadb", "duckdb"), _sql),
     "python": _module,
     "csplit": _option("-f", "--prefix"),
     "ar": _option("--output"),
@@ -387,6 +427,21 @@ _PROGRAMS = {
     **dict.fromkeys(("zip", "7z", "7za", "7zz", "7zr", "rar"), _archive),
     "find": _find,
     "git": _git,
+    **dict.fromkeys(("gofmt", "goimports", "gofumpt"), _formatted("-w", short="rd")),
+    "prettier": _formatted("--write", "-w", long=("--config", "--parser", "--ignore-path")),
+    "black": _formatted(unless=("--check", "--diff", "-c"), short="ltcC", long=("--line-length", "--config")),
+    "isort": _formatted(unless=("--check", "--check-only", "-c", "--diff"), short="l", long=("--profile",)),
+    "ruff": _ruff,
+    "clang-format": _formatted("-i"),
+    "rustfmt": _formatted(unless=("--check",), long=("--edition", "--config", "--config-path", "--emit")),
+    "eslint": _formatted("--fix", short="cf", long=("--ext", "--config", "--format", "--rule")),
+    **dict.fromkeys(("dos2unix", "unix2dos"), _operands(short="c")),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "go", "ld"), _option("-o")),
+    "split": lambda words: [PathEffect("write", path) for path in arguments(words, "abCln")[1][1:2]],
+    "ffmpeg": lambda words: [PathEffect("write", path) for path in words[-1:] if "-i" in words and ":" not in path],
+    **dict.fromkeys(("docker", "podman"), _container_copy),
+    "sqlite3": lambda words: [*_sqlite(words), *_sql(words)],
+    "mktemp": _mktemp,
     "sort": _option("-o", "--output"),
     "tree": _option("-o"),
     "openssl": _option("-out"),
